@@ -1,0 +1,41 @@
+# Everything a newcomer needs: `make demo` and `make test`. Both set up a virtual environment first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench docs lock clean
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
+	@$(PYTHON) -m venv $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, apt install python3-venv first."; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+demo: $(VENV)/.ready
+	$(BIN)/textbayes demo
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto -q
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready
+	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+docs: $(VENV)/.ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock 'sphinx>=8' 'numpydoc>=1.8' 'myst-parser>=4'
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+
+# Rewrites requirements.lock from pyproject.toml: exact versions, no index addresses.
+lock:
+	rm -rf .cache/lock && $(PYTHON) -m venv .cache/lock
+	.cache/lock/bin/pip install --quiet --disable-pip-version-check '.[dev]'
+	.cache/lock/bin/pip freeze --exclude textbayes --exclude pip --exclude setuptools > requirements.lock
+
+clean:
+	rm -rf $(VENV) .cache build dist docs/_build

@@ -1,0 +1,1 @@
+"""Protocols, types, errors and checks that every other layer builds on."""

@@ -1,0 +1,53 @@
+"""Errors a user can meet. Every message says what was given, what is needed and what to do.
+
+TextBayesError
+├── InputError (ValueError)          arguments or data that cannot be used
+│   ├── NotSupportedError            a combination that does not exist, with a way on
+│   └── MalformedFileError           a data file that cannot be read: file, line, cause
+├── CorpusNotFoundError              a named corpus is on none of the paths searched
+├── ModelFileError                   a model file that is truncated, altered, newer or not a model
+└── MissingExtraError (ImportError)  an optional dependency is not installed
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class TextBayesError(Exception):
+    """Base of every error raised on purpose by textbayes; the command line prints it as one sentence."""
+
+
+class InputError(TextBayesError, ValueError):
+    """Arguments or data that cannot be used as given."""
+
+
+class NotSupportedError(InputError):
+    """A combination that does not exist; the message names what is missing and a way on."""
+
+
+class MalformedFileError(InputError):
+    """A data file that cannot be read; the message names the file, the line and the cause."""
+
+    def __init__(self, path: str | PathLike[str], cause: str, line: int | None = None) -> None:
+        where = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{where}: {cause}")
+        self.path, self.cause, self.line = path, cause, line
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.path, self.cause, self.line)
+
+
+class CorpusNotFoundError(TextBayesError):
+    """A named corpus is on none of the paths searched and could not be downloaded."""
+
+
+class ModelFileError(TextBayesError):
+    """A model file that is truncated, altered, written by a newer version or not a model file."""
+
+
+class MissingExtraError(TextBayesError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'textbayes[{extra}]'")

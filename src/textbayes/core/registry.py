@@ -1,0 +1,63 @@
+"""Find the members of a folder by name, so that adding a file is all it takes to add a member."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import pkgutil
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from textbayes.core.errors import InputError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Members of one kind, collected from the modules of a package and from installed plug-ins.
+
+    A module registers its member with ``@registry.register("name")``. The package's modules are imported on the
+    first look-up, and so are third-party members under the entry-point group ``textbayes.<package>``.
+    """
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self._package = package
+        self._members: dict[str, T] = {}
+        self._loaded = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        def add(member: T) -> T:
+            if name in self._members:
+                raise InputError(f"{self.kind} {name!r} is registered twice; choose another name for one of them")
+            self._members[name] = member
+            return member
+
+        return add
+
+    def get(self, name: str) -> T:
+        """The member of that name; an unknown name is refused with the names there are."""
+        self._load()
+        if name not in self._members:
+            close = difflib.get_close_matches(str(name), self._members, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"unknown {self.kind} {name!r}: choose one of {', '.join(self.names())}{hint}")
+        return self._members[name]
+
+    def names(self) -> list[str]:
+        self._load()
+        return sorted(self._members)
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        package = importlib.import_module(self._package)
+        for module in pkgutil.iter_modules(package.__path__):
+            if not module.name.startswith("_"):
+                importlib.import_module(f"{self._package}.{module.name}")
+        group = f"textbayes.{self._package.rpartition('.')[2]}"
+        for entry in importlib.metadata.entry_points(group=group):
+            if entry.name not in self._members:
+                self._members[entry.name] = entry.load()
+        self._loaded = True

@@ -1,0 +1,66 @@
+"""Checks of what users pass in, each with a message that says what was given, what is needed and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, FloatArray
+
+
+def check_same_length(first: Sized, first_name: str, second: Sized, second_name: str) -> None:
+    """Refuse two collections that should go together one to one and do not."""
+    n_first, n_second = _length(first), _length(second)
+    if n_first != n_second:
+        raise InputError(
+            f"{first_name} and {second_name} differ in length: {n_first} and {n_second}; pass one of each per document"
+        )
+
+
+def check_finite(values: Any, name: str) -> None:
+    """Refuse NaN and infinity in a dense array or in the stored values of a sparse matrix."""
+    array = values.data if sparse.issparse(values) else np.asarray(values)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        n_bad = int(array.size - np.isfinite(array).sum())
+        raise InputError(f"{name} contains {n_bad} NaN or infinite value(s); remove or replace them first")
+
+
+def check_probabilities(proba: Any, name: str = "proba") -> FloatArray:
+    """A float array (n_docs, n_labels) with values in [0, 1]; a vector becomes one column."""
+    array = np.asarray(proba, dtype=np.float64)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(f"{name} has {array.ndim} dimensions; pass (n_docs,) or (n_docs, n_labels)")
+    check_finite(array, name)
+    if array.size and (array.min() < 0.0 or array.max() > 1.0):
+        raise InputError(f"{name} has values from {array.min():.3g} to {array.max():.3g}; probabilities lie in [0, 1]")
+    return array
+
+
+def check_indicator(Y: Any, name: str = "Y") -> AnyArray:
+    """A boolean array (n_docs, n_labels) from a 0/1 vector or matrix, dense or sparse."""
+    array = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(f"{name} has {array.ndim} dimensions; pass (n_docs,) or (n_docs, n_labels)")
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        raise InputError(f"{name} has values other than 0 and 1; pass an indicator matrix, one column per label")
+    return array.astype(np.bool_)
+
+
+def check_choice(name: str, value: object, options: tuple[object, ...]) -> None:
+    """Refuse a value that is not among the options."""
+    if not any(value is option or value == option for option in options):
+        listed = ", ".join(repr(option) for option in options)
+        raise InputError(f"{name}={value!r} is not known; choose one of {listed}")
+
+
+def _length(values: Sized) -> int:
+    shape = getattr(values, "shape", None)
+    return int(shape[0]) if shape else len(values)
