@@ -1,0 +1,75 @@
+"""The problem every inference solves and the posterior it returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import NotSupportedError
+from textbayes.core.types import FloatArray, IntArray
+from textbayes.links.base import BaseLink
+from textbayes.priors.base import BasePrior
+
+
+class Problem(NamedTuple):
+    """k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
+
+    ``intercept_prior`` is None where there is no intercept; its scale is inf where the intercept is free.
+    """
+
+    X: Any
+    y: FloatArray
+    link: BaseLink
+    prior: BasePrior
+    intercept_prior: BasePrior | None
+    sample_weight: FloatArray | None
+
+
+class FitInfo(NamedTuple):
+    """How a fit ended, one value per label.
+
+    ``violation`` is the largest distance of a partial derivative of the objective from its optimality condition,
+    relative to the largest one at the start; ``objective`` is −log likelihood − log prior up to the prior's constant.
+    """
+
+    objective: FloatArray
+    violation: FloatArray
+    n_iter: IntArray
+    converged: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Posterior(NamedTuple):
+    """What is known of the weights: ``mean`` (k, p) is the mode for MAP inferences, whose ``var`` is None."""
+
+    mean: FloatArray
+    intercept: FloatArray
+    var: FloatArray | None
+    info: FitInfo
+
+
+class BaseInference(ABC):
+    """Settings in the constructor, ``run`` as a pure function of the problem.
+
+    ``requires_link`` and ``requires_prior`` name the class attributes that must be true of what it is combined with.
+    """
+
+    name: ClassVar[str]
+    requires_link: ClassVar[tuple[str, ...]] = ()
+    requires_prior: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def check(cls, link: BaseLink, prior: BasePrior) -> None:
+        """Refuse a combination that does not exist, naming the lack."""
+        for part, kind, wanted in ((link, "link", cls.requires_link), (prior, "prior", cls.requires_prior)):
+            for attribute in wanted:
+                if not getattr(part, attribute, False):
+                    raise NotSupportedError(
+                        f"inference {cls.name!r} needs a {kind} that is {attribute.replace('_', '-')}; "
+                        f"{kind} {part.name!r} is not: choose another {kind} or another inference"
+                    )
+
+    @abstractmethod
+    def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
+        """Fit all labels of the problem, from ``start`` where one is given."""

@@ -1,0 +1,232 @@
+"""The composed estimator: a link × a prior × an inference."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.validation import check_same_length
+from textbayes.inference import Posterior, Problem, inferences
+from textbayes.links import make_link
+from textbayes.priors import make_prior
+
+
+class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
+    """Linear classifier p(y = 1 | x) = ψ(w·x + b) with a prior on every weight, one regression per label.
+
+    Maximises Σ_i log p(y_i | w·x_i + b) + Σ_j log p(w_j). With ``prior="laplace"`` many weights are exactly at the
+    prior mean (zero), which keeps the model small and explainable.
+
+    Parameters
+    ----------
+    link : str or link
+        ``"logit"``, ``"probit"`` or any other of ``textbayes.links``.
+    prior : str or prior
+        ``"laplace"``: penalty \\|w\\|/scale; ``"gaussian"``: variance scale².
+    scale, mean : float or array
+        Hyperparameters of the prior: a number, one value per feature (n_features,), or one row per label (n_labels,
+        n_features) or (n_labels, 1). ``scale=inf`` leaves a feature unpenalised.
+    inference : str
+        How the posterior is found, see ``textbayes.inference``.
+    fit_intercept : bool
+    intercept_scale : float
+        Scale of the intercept's own prior, of the same family with mean 0; the default leaves it free.
+    tol : float
+        Largest optimality violation left at the end, relative to the start's.
+    max_iter : int
+    n_jobs : int or None
+        Threads over labels; None is 1, −1 all cores. The result does not depend on it.
+    warm_start : bool
+        Start from the previous fit's weights where the shapes agree.
+
+    Attributes
+    ----------
+    classes_ : array of the labels; ``label_space_`` says whether one or many of them apply to a document
+    coef_ : array (n_columns, n_features); one row for two classes, else one per label
+    intercept_ : array (n_columns,)
+    fit_info_ : objective, optimality violation, iterations and convergence per label
+    n_iter_ : Newton steps of the label that took most
+
+    Notes
+    -----
+    A round costs one reading of the matrix for 16 labels together plus, per label, sweeps over its working set.
+
+    References
+    ----------
+    Genkin, Lewis & Madigan (2007), Large-scale Bayesian logistic regression for text categorization, Technometrics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.3]])
+    >>> model = BayesLinearClassifier(prior="gaussian", scale=3.0).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict([[0.9, 0.1]])
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        link: Any = "logit",
+        prior: Any = "laplace",
+        scale: Any = 1.0,
+        mean: Any = 0.0,
+        inference: str = "coordinate",
+        fit_intercept: bool = True,
+        intercept_scale: float = np.inf,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.link = link
+        self.prior = prior
+        self.scale = scale
+        self.mean = mean
+        self.inference = inference
+        self.fit_intercept = fit_intercept
+        self.intercept_scale = intercept_scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesLinearClassifier:
+        """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix."""
+        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None; pass one label per document")
+        indicator, space = _encode(y)
+        check_same_length(X, "X", indicator, "y")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
+            raise InputError("only one class has documents of positive weight; a classifier needs at least two")
+        problem = self._problem(_as_columns(X), indicator, weight)
+        method = inferences.get(self.inference)
+        method.check(problem.link, problem.prior)
+        previous = self._previous(indicator.shape[1], X.shape[1]) if self.warm_start else None
+        # Every inference takes these settings; what else it has keeps its default here.
+        posterior = method(tol=self.tol, max_iter=self.max_iter, n_jobs=n_threads(self.n_jobs)).run(problem, previous)  # type: ignore[call-arg]
+        self.label_space_, self.classes_ = space, space.classes
+        self.coef_, self.intercept_, self.fit_info_ = posterior.mean, posterior.intercept, posterior.info
+        self.n_iter_ = int(posterior.info.n_iter.max())
+        self._warn_if_unfinished()
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of every label; for two classes a vector of the second's."""
+        eta = self.linear_predictor(X)
+        log_odds = make_link(self.link).log_odds(eta)
+        return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities, one column per class; rows add up to one unless the labels are multi-label."""
+        proba = make_link(self.link).probability(self.linear_predictor(X))
+        if self.label_space_.kind == "binary":
+            return np.hstack([1.0 - proba, proba])
+        if self.label_space_.kind == "multiclass":
+            return normalize_rows(proba)
+        return proba
+
+    def predict(self, X: Any) -> AnyArray:
+        """The likelier class; for multi-label an indicator of the labels likelier than not."""
+        log_odds = self.decision_function(X)
+        if self.label_space_.kind == "binary":
+            return self.classes_[(log_odds > 0.0).astype(int)]
+        if self.label_space_.kind == "multiclass":
+            return self.classes_[log_odds.argmax(axis=1)]
+        return (log_odds > 0.0).astype(int)
+
+    def linear_predictor(self, X: Any) -> FloatArray:
+        """eta = X wᵀ + b, (n_docs, n_columns)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None) -> Problem:
+        prior = make_prior(self.prior, self.scale, self.mean)
+        intercept_prior = type(prior)(scale=self.intercept_scale) if self.fit_intercept else None
+        y = np.where(indicator, 1.0, -1.0)
+        return Problem(X, y, make_link(self.link), prior, intercept_prior, weight)
+
+    def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
+        coef = getattr(self, "coef_", None)
+        if coef is None or coef.shape != (n_columns, n_features):
+            return None
+        return Posterior(coef, self.intercept_, None, self.fit_info_)
+
+    def _warn_if_unfinished(self) -> None:
+        unfinished = np.flatnonzero(~self.fit_info_.converged)
+        if len(unfinished):
+            worst = self.fit_info_.violation[unfinished].max()
+            warnings.warn(
+                f"{len(unfinished)} of {len(self.intercept_)} fits stopped at a relative violation of up to "
+                f"{worst:.1e}, above tol={self.tol:g}; raise max_iter or tol, or use a smaller scale",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's ``n_jobs``: None is 1, −1 all cores, −2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise InputError("n_jobs=0 runs nothing; pass a positive number, −1 for all cores or None for 1")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def normalize_rows(proba: FloatArray) -> FloatArray:
+    """Rows divided by their sum; a row of zeros becomes uniform."""
+    total = proba.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, proba / np.where(total > 0.0, total, 1.0), 1.0 / proba.shape[1])
+
+
+def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
+    """Labels as scikit-learn's users pass them: a vector, a column (with its warning), lists or an indicator matrix."""
+    if sparse.issparse(y) or _is_ragged(y):
+        return encode_labels(y)
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        return encode_labels(array)
+    array = column_or_1d(array, warn=True)
+    if array.dtype.kind == "f":
+        assert_all_finite(array, input_name="y")
+    check_classification_targets(array)
+    return encode_labels(array)
+
+
+def _is_ragged(y: Any) -> bool:
+    """Lists of labels, as opposed to the rows of an indicator matrix."""
+    if not isinstance(y, (list, tuple)) or not any(isinstance(row, (list, tuple, set, frozenset)) for row in y):
+        return False
+    return len({len(row) for row in y}) > 1 or any(isinstance(label, str) for row in y for label in row)
+
+
+def _as_columns(X: Any) -> Any:
+    """CSC with sorted int32 indices, whatever came in."""
+    X = sparse.csc_matrix(X)
+    X.sort_indices()
+    return sparse.csc_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape, copy=False)

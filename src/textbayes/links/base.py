@@ -1,0 +1,63 @@
+"""What every link shares; a new link defines three methods and overrides what it knows exactly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from textbayes.core.types import FloatArray
+
+
+class Derivatives(NamedTuple):
+    """log p(y | eta) and its first two derivatives in eta, the second with its sign turned (≥ 0 if log-concave)."""
+
+    log_prob: FloatArray
+    score: FloatArray
+    hessian: FloatArray
+
+
+class BaseLink(ABC):
+    """p(y | eta) for y ∈ {−1, +1}, elementwise on arrays.
+
+    ``curvature`` majorises: log p(y | u) ≥ log p(y | eta) + score·(u − eta) − ½ curvature·(u − eta)² for every u, so a
+    step on the quadratic never overshoots. ``hessian`` is the exact −∂² log p / ∂eta² (Newton).
+    """
+
+    name: ClassVar[str]
+    log_concave: ClassVar[bool]
+
+    @abstractmethod
+    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """log p(y | eta)."""
+
+    @abstractmethod
+    def score(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """∂ log p(y | eta) / ∂eta."""
+
+    @abstractmethod
+    def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """A curvature that majorises −log p everywhere."""
+
+    @abstractmethod
+    def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """−∂² log p(y | eta) / ∂eta²."""
+
+    def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
+        """All three at once; override where they share work."""
+        return Derivatives(self.log_prob(eta, y), self.score(eta, y), self.hessian(eta, y))
+
+    def working(self, eta: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""
+        omega = self.curvature(eta, y)
+        return eta + self.score(eta, y) / omega, omega
+
+    def probability(self, eta: FloatArray) -> FloatArray:
+        """p(y = +1 | eta)."""
+        return np.exp(self.log_prob(eta, np.ones_like(eta)))
+
+    def log_odds(self, eta: FloatArray) -> FloatArray:
+        """log p(+1 | eta) − log p(−1 | eta): the scale on which explanations add up."""
+        ones = np.ones_like(eta)
+        return self.log_prob(eta, ones) - self.log_prob(eta, -ones)

@@ -1,0 +1,50 @@
+"""Logistic link: p(y | eta) = 1 / (1 + exp(−y·eta))."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from textbayes.core.types import FloatArray
+from textbayes.links import links
+from textbayes.links.base import BaseLink, Derivatives
+
+
+@links.register("logit")
+class Logit(BaseLink):
+    """The logistic link, with the majorising curvature tanh(m/2)/(2m) of Jaakkola & Jordan (2000), m = y·eta.
+
+    >>> import numpy as np
+    >>> float(Logit().probability(np.array([0.0]))[0])
+    0.5
+    """
+
+    name = "logit"
+    log_concave = True
+
+    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        return special.log_expit(y * eta)
+
+    def score(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        return y * special.expit(-y * eta)
+
+    def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        m = np.abs(eta)
+        small = m < 1e-4
+        safe = np.where(small, 1.0, m)
+        return np.where(small, 0.25 - m * m / 48.0, np.tanh(safe / 2.0) / (2.0 * safe))
+
+    def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        return special.expit(eta) * special.expit(-eta)
+
+    def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
+        """One exponential serves all three: with e = exp(−|m|), p = 1/(1+e) and log p follows by log1p."""
+        m = y * eta
+        e = np.exp(-np.abs(m))
+        wide = 1.0 / (1.0 + e)
+        narrow = e * wide
+        wrong = np.where(m >= 0.0, narrow, wide)
+        return Derivatives(np.minimum(m, 0.0) - np.log1p(e), y * wrong, wide * narrow)
+
+    def log_odds(self, eta: FloatArray) -> FloatArray:
+        return eta

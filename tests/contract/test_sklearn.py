@@ -1,0 +1,20 @@
+"""scikit-learn's own checks over every public estimator; each expected failure carries its reason."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textbayes.linear import BayesLinearClassifier
+
+ESTIMATORS = [
+    # Weights equal repetition at the optimum only, so the checks run close to it.
+    BayesLinearClassifier(tol=1e-11),
+    BayesLinearClassifier(link="probit", prior="gaussian", tol=1e-11),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_estimator_checks(estimator, check):
+    check(estimator)
