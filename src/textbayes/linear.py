@@ -52,7 +52,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         Largest optimality violation left at the end, relative to the start's.
     max_iter : int
     n_jobs : int or None
-        Threads over labels; None is 1, −1 all cores. The result does not depend on it.
+        Threads over labels; None is 1, −1 all cores. The result depends on it by rounding only.
     warm_start : bool
         Start from the previous fit's weights where the shapes agree.
 
@@ -107,8 +107,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesLinearClassifier:
-        """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> BayesLinearClassifier:
+        """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
+
+        ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).
+        """
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         if y is None:
             raise InputError("requires y to be passed, but the target y is None; pass one label per document")
@@ -117,12 +120,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
-        problem = self._problem(_as_columns(X), indicator, weight)
+        problem = self._problem(_as_columns(X), indicator, weight, words)
         method = inferences.get(self.inference)
         method.check(problem.link, problem.prior)
         previous = self._previous(indicator.shape[1], X.shape[1]) if self.warm_start else None
-        # Every inference takes these settings; what else it has keeps its default here.
-        posterior = method(tol=self.tol, max_iter=self.max_iter, n_jobs=n_threads(self.n_jobs)).run(problem, previous)  # type: ignore[call-arg]
+        posterior = method(self.tol, self.max_iter, n_threads(self.n_jobs)).run(problem, previous)
         self.label_space_, self.classes_ = space, space.classes
         self.coef_, self.intercept_, self.fit_info_ = posterior.mean, posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
@@ -165,11 +167,15 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None) -> Problem:
+    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
         prior = make_prior(self.prior, self.scale, self.mean)
         intercept_prior = type(prior)(scale=self.intercept_scale) if self.fit_intercept else None
         y = np.where(indicator, 1.0, -1.0)
-        return Problem(X, y, make_link(self.link), prior, intercept_prior, weight)
+        if words is not None:
+            words = np.asarray(words, dtype=np.bool_)
+            if words.shape != (y.shape[1], X.shape[1]):
+                raise InputError(f"words has shape {words.shape}; pass one row per label: {(y.shape[1], X.shape[1])}")
+        return Problem(X, y, make_link(self.link), prior, intercept_prior, weight, words)
 
     def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
         coef = getattr(self, "coef_", None)

@@ -27,6 +27,7 @@ class Prior(Protocol):
 
     name: str
     proper: bool
+    smooth: bool
 
     def neg_log(self, w: FloatArray) -> FloatArray: ...
     def neg_grad(self, w: FloatArray) -> FloatArray: ...

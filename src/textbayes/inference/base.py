@@ -5,10 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 
@@ -16,7 +14,8 @@ from textbayes.priors.base import BasePrior
 class Problem(NamedTuple):
     """k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
 
-    ``intercept_prior`` is None where there is no intercept; its scale is inf where the intercept is free.
+    ``intercept_prior`` is None where there is no intercept; its scale is inf where the intercept is free. ``words``
+    (k, p), where given, says which words a label may use; the others stay at their prior mean.
     """
 
     X: Any
@@ -24,7 +23,8 @@ class Problem(NamedTuple):
     link: BaseLink
     prior: BasePrior
     intercept_prior: BasePrior | None
-    sample_weight: FloatArray | None
+    sample_weight: FloatArray | None = None
+    words: BoolArray | None = None
 
 
 class FitInfo(NamedTuple):
@@ -37,7 +37,7 @@ class FitInfo(NamedTuple):
     objective: FloatArray
     violation: FloatArray
     n_iter: IntArray
-    converged: np.ndarray[Any, np.dtype[np.bool_]]
+    converged: BoolArray
 
 
 class Posterior(NamedTuple):
@@ -53,11 +53,23 @@ class BaseInference(ABC):
     """Settings in the constructor, ``run`` as a pure function of the problem.
 
     ``requires_link`` and ``requires_prior`` name the class attributes that must be true of what it is combined with.
+
+    Parameters
+    ----------
+    tol : float
+        Largest optimality violation left, relative to the start's.
+    max_iter : int
+        Rounds per label.
+    n_jobs : int
+        Threads; the kernels release the interpreter lock.
     """
 
     name: ClassVar[str]
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1) -> None:
+        self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:

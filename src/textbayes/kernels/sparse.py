@@ -36,3 +36,18 @@ def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatA
             for c in range(k):
                 target[c] += x * row[c]
     return out
+
+
+@njit(cache=True, nogil=True)
+def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
+    """(X∘X)ᵀ V for X (n, p) in CSC and V (n, k): the diagonals of k weighted Gram matrices."""
+    n_columns, k = len(indptr) - 1, vectors.shape[1]
+    out = np.zeros((n_columns, k))
+    for j in range(n_columns):
+        row = out[j]
+        for t in range(indptr[j], indptr[j + 1]):
+            square = data[t] * data[t]
+            source = vectors[indices[t]]
+            for c in range(k):
+                row[c] += square * source[c]
+    return out

@@ -21,6 +21,7 @@ class BasePrior(ABC):
 
     name: ClassVar[str]
     proper: ClassVar[bool]
+    smooth: ClassVar[bool]  # differentiable everywhere: no kink that could hold a weight at the mean
 
     def __init__(self, scale: Any = 1.0, mean: Any = 0.0) -> None:
         self.scale = np.asarray(scale, dtype=np.float64)

@@ -21,6 +21,7 @@ class Gaussian(BasePrior):
 
     name = "gaussian"
     proper = True
+    smooth = True
 
     def neg_log(self, w: FloatArray) -> FloatArray:
         constant = np.where(np.isinf(self.scale), 0.0, np.log(self.scale * np.sqrt(2.0 * np.pi)))

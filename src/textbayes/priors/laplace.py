@@ -21,6 +21,7 @@ class Laplace(BasePrior):
 
     name = "laplace"
     proper = True
+    smooth = False
 
     def neg_log(self, w: FloatArray) -> FloatArray:
         constant = np.where(np.isinf(self.scale), 0.0, np.log(2.0 * self.scale))

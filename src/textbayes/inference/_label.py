@@ -1,0 +1,172 @@
+"""The running state of one label's MAP fit, shared by the inferences that find modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from textbayes.core.protocols import LocalPenalty
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.inference.base import FitInfo, Posterior, Problem
+from textbayes.kernels.coordinate import violation_at
+
+MAX_NEWTON = 50
+_ARMIJO = 0.01
+_SMALLEST_STEP = 1e-10
+_HESSIAN_FLOOR = 1e-8  # a document that is certain must not leave a word without curvature
+_BLOCK = 16  # labels that share one reading of the matrix: bounds memory at n_docs × 16 scores
+
+
+def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Posterior], None]) -> Posterior:
+    """Give ``solve`` blocks of labels on several threads, to fill the posterior that is returned."""
+    n_labels, n_features = problem.y.shape[1], problem.X.shape[1]
+    info = FitInfo(*(np.zeros(n_labels, dtype) for dtype in (np.float64, np.float64, np.int64, np.bool_)))
+    out = Posterior(np.zeros((n_labels, n_features)), np.zeros(n_labels), None, info)
+    size = max(1, min(_BLOCK, -(-n_labels // n_jobs)))
+    blocks = [range(first, min(first + size, n_labels)) for first in range(0, n_labels, size)]
+    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
+        for _ in pool.map(lambda block: solve(block, out), blocks):
+            pass
+    return out
+
+
+class LabelFit:
+    """Weights, predictor, derivatives and optimality of one label."""
+
+    def __init__(self, problem: Problem, start: Posterior | None, label: int) -> None:
+        self.label, self.problem = label, problem
+        n_features = problem.X.shape[1]
+        self.y = np.ascontiguousarray(problem.y[:, label])
+        self.penalty: LocalPenalty = problem.prior.for_label(label, n_features).local(np.zeros(n_features))
+        self.allowed = None if problem.words is None else problem.words[label]
+        self.intercept_l1, self.intercept_l2 = _intercept_penalty(problem)
+        self.eta: FloatArray = np.empty(0)
+        # All documents on one side and nothing to hold a free intercept: half a document is added to either side, the
+        # intercept alone is fitted and the words stay at their prior means.
+        self.one_sided = bool(self.intercept_l1 == self.intercept_l2 == 0.0 and (self._class_weights() <= 0.0).any())
+        self.cold = start is None or self.one_sided
+        self.w = self.penalty.center.copy() if self.cold or start is None else start.mean[label].copy()
+        self.b = 0.0 if self.cold or start is None else float(start.intercept[label])
+        self.n_iter = 0
+        self.stuck = False  # no step improves the objective any more: rounding is all that is left
+        self.reference = 0.0
+
+    # -- objective ------------------------------------------------------------------------------------------------
+    def refresh(self) -> FloatArray:
+        """Derivatives at the present eta; returns the score."""
+        self.likelihood, self.score, self.omega = self._derivatives(self.eta, self.y, self.problem.sample_weight)
+        return self.score
+
+    def _derivatives(
+        self, eta: FloatArray, y: FloatArray, weight: FloatArray | None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        link = self.problem.link
+        log_prob, score, hessian = link.derivatives(eta, y)
+        omega = hessian if link.log_concave else link.curvature(eta, y)
+        omega = np.maximum(omega, _HESSIAN_FLOOR)
+        if weight is not None:
+            log_prob, score, omega = weight * log_prob, weight * score, weight * omega
+        return float(log_prob.sum()), score, omega
+
+    def _class_weights(self) -> FloatArray:
+        """Total weight of the positive and of the negative documents."""
+        positive, weight = self.y > 0.0, self.problem.sample_weight
+        if weight is None:
+            return np.array([positive.sum(), (~positive).sum()], dtype=np.float64)
+        return np.array([weight[positive].sum(), weight[~positive].sum()])
+
+    def _penalty_value(self, w: FloatArray, b: float, columns: AnyArray | slice = slice(None)) -> float:
+        center, l1, l2 = (part[columns] for part in self.penalty)
+        offset = w - center
+        of_intercept = max(self.intercept_l1, 0.0) * abs(b) + 0.5 * self.intercept_l2 * b * b
+        return float(l1 @ np.abs(offset) + 0.5 * (l2 @ offset**2)) + of_intercept
+
+    # -- optimality -----------------------------------------------------------------------------------------------
+    def violation(self, gradient: FloatArray) -> FloatArray:
+        """Per word the distance of zero from the subdifferential of the objective."""
+        offset = self.w - self.penalty.center
+        smooth = gradient - self.penalty.l2 * offset
+        at_center = np.maximum(np.abs(smooth) - self.penalty.l1, 0.0)
+        violation = np.where(offset == 0.0, at_center, np.abs(smooth - np.sign(offset) * self.penalty.l1))
+        if self.one_sided:
+            violation[:] = 0.0
+        if self.allowed is not None:
+            violation[~self.allowed] = 0.0
+        if self.reference == 0.0:  # violations are measured against the largest partial derivative at the start
+            self.reference = max(float(np.abs(gradient).max(initial=0.0)), np.finfo(float).tiny)
+        return violation
+
+    def intercept_violation(self) -> float:
+        if self.problem.intercept_prior is None or self.one_sided:
+            return 0.0
+        return float(violation_at(self.score.sum(), self.b, self.intercept_l1, self.intercept_l2))
+
+    def worst(self, violation: FloatArray) -> float:
+        """The largest violation, the intercept's included."""
+        return float(violation.max(initial=self.intercept_violation()))
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+    def start_intercept(self) -> None:
+        """Move a cold start to the best intercept for the prior means, so that the first gradient is informative."""
+        if self.problem.intercept_prior is None or not self.cold:
+            return
+        eta, y, weight = self.eta, self.y, self.problem.sample_weight
+        if self.one_sided or not eta.any():  # documents differ only in y
+            counts = self._class_weights() + (0.5 if self.one_sided else 0.0)
+            eta, y, weight = np.zeros(2), np.array([1.0, -1.0]), counts
+        shift = 0.0
+        for _ in range(MAX_NEWTON):
+            likelihood, score, omega = self._derivatives(eta + shift, y, weight)
+            step = float(score.sum() / omega.sum())
+            while abs(step) > 1e-6 and self._derivatives(eta + shift + step, y, weight)[0] < likelihood:
+                step /= 2.0
+            shift += step
+            if abs(step) <= 1e-6:
+                break
+        self.eta = self.eta + shift
+        self.b += shift
+
+    def line_search(
+        self, new_w: FloatArray, shift: float, eta_step: FloatArray, columns: AnyArray | slice = slice(None)
+    ) -> bool:
+        """Go from the present weights towards ``new_w`` as far as the objective falls enough; False if it cannot."""
+        self.n_iter += 1
+        w = self.w[columns]
+        step = new_w - w
+        old = self._penalty_value(w, self.b, columns)
+        slope = self._penalty_value(new_w, self.b + shift, columns) - old - float(self.score @ eta_step)
+        # Close to the optimum a step's gain drowns in the rounding of the sums it is read from.
+        rounding = 4.0 * np.finfo(float).eps * (abs(self.likelihood) + old)
+        size = 1.0
+        while size > _SMALLEST_STEP:
+            eta = self.eta + size * eta_step
+            likelihood, score, omega = self._derivatives(eta, self.y, self.problem.sample_weight)
+            change = self._penalty_value(w + size * step, self.b + size * shift, columns) - old
+            if change - likelihood + self.likelihood <= _ARMIJO * size * slope + rounding:
+                # A full step takes the new weights themselves: w + (new − w) would leave dust where new is exact.
+                self.w[columns] = new_w if size == 1.0 else w + size * step
+                self.b += size * shift
+                self.eta, self.likelihood, self.score, self.omega = eta, likelihood, score, omega
+                return True
+            size /= 2.0
+        self.stuck = True
+        return False
+
+    def write(self, out: Posterior, violation: FloatArray, tol: float) -> None:
+        """Put the result where it belongs in the posterior."""
+        k, info = self.label, out.info
+        out.mean[k], out.intercept[k] = self.w, self.b
+        info.objective[k] = self._penalty_value(self.w, self.b) - self.likelihood
+        info.violation[k] = self.worst(violation) / self.reference
+        info.n_iter[k] = self.n_iter
+        info.converged[k] = info.violation[k] <= tol
+
+
+def _intercept_penalty(problem: Problem) -> tuple[float, float]:
+    """(l1, l2) of the intercept; l1 = −1 tells the kernels that there is none."""
+    if problem.intercept_prior is None:
+        return -1.0, 0.0
+    _, l1, l2 = problem.intercept_prior.local(np.zeros(1))
+    return float(l1[0]), float(l2[0])
