@@ -8,14 +8,49 @@ from typing import TYPE_CHECKING, Any
 from textbayes._version import __version__
 
 if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
     from textbayes.core.errors import TextBayesError
+    from textbayes.data import load_corpus, open_documents
+    from textbayes.decide import ThresholdClassifier
+    from textbayes.evaluate import compare
+    from textbayes.linear import BayesLinearClassifier
+    from textbayes.select import SelectWords
+    from textbayes.store import load_model, save_model
+    from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 
 # Public name → module that defines it. Loaded on first use, so that `import textbayes` costs milliseconds.
 _PUBLIC = {
+    "BayesLinearClassifier": "textbayes.linear",
+    "HashingTextVectorizer": "textbayes.text",
+    "SelectWords": "textbayes.select",
+    "TermWeighting": "textbayes.text",
     "TextBayesError": "textbayes.core.errors",
+    "TextCategorizer": "textbayes.categorizer",
+    "TextVectorizer": "textbayes.text",
+    "ThresholdClassifier": "textbayes.decide",
+    "compare": "textbayes.evaluate",
+    "load_corpus": "textbayes.data",
+    "load_model": "textbayes.store",
+    "open_documents": "textbayes.data",
+    "save_model": "textbayes.store",
 }
 
-__all__ = ["TextBayesError", "__version__"]
+__all__ = [
+    "BayesLinearClassifier",
+    "HashingTextVectorizer",
+    "SelectWords",
+    "TermWeighting",
+    "TextBayesError",
+    "TextCategorizer",
+    "TextVectorizer",
+    "ThresholdClassifier",
+    "__version__",
+    "compare",
+    "load_corpus",
+    "load_model",
+    "open_documents",
+    "save_model",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,1 +1,73 @@
-"""data"""
+"""Documents from files of many formats, and corpora by name.
+
+>>> import io
+>>> from textbayes.data import open_documents
+>>> next(open_documents(io.StringIO("id,text,label\\n1,five goals,sport\\n")))
+Document(id='1', text='five goals', labels=('sport',))
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textbayes.data.catalogue import (
+        CORPORA,
+        CorpusInfo,
+        CorpusReport,
+        check_corpus,
+        corpus_path,
+        list_corpora,
+        load_corpus,
+    )
+    from textbayes.data.corpus import Corpus
+    from textbayes.data.documents import open_documents
+    from textbayes.data.formats import FORMATS, Format
+    from textbayes.data.formats.svmlight import read_svmlight
+    from textbayes.data.locate import data_home, search_folders
+
+# Public name → module that defines it, loaded on first use: `import textbayes.data` costs nothing.
+_PUBLIC = {
+    "CORPORA": "textbayes.data.catalogue",
+    "FORMATS": "textbayes.data.formats",
+    "Corpus": "textbayes.data.corpus",
+    "CorpusInfo": "textbayes.data.catalogue",
+    "CorpusReport": "textbayes.data.catalogue",
+    "Format": "textbayes.data.formats",
+    "check_corpus": "textbayes.data.catalogue",
+    "corpus_path": "textbayes.data.catalogue",
+    "data_home": "textbayes.data.locate",
+    "list_corpora": "textbayes.data.catalogue",
+    "load_corpus": "textbayes.data.catalogue",
+    "open_documents": "textbayes.data.documents",
+    "read_svmlight": "textbayes.data.formats.svmlight",
+    "search_folders": "textbayes.data.locate",
+}
+
+__all__ = [
+    "CORPORA",
+    "FORMATS",
+    "Corpus",
+    "CorpusInfo",
+    "CorpusReport",
+    "Format",
+    "check_corpus",
+    "corpus_path",
+    "data_home",
+    "list_corpora",
+    "load_corpus",
+    "open_documents",
+    "read_svmlight",
+    "search_folders",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'textbayes.data' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

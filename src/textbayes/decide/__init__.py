@@ -1,1 +1,44 @@
-"""decide"""
+"""Decision rules: from probabilities (n_docs, n_labels) to yes or no, one threshold or more per label.
+
+Every rule is one file and one small object with ``fit(proba, Y)``, ``decide(proba)``, ``to_state()`` and
+``Rule.from_state(state)``; ``rules.names()`` lists them and ``make_rule(name, **parameters)`` makes one.
+"""
+
+from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, make_rule, rules
+from textbayes.decide.classifier import ThresholdClassifier
+from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
+from textbayes.decide.fewest_errors import FewestErrors
+from textbayes.decide.fixed import FixedThreshold
+from textbayes.decide.folds import stratified_folds
+from textbayes.decide.interval import FInterval, f1_interval
+from textbayes.decide.max_f1 import MaxF1
+from textbayes.decide.micro_macro import MicroMacroF1
+from textbayes.decide.target_precision import TargetPrecision
+from textbayes.decide.target_recall import TargetRecall
+from textbayes.decide.top_label import TopLabel
+from textbayes.decide.unsure import UnsureBand
+from textbayes.decide.utility import LinearUtility
+
+__all__ = [
+    "ALWAYS",
+    "NEVER",
+    "ExpectedF1",
+    "FInterval",
+    "FewestErrors",
+    "FixedThreshold",
+    "LinearUtility",
+    "MaxF1",
+    "MicroMacroF1",
+    "Rule",
+    "TargetPrecision",
+    "TargetRecall",
+    "ThresholdClassifier",
+    "ThresholdRule",
+    "TopLabel",
+    "UnsureBand",
+    "expected_f1_thresholds",
+    "f1_interval",
+    "make_rule",
+    "rules",
+    "stratified_folds",
+]

@@ -1,1 +1,48 @@
-"""report"""
+"""HTML reports of an evaluated model: collected into plain records, then rendered as one file readable offline.
+
+``collect_report`` computes, ``render_report`` and ``write_report`` lay out, ``print_report`` shows the same figures on a
+terminal. Plots need the ``demo`` extra; nothing here imports matplotlib or jinja2 before a report is rendered.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textbayes.report.collect import collect_report
+    from textbayes.report.records import ReportData
+    from textbayes.report.render import check_report_extra, render_report, write_report
+    from textbayes.report.terminal import print_report
+    from textbayes.report.wording import describe_classifier
+
+# Public name → module that defines it, loaded on first use: the command line imports this package for --help.
+_PUBLIC = {
+    "ReportData": "textbayes.report.records",
+    "check_report_extra": "textbayes.report.render",
+    "collect_report": "textbayes.report.collect",
+    "describe_classifier": "textbayes.report.wording",
+    "print_report": "textbayes.report.terminal",
+    "render_report": "textbayes.report.render",
+    "write_report": "textbayes.report.render",
+}
+
+__all__ = [
+    "ReportData",
+    "check_report_extra",
+    "collect_report",
+    "describe_classifier",
+    "print_report",
+    "render_report",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'textbayes.report' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

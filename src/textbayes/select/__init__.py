@@ -1,1 +1,23 @@
-"""select"""
+"""Choosing words: score functions, rules that turn scores into a choice, and a scikit-learn selector.
+
+A score function takes (X, Y) and scores every word for every label at once; ``scores.names()`` lists them and
+``scores.get(name)`` gives one. One file in ``score_functions/`` adds one. Rules (``select_per_label``,
+``select_global``) know nothing of how scores came about, so M scores and N rules need M + N pieces of code.
+"""
+
+from __future__ import annotations
+
+from textbayes.select.fdr import benjamini_hochberg, storey, storey_null_fraction
+from textbayes.select.rules import select_global, select_per_label
+from textbayes.select.score_functions import scores
+from textbayes.select.selectors import SelectWords
+
+__all__ = [
+    "SelectWords",
+    "benjamini_hochberg",
+    "scores",
+    "select_global",
+    "select_per_label",
+    "storey",
+    "storey_null_fraction",
+]

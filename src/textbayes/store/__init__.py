@@ -1,1 +1,7 @@
-"""store"""
+"""Model files: arrays and JSON in one zip, written atomically, read without running any code."""
+
+from __future__ import annotations
+
+from textbayes.store.model_file import load_model, save_model
+
+__all__ = ["load_model", "save_model"]

@@ -1,0 +1,39 @@
+"""What the benchmarks share: the Reuters matrix, timing, and the closing line with its exit code."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from textbayes.data import Corpus, load_corpus
+from textbayes.text import TermWeighting, TextVectorizer
+
+
+def reuters() -> Corpus:
+    """Reuters-21578 ModApte, 90 categories."""
+    return load_corpus("reuters21578")
+
+
+def reuters_matrix() -> tuple[Any, Any]:
+    """Stemmed training documents (9,603) with ltc weights, and the indicator of the 90 categories."""
+    train = reuters().train
+    counts = TextVectorizer(stemmer="porter", min_df=3).fit_transform(train.texts)
+    return TermWeighting("ltc").fit_transform(counts), train.targets
+
+
+def fastest(function: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
+    """The shortest of several wall times, and the last result: noise only ever adds time."""
+    times, result = [], None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def close(name: str, passed: bool, figures: str) -> NoReturn:
+    """The last line a benchmark prints, and its exit code: 1 when a bar is missed."""
+    print(f"{name}: {figures}: {'pass' if passed else 'FAIL'}")
+    sys.exit(0 if passed else 1)

@@ -1,0 +1,114 @@
+"""OHSUMED as the TREC-9 filtering track used it: 63 topics over the MEDLINE references of 1987 to 1991.
+
+corpus = load_corpus("ohsumed_trec9", path="t9.filtering.tar.gz")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from textbayes.core.errors import CorpusNotFoundError
+from textbayes.data.archives import is_archive, iter_members
+from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
+from textbayes.data.corpus import Corpus
+from textbayes.data.download import Download
+from textbayes.data.formats.ohsumed import Topic, read_ohsumed, read_qrels, read_topics
+
+_DOCUMENTS = {"ohsumed.87": "train", "ohsumed.88-91": "test"}
+# 1987: the judgements given for batch and adaptive filtering; 1988 to 1991: those the systems are scored by
+_JUDGEMENTS = ("qrels.ohsu.batch.87", "qrels.ohsu.88-91")
+_TOPICS = "query.ohsu.1-63"
+
+
+def load_ohsumed_trec9(path: Path, *, grade: int = 1) -> Corpus:
+    """Titles and abstracts in order of time, labelled by the topics they are relevant to (mostly none).
+
+    Parameters
+    ----------
+    path : Path
+        ``t9.filtering.tar.gz``, or a folder that holds it or its files (``ohsumed.87``, ``ohsumed.88-91``,
+        ``qrels.ohsu.batch.87``, ``qrels.ohsu.88-91``), at any depth.
+    grade : {1, 2}
+        The least grade that counts: 1 possibly, 2 definitely relevant.
+    """
+    relevant: dict[str, set[str]] = {}
+    rows: list[tuple[str, str, str]] = []
+    found = set()
+    for name, stream in _files(path):
+        if name in _DOCUMENTS:
+            rows.extend((_DOCUMENTS[name], str(record.id), record.text) for record in read_ohsumed(stream))
+        elif name in _JUDGEMENTS:
+            for judgement in read_qrels(stream):
+                if judgement.grade >= grade:
+                    relevant.setdefault(judgement.document, set()).add(judgement.topic)
+        found.add(name)
+    missing = [name for name in (*_DOCUMENTS, *_JUDGEMENTS) if name not in found]
+    if missing:
+        there = ", ".join(sorted(found)) or "none of its files"
+        raise CorpusNotFoundError(
+            f"corpus 'ohsumed_trec9': {path} lacks {', '.join(missing)} (it has {there}); "
+            "give the whole t9.filtering.tar.gz"
+        )
+    rows.sort(key=lambda row: row[0] != "train")  # stable: within a part as stored, which is in time
+    return Corpus(
+        "ohsumed_trec9",
+        [identity for _, identity, _ in rows],
+        [tuple(sorted(relevant.get(identity, ()))) for _, identity, _ in rows],
+        [text for _, _, text in rows],
+        split=[part for part, _, _ in rows],
+    )
+
+
+def load_topics(path: Path) -> list[Topic]:
+    """The 63 topics; ``path`` as for the corpus."""
+    for name, stream in _files(path):
+        if name == _TOPICS:
+            return read_topics(stream)
+    raise CorpusNotFoundError(f"corpus 'ohsumed_trec9': {path} lacks {_TOPICS}; give the whole t9.filtering.tar.gz")
+
+
+def _files(path: Path) -> Iterator[tuple[str, Any]]:
+    if path.is_dir() and not any(path.rglob("*.ohsu.*")):
+        path = pick(path, "ohsumed_trec9", "t9.filtering*")
+    if path.is_file() and not is_archive(path):
+        path = path.parent
+    wanted = {*_DOCUMENTS, *_JUDGEMENTS, _TOPICS}
+    for name, stream in iter_members(path):
+        base = name.rpartition("/")[2]
+        for ending in (".gz", ".xz", ".bz2"):
+            base = base.removesuffix(ending)
+        if base in wanted:
+            wanted.discard(base)  # the archive holds some files twice
+            yield base, stream
+
+
+def _count(path: Path) -> dict[str, int]:
+    counts = dict.fromkeys(("documents", "train", "test", "topics", "judgements 88-91"), 0)
+    for name, stream in _files(path):
+        if name in _DOCUMENTS:
+            counts[_DOCUMENTS[name]] = sum(1 for _ in read_ohsumed(stream))
+        elif name == _TOPICS:
+            counts["topics"] = len(read_topics(stream))
+        elif name == _JUDGEMENTS[1]:
+            counts["judgements 88-91"] = sum(1 for _ in read_qrels(stream))
+    counts["documents"] = counts["train"] + counts["test"]
+    return counts
+
+
+CORPORA.register("ohsumed_trec9")(
+    CorpusInfo(
+        name="ohsumed_trec9",
+        title="OHSUMED, TREC-9 filtering: MEDLINE references of 1987 (train) and 1988-91 (test), 63 topics",
+        homepage="https://trec.nist.gov/data/t9_filtering.html",
+        licence="free for research, non-commercial, not for clinical use (Hersh et al. 1994)",
+        load=load_ohsumed_trec9,
+        expected={"documents": 348_566, "train": 54_710, "test": 293_856, "topics": 63, "judgements 88-91": 3_205},
+        files=("t9.filtering*", "ohsumed.87*", "ohsumed.88-91*", "query.ohsu*", "ohsu-trec"),
+        folders=("ohsumed_trec9_topics",),
+        obtain="fetch t9.filtering.tar.gz from the homepage and give its path",
+        downloads=(Download("t9.filtering.tar.gz", ("https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",)),),
+        count=_count,
+    )
+)

@@ -1,0 +1,87 @@
+"""Open documents wherever they are: files, folders, archives, several of them, or standard input.
+
+>>> import io
+>>> [doc.labels for doc in open_documents(io.StringIO('{"text": "a", "labels": "x"}'))]
+[('x',)]
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+from textbayes.core.validation import check_choice
+from textbayes.data.formats import FORMATS
+from textbayes.data.guess import flat_files, guess_format, guess_from_content
+from textbayes.data.options import check_options
+from textbayes.data.records import Identifier
+from textbayes.data.streams import Source, open_input, source_label
+
+
+def open_documents(
+    source: Source | Iterable[Source], format: str | None = None, *, duplicates: str = "refuse", **options: Any
+) -> Iterator[Document]:
+    """Documents of one source or several, one at a time; nothing is held in memory but the ids met.
+
+    Parameters
+    ----------
+    source : path, ``"-"``, stream, or an iterable of these
+        Files (gzip, xz or bzip2 compressed or not), folders, archives; ``"-"`` is standard input. A folder without
+        folders in it stands for its files.
+    format : str, optional
+        A name in :data:`textbayes.data.FORMATS`. Guessed if not given: by the file's name, then by its first bytes;
+        what fits nothing is one document if a file, one document per line if a stream.
+    duplicates : {"refuse", "keep"}
+        An id met twice is refused with both lines; ``"keep"`` does not look, and needs no memory for it.
+    **options
+        The format's own, such as ``text_field``, ``label_field``, ``encoding`` and ``errors``.
+
+    Raises
+    ------
+    MalformedFileError
+        With file, line, cause and what to do, on reaching the place.
+    """
+    check_choice("duplicates", duplicates, ("refuse", "keep"))
+    single = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
+    sources: list[Source] = list(_expand([source] if single else source, format))  # type: ignore[list-item, arg-type]
+    if format is not None:
+        check_options(f"format {format!r}", FORMATS.get(format).records, options)
+    if not sources:
+        raise InputError("no input was given; name a file, a folder, or '-' for standard input")
+    ids = Identifier(keep_duplicates=duplicates == "keep", several=len(sources) > 1)
+    return _chain(sources, format, ids, options)
+
+
+def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
+    for source in sources:
+        if not isinstance(source, (str, os.PathLike)) or source == "-":
+            yield source
+            continue
+        path = Path(source)
+        if not path.exists():
+            raise InputError(f"there is no file or folder {path}; check the path")
+        whole = path.is_file() or (format is not None and FORMATS.get(format).takes_folders)
+        files = None if whole else flat_files(path)
+        yield from [source] if files is None else files
+
+
+def _chain(sources: list[Source], format: str | None, ids: Identifier, options: dict[str, Any]) -> Iterator[Document]:
+    for source in sources:
+        label = source_label(source)
+        if isinstance(source, (str, os.PathLike)) and source != "-":
+            name = format or guess_format(Path(source))
+            yield from _documents(name, source, label, ids, options)
+        else:
+            with open_input(source) as stream:
+                name = format or guess_from_content(stream, otherwise="lines")
+                yield from _documents(name, stream, label, ids, options)
+
+
+def _documents(name: str, source: Source, label: str, ids: Identifier, options: dict[str, Any]) -> Iterator[Document]:
+    records = FORMATS.get(name).records
+    check_options(f"format {name!r}", records, options)
+    yield from ids.documents(records(source, **options), label)

@@ -1,0 +1,121 @@
+"""From a row of named fields (CSV, JSON lines, Parquet) to a record: which field is the text, the label, the id."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from textbayes.core.errors import MalformedFileError
+from textbayes.data.records import Record
+
+TEXT_PARTS = ("title", "abstract", "body", "content")
+LABEL_NAMES = ("labels", "label", "categories", "category", "topics", "topic", "class", "target")
+ID_NAMES = ("id", "doc_id", "document_id", "record_id")
+
+_MOST_LAYOUTS = 256  # remembered at a time: rows that all differ in their fields must not fill the memory
+
+
+class _Columns(NamedTuple):
+    text: tuple[str, ...]
+    label: str | None
+    id: str | None
+
+
+class FieldReader:
+    """Reads rows into records.
+
+    Without options the text is the field ``text``, or else those of ``title``, ``abstract``, ``body`` and ``content``
+    that exist, joined by a line end; label and id are the first that exist of their usual names (in any letter case).
+
+    >>> FieldReader("x.csv").record({"title": "Tea", "abstract": "Leaves.", "label": "drink"}, line=2)
+    Record(text='Tea\\nLeaves.', labels=('drink',), id=None, line=2, fields=...)
+    """
+
+    def __init__(
+        self,
+        label: str,
+        text_field: str | Sequence[str] | None = None,
+        label_field: str | None = None,
+        id_field: str | None = None,
+        label_separator: str | None = None,
+    ) -> None:
+        self._source = label
+        self._text = (text_field,) if isinstance(text_field, str) else None if text_field is None else tuple(text_field)
+        self._label, self._id, self._separator = label_field, id_field, label_separator
+        self._chosen: dict[tuple[str, ...], _Columns] = {}
+
+    def choose(self, names: Iterable[str], line: int | None = None) -> _Columns:
+        """The fields to use among those there are; a missing one is refused with the list of those present."""
+        key = tuple(names)
+        if key not in self._chosen:
+            if len(self._chosen) >= _MOST_LAYOUTS:
+                self._chosen.clear()
+            self._chosen[key] = self._choose(key, line)
+        return self._chosen[key]
+
+    def record(self, row: Mapping[str, Any], line: int | None = None) -> Record:
+        """The record of one row."""
+        columns = self.choose(row, line)
+        return Record(
+            self._join_text(row, columns.text, line),
+            () if columns.label is None else self._labels(row[columns.label], line),
+            None if columns.id is None else self._identity(row[columns.id], line),
+            line,
+            row,
+        )
+
+    def _choose(self, names: tuple[str, ...], line: int | None) -> _Columns:
+        for wanted in (*(self._text or ()), self._label, self._id):
+            if wanted is not None and wanted not in names:
+                listed = ", ".join(map(repr, names)) or "none"
+                cause = f"there is no field {wanted!r}; the fields are {listed}: choose among them"
+                raise MalformedFileError(self._source, cause, line)
+        by_lower = {name.strip().lower(): name for name in reversed(names)}
+        if self._text is not None:
+            text = self._text
+        elif "text" in by_lower:
+            text = (by_lower["text"],)
+        else:
+            text = tuple(by_lower[name] for name in TEXT_PARTS if name in by_lower)
+        if not text:
+            listed = ", ".join(map(repr, names)) or "none"
+            cause = (
+                f"no field 'text', nor 'title', 'abstract' or 'body'; the fields are {listed}: name one as text_field"
+            )
+            raise MalformedFileError(self._source, cause, line)
+        label = self._label or next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
+        return _Columns(text, label, self._id or next((by_lower[name] for name in ID_NAMES if name in by_lower), None))
+
+    def _join_text(self, row: Mapping[str, Any], fields: tuple[str, ...], line: int | None) -> str:
+        parts = []
+        for field in fields:
+            value = row[field]
+            if isinstance(value, str):
+                parts.append(value)
+            elif value is not None or len(fields) == 1:
+                given = "null" if value is None else type(value).__name__
+                raise MalformedFileError(
+                    self._source, f"{field!r} must be a string, it is {given}; correct the row", line
+                )
+        return parts[0] if len(parts) == 1 else "\n".join(part for part in parts if part)
+
+    def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
+        if isinstance(value, str) and self._separator is not None:
+            value = [part.strip() for part in value.split(self._separator)]
+        values = value if isinstance(value, (list, tuple)) else [value]
+        # dict.fromkeys: each label once, in the order given
+        return tuple(dict.fromkeys(name for item in values if (name := self._name(item, "a label", line)) is not None))
+
+    def _identity(self, value: Any, line: int | None) -> str | None:
+        return self._name(value, "an id", line)
+
+    def _name(self, value: Any, what: str, line: int | None) -> str | None:
+        if value is None or value == "":
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # 3 read as 3.0 because another row of the column is empty
+        if not isinstance(value, (str, int)) and not (isinstance(value, float) and math.isfinite(value)):
+            cause = f"{what} must be a string or a number, it is {type(value).__name__}; correct the row"
+            raise MalformedFileError(self._source, cause, line)
+        return str(value)

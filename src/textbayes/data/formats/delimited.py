@@ -1,0 +1,150 @@
+"""CSV and TSV with a header row.
+
+>>> import io
+>>> from textbayes.data.formats import FORMATS
+>>> list(FORMATS.get("csv").read(io.BytesIO(b"id,text,label\\n7,good film,pos\\n")))
+[Document(id='7', text='good film', labels=('pos',))]
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+
+from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats._fields import LABEL_NAMES, TEXT_PARTS, FieldReader
+from textbayes.data.records import Record
+from textbayes.data.streams import Source, read_lines, source_label
+
+_DELIMITERS = ",;\t|"
+# The csv module refuses fields over 128 kB by default; a document may be far longer. The limit is one per process.
+_LONGEST_FIELD = 2**31 - 1
+
+
+def read_csv(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    label_field: str | None = None,
+    id_field: str | None = None,
+    label_separator: str | None = None,
+    header: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+) -> Iterator[Record]:
+    """Rows of a CSV file, quoted as spreadsheets do; the delimiter is read off the header unless given.
+
+    ``header`` names the columns of a file that has no header row; ``label_separator`` splits a cell of several labels.
+    """
+    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator)
+    return _rows(source, fields, header, delimiter, csv.QUOTE_MINIMAL, encoding, errors)
+
+
+def read_tsv(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    label_field: str | None = None,
+    id_field: str | None = None,
+    label_separator: str | None = None,
+    header: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+) -> Iterator[Record]:
+    """Rows of a TSV file: one line a row, quotation marks are ordinary characters (else read it as csv)."""
+    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator)
+    return _rows(source, fields, header, "\t", csv.QUOTE_NONE, encoding, errors)
+
+
+def _rows(
+    source: Source,
+    fields: FieldReader,
+    header: Sequence[str] | None,
+    delimiter: str | None,
+    quoting: int,
+    encoding: str,
+    errors: str,
+) -> Iterator[Record]:
+    label = source_label(source)
+    lines = _Lines(read_lines(source, encoding, errors))
+    if delimiter is None:
+        first = lines.peek()
+        delimiter = max(_DELIMITERS, key=first.count)
+    elif len(delimiter) != 1:
+        raise InputError(f"delimiter={delimiter!r} must be one character, such as ',' or ';'")
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
+    rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
+    names = list(header) if header is not None else None
+    start = 1
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            cause = f"not valid CSV ({error}): check the quotation marks of the row that begins here"
+            raise MalformedFileError(label, cause, start) from error
+        if row is None:
+            break
+        if names is None:
+            names = _header(row, label, start)
+            fields.choose(names, start)
+        elif row:
+            if len(row) != len(names):
+                hint = (
+                    "read it as csv if fields are quoted" if quoting == csv.QUOTE_NONE else "quote fields that hold it"
+                )
+                cause = f"{len(row)} fields where the header has {len(names)} (delimiter {delimiter!r}): {hint}"
+                raise MalformedFileError(label, cause, start)
+            yield fields.record(dict(zip(names, row, strict=True)), start)
+        start = lines.number + 1
+    if names is None:
+        raise MalformedFileError(label, "the file is empty: a header row is needed, such as id,text,label")
+
+
+def _header(row: list[str], label: str, line: int) -> list[str]:
+    repeated = {name for name in row if row.count(name) > 1}
+    if repeated:
+        raise MalformedFileError(label, f"the header names {sorted(repeated)[0]!r} twice; rename one of them", line)
+    return row
+
+
+class _Lines:
+    """Lines for the csv module, with a look at the first and the number of the last one given.
+
+    Only the first is read ahead: rows from a pipe must not wait for the row after them.
+    """
+
+    def __init__(self, numbered: Iterator[tuple[int, str]]) -> None:
+        self._first = next(numbered, None)
+        self._numbered, self.number = numbered, 0
+
+    def peek(self) -> str:
+        return self._first[1] if self._first else ""
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        if self._first is not None:
+            (self.number, line), self._first = self._first, None
+        else:
+            self.number, line = next(self._numbered)
+        return line
+
+
+def _has_known_columns(head: bytes, delimiters: str) -> bool:
+    first = head.split(b"\n")[0].decode("utf-8-sig", "replace").strip().lower()
+    for delimiter in delimiters:
+        names = {name.strip().strip('"') for name in first.split(delimiter)}
+        if len(names) > 1 and names & {"text", *TEXT_PARTS} and names & {"id", *LABEL_NAMES, *TEXT_PARTS}:
+            return True
+    return False
+
+
+FORMATS.register("csv")(
+    Format("csv", "comma-separated values", read_csv, (".csv",), lambda head: _has_known_columns(head, ",;|"))
+)
+FORMATS.register("tsv")(
+    Format("tsv", "tab-separated values", read_tsv, (".tsv", ".tab"), lambda head: _has_known_columns(head, "\t"))
+)

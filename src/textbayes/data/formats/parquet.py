@@ -1,0 +1,58 @@
+"""Parquet files by row group, through pyarrow (extra ``parquet``).
+
+for document in FORMATS.get("parquet").read("news.parquet", text_field="headline", label_field="desk"): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
+from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats._fields import FieldReader
+from textbayes.data.records import Record
+from textbayes.data.streams import Source, source_label
+
+_BATCH = 1024  # rows held in memory at a time
+
+
+def read_parquet(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    label_field: str | None = None,
+    id_field: str | None = None,
+    label_separator: str | None = None,
+) -> Iterator[Record]:
+    """Rows of a Parquet file; only the columns of text, labels and id are read. A label column may hold lists."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "reading Parquet files") from None
+    label = source_label(source)
+    if source == "-" or not (isinstance(source, (str, Path)) or getattr(source, "seekable", lambda: False)()):
+        raise InputError(f"{label}: Parquet is read from its end, so it needs a file; save it first and give its path")
+    if isinstance(source, (str, Path)) and not Path(source).is_file():
+        raise InputError(f"there is no file {label}; check the path")
+    fields = FieldReader(label, text_field, label_field, id_field, label_separator)
+    try:
+        with parquet.ParquetFile(source) as file:
+            columns = fields.choose(file.schema_arrow.names)
+            wanted = [name for name in (*columns.text, columns.label, columns.id) if name is not None]
+            number = 0
+            for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield fields.record(row, number)
+    except (pyarrow.ArrowException, OSError) as error:
+        cause = f"not a readable Parquet file ({str(error).splitlines()[0]}); write it again"
+        raise MalformedFileError(label, cause) from error
+
+
+FORMATS.register("parquet")(
+    Format(
+        "parquet", "Parquet (row number as line)", read_parquet, (".parquet",), lambda head: head.startswith(b"PAR1")
+    )
+)

@@ -1,0 +1,65 @@
+"""What a format's reader yields, and the way from there to documents with unique ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from textbayes.core.errors import MalformedFileError
+from textbayes.core.types import Document
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Record(NamedTuple):
+    """One document as found in a file; ``fields`` holds whatever else the file says of it (date, split, …)."""
+
+    text: str
+    labels: tuple[str, ...] = ()
+    id: str | None = None
+    line: int | None = None
+    fields: Mapping[str, Any] = _NOTHING
+
+
+class Identifier:
+    """Gives every record an id and refuses an id met before, naming both places.
+
+    Records without an id are numbered from 1; with several sources the number carries the source's name. Ids given
+    in the file are remembered, some 200 bytes each, unless duplicates are kept: then memory stays flat for ever.
+    A file gives ids to all its documents or to none: numbers given out could otherwise meet ids that follow.
+
+    >>> ids = Identifier()
+    >>> [doc.id for doc in ids.documents(iter([Record("a"), Record("b")]), "two.jsonl")]
+    ['1', '2']
+    """
+
+    def __init__(self, keep_duplicates: bool = False, several: bool = False) -> None:
+        self._keep, self._several = keep_duplicates, several
+        self._seen: dict[str, tuple[str, int | None]] = {}
+
+    def documents(self, records: Iterator[Record], label: str) -> Iterator[Document]:
+        """Documents of one source; ``label`` is what messages call it."""
+        given = None
+        for number, record in enumerate(records, start=1):
+            if given is None:
+                given = record.id is not None
+            elif given != (record.id is not None) and not self._keep:
+                cause = "some documents here have an id and some have none: give all an id, or pass duplicates='keep'"
+                raise MalformedFileError(label, cause, record.line)
+            if record.id is None:
+                yield Document(f"{label}:{number}" if self._several else str(number), record.text, record.labels)
+                continue
+            if not self._keep:
+                self._refuse_duplicate(record, label)
+            yield Document(record.id, record.text, record.labels)
+
+    def _refuse_duplicate(self, record: Record, label: str) -> None:
+        assert record.id is not None
+        if record.id not in self._seen:
+            self._seen[record.id] = (label, record.line)
+            return
+        first, line = self._seen[record.id]
+        where = first if line is None else f"line {line}" if first == label else f"{first}, line {line}"
+        cause = f"id {record.id!r} was used before ({where}): make ids unique, or pass duplicates='keep'"
+        raise MalformedFileError(label, cause, record.line)

@@ -1,0 +1,184 @@
+"""What every decision rule shares: the registry, the checks, and a state that is plain JSON.
+
+A rule is fitted on probabilities (n_docs, n_labels) and the true indicator Y of the same shape, and then decides. All
+thresholds are strict: label j is given to a document when p_j > threshold_j. Two values therefore need no infinity:
+``NEVER`` = 1 (no probability exceeds it) and ``ALWAYS`` = −1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, clone
+
+from textbayes.core.errors import InputError
+from textbayes.core.registry import Registry
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.validation import check_choice, check_indicator, check_probabilities, check_same_length
+
+NEVER = 1.0
+ALWAYS = -1.0
+
+Scale = Literal["probability", "logit"]
+
+
+class Rule(BaseEstimator):
+    """Base of the decision rules: subclasses write ``_fit`` and ``decide`` and register under their ``name``."""
+
+    name: ClassVar[str]
+
+    @property
+    def needs_probabilities(self) -> bool:
+        """Whether the rule believes the probabilities, so that scores of another scale will not do."""
+        return False
+
+    @property
+    def learns(self) -> bool:
+        """Whether ``fit`` looks at the data; if not, no out-of-fold probabilities are needed."""
+        return True
+
+    def fit(self, proba: Any, Y: Any = None) -> Self:
+        """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``."""
+        proba = check_probabilities(proba)
+        if not proba.size:
+            raise InputError(f"proba is empty, of shape {proba.shape}; rule {self.name!r} needs at least one document")
+        if Y is not None:
+            Y = check_indicator(Y)
+            check_same_length(proba, "proba", Y, "Y")
+            if Y.shape != proba.shape:
+                raise InputError(f"proba has {proba.shape[1]} labels but Y has {Y.shape[1]}; pass the same columns")
+        self._fit(proba, Y)
+        self.n_labels_ = proba.shape[1]
+        return self
+
+    def decide(self, proba: Any) -> BoolArray:
+        """The decisions, True where a document is given a label."""
+        raise NotImplementedError
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+        raise NotImplementedError
+
+    def _check_decide(self, proba: Any) -> FloatArray:
+        proba = check_probabilities(proba)
+        n_labels = getattr(self, "n_labels_", None)
+        if n_labels is None and self.learns:
+            raise InputError(f"rule {self.name!r} has not been fitted; call fit(proba, Y) first")
+        if n_labels not in (None, proba.shape[1]):
+            raise InputError(f"proba has {proba.shape[1]} labels but the rule was fitted on {n_labels}")
+        return proba
+
+    def _need_labels(self, Y: BoolArray | None) -> BoolArray:
+        if Y is None:
+            raise InputError(f"rule {self.name!r} learns from true labels; call fit(proba, Y) with Y")
+        return Y
+
+    def to_state(self) -> dict[str, Any]:
+        """Name, parameters and what was learnt, as plain numbers, strings and lists: ``json.dumps`` takes it."""
+        fitted = {key: value for key, value in vars(self).items() if key.endswith("_") and not key.startswith("_")}
+        return {
+            "rule": self.name,
+            "params": {key: _plain(value) for key, value in self.get_params(deep=False).items()},
+            "fitted": {key: _plain(value) for key, value in fitted.items()},
+        }
+
+    @staticmethod
+    def from_state(state: Mapping[str, Any]) -> Rule:
+        """The rule a state was taken from, of whichever class; it decides the same."""
+        missing = {"rule", "params", "fitted"} - set(state)
+        if missing:
+            raise InputError(f"the state of a decision rule lacks {sorted(missing)[0]!r}; pass what to_state gave")
+        rule_class = rules.get(state["rule"])
+        unknown = set(state["params"]) - set(rule_class._get_param_names())
+        if unknown:
+            raise InputError(f"rule {state['rule']!r} has no parameter {sorted(unknown)[0]!r}; was the state altered?")
+        rule = rule_class(**{key: _revived(value) for key, value in state["params"].items()})
+        for key, value in state["fitted"].items():
+            setattr(rule, key, np.asarray(value) if isinstance(value, list) else _revived(value))
+        return rule
+
+
+rules: Registry[type[Rule]] = Registry("decision rule", "textbayes.decide")
+
+
+class ThresholdRule(Rule):
+    """A rule that ends in one threshold per label, ``thresholds_``; p > threshold is a yes."""
+
+    thresholds_: FloatArray
+
+    def decide(self, proba: Any) -> BoolArray:
+        """True where p > threshold."""
+        proba = self._check_decide(proba)
+        return proba > self.thresholds_
+
+    def fit_folds(self, folds: Sequence[tuple[Any, Any]], scale: Scale = "probability") -> Self:
+        """Fit on each fold's (proba, Y) alone and average the thresholds, as SCutFBR does (Lewis et al. 2004).
+
+        The mean is taken of probabilities or of log-odds (``scale``). A fold without a positive of a label says
+        nothing of where its positives lie and is left out of that label's mean; a label without any positive is
+        never assigned. One fold that says "never" (fbr) makes the mean infinite, hence "never".
+        """
+        check_choice("scale", scale, ("probability", "logit"))
+        if not folds:
+            raise InputError("no folds were given; pass a list of (proba, Y), one per fold")
+        fitted = [clone(self).fit(proba, Y) for proba, Y in folds]
+        if len({rule.n_labels_ for rule in fitted}) > 1:
+            raise InputError("the folds differ in their number of labels; pass the same columns in each")
+        thresholds = np.array([rule.thresholds_ for rule in fitted])
+        informative = np.array([check_indicator(Y).any(axis=0) for _, Y in folds])
+        values = logit(np.clip(thresholds, 1e-12, 1.0)) if scale == "logit" else np.maximum(thresholds, 0.0)
+        values[thresholds >= NEVER] = np.inf
+        total = np.where(informative, values, 0.0).sum(axis=0)
+        n_folds = informative.sum(axis=0)
+        mean = np.where(n_folds > 0, total / np.maximum(n_folds, 1), np.inf)
+        self.thresholds_ = np.where(np.isinf(mean), NEVER, expit(mean) if scale == "logit" else mean)
+        self.n_labels_ = len(self.thresholds_)
+        return self
+
+
+def make_rule(rule: str | Rule, **params: Any) -> Rule:
+    """A fresh rule from its name and parameters, or an unfitted copy of one given.
+
+    >>> make_rule("max_f1", fbr=0.3)
+    MaxF1(fbr=0.3)
+    """
+    if isinstance(rule, Rule):
+        return clone(rule).set_params(**params)
+    if not isinstance(rule, str):
+        raise InputError(f"rule={rule!r} is neither the name of a decision rule nor a rule; names: {rules.names()}")
+    rule_class = rules.get(rule)
+    unknown = set(params) - set(rule_class._get_param_names())
+    if unknown:
+        known = ", ".join(rule_class._get_param_names()) or "none"
+        raise InputError(f"decision rule {rule!r} has no parameter {sorted(unknown)[0]!r}; it has: {known}")
+    return rule_class(**params)
+
+
+def per_label(value: Any, n_labels: int, name: str) -> FloatArray:
+    """A scalar or one value per label, as an array of length n_labels."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != n_labels):
+        raise InputError(f"{name} has shape {array.shape}; pass one number or {n_labels}, one per label")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite; use 1 to assign a label never and −1 to assign it always")
+    return np.broadcast_to(array, (n_labels,)).copy()
+
+
+def check_fraction(value: float, name: str) -> None:
+    """Refuse a number outside [0, 1]."""
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"{name}={value!r} must lie in [0, 1]")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Rule):
+        return value.to_state()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _revived(value: Any) -> Any:
+    return Rule.from_state(value) if isinstance(value, dict) and "rule" in value else value

@@ -1,0 +1,55 @@
+"""Exactly one label per document, the most probable; or none when it is not probable enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.decide._base import Rule, check_fraction, rules
+
+
+@rules.register("top_label")
+class TopLabel(Rule):
+    """Give each document its most probable label (of equal ones the first), for multi-class problems.
+
+    Parameters
+    ----------
+    min_probability : None, or the probability below which a document is left without a label
+
+    Examples
+    --------
+    >>> TopLabel(min_probability=0.5).decide([[0.2, 0.7, 0.1], [0.4, 0.3, 0.3]])
+    array([[False,  True, False],
+           [False, False, False]])
+    """
+
+    name = "top_label"
+
+    def __init__(self, min_probability: float | None = None) -> None:
+        self.min_probability = min_probability
+
+    @property
+    def learns(self) -> bool:
+        return False
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+        self._check(proba)
+
+    def decide(self, proba: Any) -> BoolArray:
+        """One True per row, or none where the top probability is below ``min_probability``."""
+        proba = self._check_decide(proba)
+        self._check(proba)
+        top = proba.argmax(axis=1)
+        decisions = top[:, None] == np.arange(proba.shape[1])
+        if self.min_probability is not None:
+            decisions &= proba >= self.min_probability
+        return decisions
+
+    def _check(self, proba: FloatArray) -> None:
+        if self.min_probability is not None:
+            check_fraction(self.min_probability, "min_probability")
+        if proba.shape[1] < 2:
+            raise InputError("top_label chooses among labels but proba has one column; use rule 'fixed' for yes or no")

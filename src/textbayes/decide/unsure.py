@@ -1,0 +1,141 @@
+"""A band of probabilities in which a decision had better be left to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.decide._base import ALWAYS, NEVER, Rule, check_fraction, make_rule, per_label, rules
+from textbayes.decide._cuts import Cuts, make_cuts
+
+_ROUNDING = 1e-9  # rounding of share · count must not cost an exact tie, such as 55 right of 100 at 0.55
+_Choose = Callable[[Cuts, IntArray, float], tuple[IntArray, IntArray]]
+
+
+@rules.register("unsure")
+class UnsureBand(Rule):
+    """Yes and no by another rule, and ``unsure`` where the probability lies in (low, high] around its threshold.
+
+    The band of each label is
+
+    - ``low`` and ``high`` as given (numbers, or one per label), widened to hold the threshold; or
+    - with ``precision``: the narrowest on each side so that on the fit data at least this share of the yes decisions
+      above it are right, and of the no decisions below it; or
+    - with ``error_rate``: the band with the fewest documents so that of all decisions outside it at most this share is
+      wrong.
+
+    A side that cannot reach its target is left undecided altogether: its band goes to the end of the scale.
+
+    Attributes
+    ----------
+    low_, high_, thresholds_ : arrays of shape (n_labels,)
+    rule_ : the fitted inner rule
+
+    Examples
+    --------
+    >>> band = UnsureBand(low=0.3, high=0.6).fit([[0.1], [0.5], [0.9]])
+    >>> band.decide([[0.1], [0.55], [0.9]]).ravel(), band.unsure([[0.1], [0.55], [0.9]]).ravel()
+    (array([False,  True,  True]), array([False,  True, False]))
+    """
+
+    name = "unsure"
+
+    def __init__(
+        self,
+        rule: str | Rule = "fixed",
+        low: Any = 0.25,
+        high: Any = 0.75,
+        precision: float | None = None,
+        error_rate: float | None = None,
+    ) -> None:
+        self.rule = rule
+        self.low = low
+        self.high = high
+        self.precision = precision
+        self.error_rate = error_rate
+
+    @property
+    def learns(self) -> bool:
+        return self.precision is not None or self.error_rate is not None or make_rule(self.rule).learns
+
+    @property
+    def needs_probabilities(self) -> bool:
+        return make_rule(self.rule).needs_probabilities
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+        if self.precision is not None and self.error_rate is not None:
+            raise InputError("both precision and error_rate were given; choose one of them")
+        self.rule_ = make_rule(self.rule).fit(proba, Y)
+        if getattr(self.rule_, "thresholds_", None) is None:
+            raise NotSupportedError(
+                f"rule {self.rule_.name!r} has no threshold to put a band around; use one that has, such as 'max_f1'"
+            )
+        self.thresholds_: FloatArray = self.rule_.thresholds_
+        if self.precision is not None:
+            check_fraction(self.precision, "precision")
+            self._fit_band(make_cuts(proba, self._need_labels(Y)), _by_precision, self.precision)
+        elif self.error_rate is not None:
+            check_fraction(self.error_rate, "error_rate")
+            self._fit_band(make_cuts(proba, self._need_labels(Y)), _by_error_rate, self.error_rate)
+        else:
+            n_labels = proba.shape[1]
+            low, high = per_label(self.low, n_labels, "low"), per_label(self.high, n_labels, "high")
+            if (low > high).any():
+                raise InputError(f"low={self.low!r} is above high={self.high!r}; the band goes from low to high")
+            self.low_, self.high_ = np.minimum(low, self.thresholds_), np.maximum(high, self.thresholds_)
+
+    def _fit_band(self, cuts: Cuts, choose: _Choose, target: float) -> None:
+        middle = (cuts.scores > self.thresholds_[:, None]).sum(axis=1)
+        k_high, k_low = choose(cuts, middle, target)
+        self.high_ = np.where(k_high == middle, self.thresholds_, cuts.thresholds(k_high))
+        self.low_ = np.where(k_low == middle, self.thresholds_, cuts.thresholds(k_low))
+        self.high_[k_high == 0] = NEVER
+        self.low_[k_low == cuts.n_docs] = ALWAYS
+
+    def decide(self, proba: Any) -> BoolArray:
+        """Yes and no of the inner rule, inside the band as well."""
+        proba = self._check_decide(proba)
+        return self.rule_.decide(proba)
+
+    def _check_decide(self, proba: Any) -> FloatArray:
+        if not hasattr(self, "rule_"):
+            raise InputError("rule 'unsure' has not been fitted; call fit(proba, Y) first")
+        return super()._check_decide(proba)
+
+    def unsure(self, proba: Any) -> BoolArray:
+        """True where low < p ≤ high: the decision had better be looked at."""
+        proba = self._check_decide(proba)
+        return (proba > self.low_) & (proba <= self.high_)
+
+
+def _by_precision(cuts: Cuts, middle: IntArray, target: float) -> tuple[IntArray, IntArray]:
+    """The largest k ≤ middle whose yes are right often enough, the smallest k ≥ middle whose no are."""
+    k = cuts.accepted
+    yes_right = (cuts.tp >= target * k - _ROUNDING) & cuts.possible & (k <= middle[:, None])
+    no_right = (cuts.n_docs - k - cuts.positives + cuts.tp >= target * (cuts.n_docs - k) - _ROUNDING) & cuts.possible
+    no_right &= k >= middle[:, None]
+    return cuts.n_docs - yes_right[:, ::-1].argmax(axis=1), no_right.argmax(axis=1)
+
+
+def _by_error_rate(cuts: Cuts, middle: IntArray, rate: float) -> tuple[IntArray, IntArray]:
+    """Cuts k_high ≤ middle ≤ k_low with the smallest k_low − k_high such that FP + FN ≤ rate · decisions outside.
+
+    The condition splits into above(k_high) + below(k_low) ≤ 0. The running minimum of ``below`` from the middle down
+    falls with k_low, so the smallest k_low for each k_high is found by bisection: O(n log n) a label.
+    """
+    k = cuts.accepted[0]
+    k_high, k_low = middle.copy(), middle.copy()
+    for label, centre in enumerate(middle):
+        tp, possible = cuts.tp[label], cuts.possible[label]
+        above = np.where(possible, k - tp - rate * k, np.inf)[: centre + 1]
+        below = np.where(possible, tp[-1] - tp - rate * (cuts.n_docs - k), np.inf)[centre:]
+        running = np.minimum.accumulate(below)
+        step = np.searchsorted(-running, above - _ROUNDING, side="left")
+        width = np.where(step < len(running), centre + step - np.arange(centre + 1), np.inf)
+        k_high[label] = width.argmin()
+        k_low[label] = centre + step[k_high[label]]
+    return k_high, k_low

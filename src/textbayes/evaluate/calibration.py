@@ -1,0 +1,123 @@
+"""How good the probabilities themselves are, whatever is decided on them.
+
+Each column is one yes-or-no question; ``average=None`` gives one value per label, ``"micro"`` the mean over all
+decisions. Lower is better for losses and errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.validation import check_choice, check_indicator, check_probabilities, check_same_length
+
+Binning = Literal["width", "mass"]
+
+
+def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", clip: float = 1e-15) -> FloatArray:
+    """−mean of y ln p + (1−y) ln(1−p), with p clipped to [clip, 1 − clip] so that no single document gives infinity.
+
+    >>> float(log_loss([[1], [0]], [[0.5], [0.5]]).round(4))
+    0.6931
+    """
+    Y, p = check_forecast(Y_true, proba)
+    p = np.clip(p, clip, 1 - clip)
+    return _mean(-np.log(np.where(Y, p, 1 - p)), average)
+
+
+def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro") -> FloatArray:
+    """Mean of (p − y)², Brier (1950).
+
+    >>> float(brier_loss([[1], [0]], [[0.8], [0.4]]).round(4))
+    0.1
+    """
+    Y, p = check_forecast(Y_true, proba)
+    return _mean((p - Y) ** 2, average)
+
+
+def average_log_evidence(
+    Y_true: Any, proba: Any, average: Literal["decision", "label"] = "decision", clip: float = 1e-15
+) -> float:
+    """Log-probability of what was observed, Σ_t ln p(y_t): per decision, or summed per label and averaged over labels.
+
+    ``"decision"`` divides by the number of decisions T (minus the micro log-loss); ``"label"`` is the average
+    log-evidence of Chai, Ng & Chieu (2002), appendix A.1, tables 6 and 7.
+    """
+    check_choice("average", average, ("decision", "label"))
+    per_label = -log_loss(Y_true, proba, None, clip)
+    n_docs = len(check_indicator(Y_true)) if average == "label" else 1
+    return float(per_label.mean() * n_docs)
+
+
+class ReliabilityCurve(NamedTuple):
+    """Per bin that holds a decision: mean probability, share of positives, number of decisions."""
+
+    mean_proba: FloatArray
+    share_positive: FloatArray
+    n: IntArray
+
+
+def reliability_curve(Y_true: Any, proba: Any, n_bins: int = 10, binning: Binning = "width") -> ReliabilityCurve:
+    """Observed against predicted frequency, all decisions pooled; a calibrated classifier lies on the diagonal.
+
+    Bins are of equal width on [0, 1] (``"width"``) or hold equally many decisions (``"mass"``; equal probabilities stay
+    together). Pass one column for the curve of one label.
+    """
+    Y, p = check_forecast(Y_true, proba)
+    p, y = p.reshape(-1), Y.reshape(-1)
+    bins = _bins(p, n_bins, binning)
+    count = np.bincount(bins, minlength=n_bins)
+    used = count > 0
+    total = np.maximum(count, 1)
+    mean = np.bincount(bins, weights=p, minlength=n_bins) / total
+    share = np.bincount(bins, weights=y, minlength=n_bins) / total
+    return ReliabilityCurve(mean[used], share[used], count[used])
+
+
+def calibration_error(
+    Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", n_bins: int = 10, binning: Binning = "width"
+) -> FloatArray:
+    """Expected calibration error, Σ_b (n_b / n) |share of positives − mean probability| over bins b.
+
+    Reference: Naeini, Cooper & Hauskrecht (2015), AAAI. Equal-mass bins are the less biased choice when most
+    probabilities are close to 0, as they are for rare labels.
+    """
+    Y, p = check_forecast(Y_true, proba)
+    check_choice("average", average, ("micro", None))
+    if average is None:
+        return np.array([_pooled_error(Y[:, [j]], p[:, [j]], n_bins, binning) for j in range(p.shape[1])])
+    return _pooled_error(Y, p, n_bins, binning)
+
+
+def check_forecast(Y_true: Any, proba: Any) -> tuple[BoolArray, FloatArray]:
+    """An indicator and probabilities of the same shape, with at least one document."""
+    Y, p = check_indicator(Y_true, "Y_true"), check_probabilities(proba)
+    check_same_length(Y, "Y_true", p, "proba")
+    if Y.shape != p.shape:
+        raise InputError(f"Y_true has {Y.shape[1]} labels but proba has {p.shape[1]}; pass the same columns in both")
+    if not Y.size:
+        raise InputError("no documents were given; at least one is needed to measure probabilities")
+    return Y, p
+
+
+def _pooled_error(Y: BoolArray, p: FloatArray, n_bins: int, binning: Binning) -> Any:
+    curve = reliability_curve(Y, p, n_bins, binning)
+    return np.average(np.abs(curve.share_positive - curve.mean_proba), weights=curve.n)
+
+
+def _bins(p: FloatArray, n_bins: int, binning: Binning) -> IntArray:
+    check_choice("binning", binning, ("width", "mass"))
+    if n_bins < 1:
+        raise InputError(f"n_bins={n_bins!r} must be 1 or more")
+    if binning == "width":
+        return np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
+    inner = np.quantile(p, np.linspace(0, 1, n_bins + 1)[1:-1], method="inverted_cdf")
+    return np.searchsorted(inner, p, side="left")
+
+
+def _mean(values: FloatArray, average: str | None) -> FloatArray:
+    check_choice("average", average, ("micro", None))
+    return values.mean(axis=0) if average is None else values.mean()

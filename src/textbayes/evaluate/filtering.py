@@ -1,0 +1,102 @@
+"""Measures of the TREC filtering tracks: a topic is a label, a retrieved document a yes.
+
+All are functions of a contingency table, one value per topic. Write R⁺ = TP for the relevant retrieved, N⁺ = FP for the
+irrelevant retrieved and R = TP + FN for all relevant documents.
+
+References
+----------
+Robertson & Hull (2001), The TREC-9 filtering track final report, NIST SP 500-249 (T9P, T9U).
+Robertson & Soboroff (2003), The TREC 2002 filtering track report, NIST SP 500-251 (T11U, T11SU).
+Chai, Ng & Chieu (2002), Bayesian online classifiers, SIGIR, table 4 (the summary over topics).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textbayes.core.types import FloatArray
+from textbayes.evaluate.contingency import ContingencyTable
+from textbayes.evaluate.measures import precision, recall
+
+
+def t9p(table: ContingencyTable, target: float = 50) -> FloatArray:
+    """T9P = R⁺ / max(target, R⁺ + N⁺): precision, with a penalty for retrieving fewer than ``target`` documents.
+
+    >>> from textbayes.evaluate import ContingencyTable
+    >>> import numpy as np
+    >>> t9p(ContingencyTable(*np.array([[20.0, 30.0], [5.0, 70.0], [0.0, 0.0], [900.0, 900.0]])))
+    array([0.4, 0.3])
+    """
+    return table.tp / np.maximum(target, table.predicted)
+
+
+def linear_utility(table: ContingencyTable, gain: float = 2.0, cost: float = 1.0) -> FloatArray:
+    """gain · R⁺ − cost · N⁺; the default, 2R⁺ − N⁺, is the utility of TREC-9 to TREC 2002 (T11U)."""
+    return gain * table.tp - cost * table.fp
+
+
+def t9u(table: ContingencyTable, floor: float = -100.0) -> FloatArray:
+    """T9U = max(2R⁺ − N⁺, floor): one bad topic cannot outweigh many; floor −100 for the OHSU topics, −400 for MeSH."""
+    return np.maximum(linear_utility(table), floor)
+
+
+def t11u(table: ContingencyTable) -> FloatArray:
+    """T11U = 2R⁺ − N⁺."""
+    return linear_utility(table)
+
+
+def scaled_utility(table: ContingencyTable, floor: float | None = -100.0) -> FloatArray:
+    """T9U as a share of the best possible utility, T9U / 2R; NaN for a topic without relevant documents."""
+    utility = linear_utility(table) if floor is None else t9u(table, floor)
+    return _share_of_best(utility, table)
+
+
+def t11su(table: ContingencyTable, min_nu: float = -0.5) -> FloatArray:
+    """T11SU = (max(T11U / 2R, MinNU) − MinNU) / (1 − MinNU), in [0, 1]; ⅓ for retrieving nothing.
+
+    NaN for a topic without relevant documents.
+
+    >>> from textbayes.evaluate import ContingencyTable
+    >>> import numpy as np
+    >>> t11su(ContingencyTable(*np.array([[10.0, 0.0], [0.0, 0.0], [0.0, 10.0], [90.0, 90.0]]))).round(3)
+    array([1.   , 0.333])
+    """
+    normalised = _share_of_best(t11u(table), table)
+    return (np.maximum(normalised, min_nu) - min_nu) / (1 - min_nu)
+
+
+def zero_returns(table: ContingencyTable) -> int:
+    """Number of topics for which nothing was retrieved."""
+    return int(np.count_nonzero(table.predicted == 0))
+
+
+def filtering_summary(
+    table: ContingencyTable, target: float = 50, floor: float = -100.0
+) -> dict[str, float | int | None]:
+    """The rows of table 4 of Chai, Ng & Chieu (2002), plus T11SU: sums and means over topics.
+
+    Topics without relevant documents are left out of the means of scaled utilities (None when there is no other).
+    Recall and precision count 0/0 as 0.
+    """
+    return {
+        "total_retrieved": int(table.predicted.sum()),
+        "relevant_retrieved": int(table.tp.sum()),
+        "macro_recall": float(recall(table, "macro")),
+        "macro_precision": float(precision(table, "macro")),
+        "mean_t9p": float(t9p(table, target).mean()),
+        "mean_utility": float(linear_utility(table).mean()),
+        "mean_t9u": float(t9u(table, floor).mean()),
+        "mean_scaled_utility": _mean_of_known(scaled_utility(table, floor)),
+        "mean_t11su": _mean_of_known(t11su(table)),
+        "zero_returns": zero_returns(table),
+    }
+
+
+def _share_of_best(utility: FloatArray, table: ContingencyTable) -> FloatArray:
+    best = 2.0 * table.support
+    return np.divide(utility, best, out=np.full(np.shape(best), np.nan), where=best > 0)
+
+
+def _mean_of_known(values: FloatArray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None

@@ -1,0 +1,132 @@
+"""Measures of decisions: pure functions of a contingency table, per label, micro- or macro-averaged.
+
+``average=None`` gives one value per label, ``"micro"`` the measure of the pooled table, ``"macro"`` the mean of labels.
+
+When a label makes the denominator 0, ``zero_division`` says what the measure is:
+
+- ``0``: as scikit-learn does by default, and LibMultiLabel in its macro-F1. A label that was rightly never given,
+  because no document carries it, then counts as a failure.
+- ``1``: the label was handled without an error.
+- ``"skip"``: NaN for the label, and left out of the macro average. The papers average over labels that have documents
+  and so never meet 0/0 in recall or F1: Yang & Liu (1999), Joachims (1998) and Chai, Ng & Chieu (2002) over the 90
+  Reuters categories with a training and a test document, Lewis et al. (2004) over the RCV1 topics that have examples.
+
+F is computed from the counts, (1+β²) TP / ((1+β²) TP + β² FN + FP), so that it is 0/0 only for a label with neither
+positives nor predictions; precision is 0/0 without predictions, recall without positives.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import FloatArray
+from textbayes.core.validation import check_choice, check_finite, check_indicator, check_same_length
+from textbayes.evaluate.contingency import ContingencyTable
+
+Average = Literal["micro", "macro"] | None
+ZeroDivision = Literal[0, 1, "skip"]
+
+
+def precision(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+    """TP / (TP + FP): the share of given labels that are right.
+
+    >>> from textbayes.evaluate import contingency
+    >>> table = contingency([[1, 0], [1, 0], [0, 0]], [[1, 0], [0, 0], [1, 0]])
+    >>> precision(table), precision(table, zero_division="skip"), float(precision(table, "micro"))
+    (array([0.5, 0. ]), array([0.5, nan]), 0.5)
+    """
+    table = _averaged(table, average)
+    return _mean(_ratio(table.tp, table.predicted, zero_division), average)
+
+
+def recall(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+    """TP / (TP + FN): the share of the documents with the label that were given it; also called sensitivity."""
+    table = _averaged(table, average)
+    return _mean(_ratio(table.tp, table.support, zero_division), average)
+
+
+sensitivity = recall
+
+
+def specificity(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+    """TN / (TN + FP): the share of the documents without the label that were not given it."""
+    table = _averaged(table, average)
+    return _mean(_ratio(table.tn, table.tn + table.fp, zero_division), average)
+
+
+def f_measure(
+    table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0, beta: float = 1.0
+) -> FloatArray:
+    """F_β = (1+β²) TP / ((1+β²) TP + β² FN + FP), van Rijsbergen (1979); β > 1 weighs recall more."""
+    if not beta > 0:
+        raise InputError(f"beta={beta!r} must be above 0; 1 weighs precision and recall alike")
+    table = _averaged(table, average)
+    hits = (1 + beta**2) * table.tp
+    return _mean(_ratio(hits, hits + beta**2 * table.fn + table.fp, zero_division), average)
+
+
+def error_rate(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+    """(FP + FN) / all: the share of wrong decisions."""
+    table = _averaged(table, average)
+    return _mean(_ratio(table.fp + table.fn, table.total, zero_division), average)
+
+
+def accuracy(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+    """(TP + TN) / all: the share of right decisions (of decisions, not of documents)."""
+    table = _averaged(table, average)
+    return _mean(_ratio(table.tp + table.tn, table.total, zero_division), average)
+
+
+def break_even(Y_true: Any, scores: Any, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+    """Precision/recall break-even point: the value both share when as many documents are accepted as are positive.
+
+    Accepting the n⁺ best gives precision TP/n⁺ and recall TP/n⁺. Where scores tie at that place, the positives among
+    them count by the share that is accepted. ``"micro"`` ranks all decisions of all labels together.
+
+    Reference: Lewis (1991), Evaluating text categorization; Joachims (1998), ECML.
+
+    >>> break_even([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    array([0.5])
+    """
+    Y, ranking = check_indicator(Y_true, "Y_true"), np.asarray(scores, dtype=np.float64)
+    ranking = ranking[:, None] if ranking.ndim == 1 else ranking
+    check_same_length(Y, "Y_true", ranking, "scores")
+    check_finite(ranking, "scores")
+    check_choice("average", average, (None, "micro", "macro"))
+    if Y.shape != ranking.shape:
+        raise InputError(f"Y_true has {Y.shape[1]} labels but scores has {ranking.shape[1]}; pass the same columns")
+    if average == "micro":
+        Y, ranking = Y.reshape(-1, 1), ranking.reshape(-1, 1)
+    n_positive = Y.sum(axis=0)
+    last = np.clip(len(ranking) - n_positive, 0, len(ranking) - 1)
+    border = np.take_along_axis(np.sort(ranking, axis=0), last[None, :], axis=0)
+    above, tied = ranking > border, ranking == border
+    part = (n_positive - above.sum(axis=0)) / np.maximum(tied.sum(axis=0), 1)
+    tp = (Y & above).sum(axis=0) + part * (Y & tied).sum(axis=0)
+    value = _ratio(tp, n_positive.astype(np.float64), zero_division)
+    return value[0] if average == "micro" else _mean(value, average)
+
+
+def _averaged(table: ContingencyTable, average: Average) -> ContingencyTable:
+    check_choice("average", average, (None, "micro", "macro"))
+    return table.pooled() if average == "micro" else table
+
+
+def _ratio(above: FloatArray, below: FloatArray, zero_division: ZeroDivision) -> FloatArray:
+    check_choice("zero_division", zero_division, (0, 1, "skip"))
+    default = np.nan if zero_division == "skip" else float(zero_division)
+    return np.divide(above, below, out=np.full(np.shape(below), default), where=np.asarray(below) > 0)
+
+
+def _mean(values: FloatArray, average: Average) -> FloatArray:
+    if average is None:
+        return values
+    if average == "micro":
+        return values[..., 0]
+    with warnings.catch_warnings():  # every label skipped: NaN is the answer
+        warnings.filterwarnings("ignore", message="Mean of empty slice")
+        return np.nanmean(values, axis=-1)

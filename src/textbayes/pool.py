@@ -1,0 +1,47 @@
+"""Several linear models of one link, pooled into one: eta = Σ_m weight_m · eta_m.
+
+A log-linear pool averages the members' errors. Its weights maximise the likelihood of texts that the members did not
+see, under a weak prior that they share one unit equally, so the pool is calibrated as well: a single over-confident
+member gets a weight below 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize
+
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.linear import normalize_rows
+from textbayes.links.base import BaseLink
+
+_PRIOR_SD = 0.5
+
+
+def probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
+    """Probability of every column; those of one-of-many classes add up to one."""
+    proba = link.probability(eta)
+    return normalize_rows(proba) if space.kind == "multiclass" else proba
+
+
+def pooled_probabilities(eta: FloatArray, pool: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
+    """Probabilities of the pool of members' predictors ``eta`` (n_members, n_docs, n_columns)."""
+    return probabilities(np.tensordot(pool, eta, axes=1), link, space)
+
+
+def fit_pool(eta: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace) -> FloatArray:
+    """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, ½²)."""
+    n_members = len(eta)
+    equal = np.full(n_members, 1.0 / n_members)
+
+    def negative_log_posterior(pool: FloatArray) -> float:
+        proba = np.clip(pooled_probabilities(eta, pool, link, space), 1e-300, 1.0)
+        if space.kind == "multiclass":
+            fit = np.log(proba[indicator]).sum()
+        else:
+            fit = np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))).sum()
+        return float(-fit + 0.5 * (((pool - equal) / _PRIOR_SD) ** 2).sum())
+
+    bounds = [(0.0, 3.0)] * n_members
+    found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")
+    return np.asarray(found.x if found.fun <= negative_log_posterior(equal) else equal)

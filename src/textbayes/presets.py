@@ -1,0 +1,26 @@
+"""What ``TextCategorizer()`` uses when nothing is chosen, in one place."""
+
+from __future__ import annotations
+
+from textbayes.core.labels import LabelSpace
+from textbayes.decide import Rule, make_rule
+from textbayes.linear import BayesLinearClassifier
+from textbayes.text import TextVectorizer
+
+
+def default_vectorizer() -> TextVectorizer:
+    """Stems of words of two letters or more, English stop words left out, in at least two texts."""
+    return TextVectorizer(token_pattern=r"(?u)\b[^\W\d_]{2,}\b", stop_words="english", stemmer="porter", min_df=2)
+
+
+def default_classifiers() -> list[BayesLinearClassifier]:
+    """A sparse and a dense logistic regression, with scales for texts of length one, to be pooled."""
+    return [
+        BayesLinearClassifier(prior="laplace", scale=10.0, tol=1e-3),
+        BayesLinearClassifier(prior="gaussian", scale=5.5, tol=1e-3, inference="newton"),
+    ]
+
+
+def default_rule(space: LabelSpace) -> Rule:
+    """The likelier class for one label per text; thresholds per label where there are many."""
+    return make_rule({"binary": "fixed", "multiclass": "top_label", "multilabel": "shrunk_f1"}[space.kind])

@@ -1,0 +1,121 @@
+"""From vocabulary words back to the words on the page: which pieces of a text a model read, and as what."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from textbayes.report.records import Fragment
+from textbayes.text import TextVectorizer
+from textbayes.text.packed import pack, unpack
+from textbayes.text.stem import stem
+from textbayes.text.tokenize import tokenize
+
+_LEVELS = (0.04, 0.2, 0.45, 0.75)  # least share of the text's strongest word for levels 1 to 4
+
+
+class Token(NamedTuple):
+    """A word on the page, text[begin:end], and the term it is to the model; None for a stop word."""
+
+    begin: int
+    end: int
+    term: str | None
+
+
+def find_tokens(text: str, vectorizer: TextVectorizer) -> list[Token]:
+    """The tokens of a text with their places, as the fitted vectorizer reads them; none for character n-grams.
+
+    >>> vectorizer = TextVectorizer(stop_words=["the"], stemmer="porter").fit(["the banks rise"])
+    >>> find_tokens("The banks", vectorizer)
+    [Token(begin=0, end=3, term=None), Token(begin=4, end=9, term='bank')]
+    """
+    if vectorizer.analyzer != "word":
+        return []
+    read = text.lower() if vectorizer.lowercase else text
+    pattern = re.compile(vectorizer.token_pattern)
+    spans = [match.span(pattern.groups) for match in pattern.finditer(read)]  # the group where one is captured
+    terms = _terms([read[begin:end] for begin, end in spans], vectorizer)
+    if len(read) != len(text):
+        # A few letters become two in lower case (İ): places in what was read are not places in the text.
+        origin = list(chain.from_iterable([i] * len(letter.lower()) for i, letter in enumerate(text)))
+        spans = [(origin[begin], origin[end - 1] + 1) for begin, end in spans if end > begin]
+    return [Token(begin, end, term) for (begin, end), term in zip(spans, terms, strict=True)]
+
+
+def token_values(tokens: Sequence[Token], vectorizer: TextVectorizer, values: Mapping[str, float]) -> list[float]:
+    """What each token adds, given what all occurrences of each term add together.
+
+    Occurrences share equally, and so do the words of an n-gram: the sum over tokens is the sum over terms.
+    """
+    kept = [i for i, token in enumerate(tokens) if token.term is not None]
+    places: dict[str, list[list[int]]] = defaultdict(list)
+    shortest, longest = vectorizer.ngram_range
+    for n in range(shortest, longest + 1):
+        for first in range(len(kept) - n + 1):
+            members = kept[first : first + n]
+            places[" ".join(str(tokens[i].term) for i in members)].append(members)
+    shares = [0.0] * len(tokens)
+    for term, value in values.items():
+        for members in places.get(term, ()):
+            for i in members:
+                shares[i] += value / (len(places[term]) * len(members))
+    return shares
+
+
+def highlight(text: str, vectorizer: TextVectorizer, values: Mapping[str, float], most: int) -> list[Fragment]:
+    """The first ``most`` characters in fragments, words marked by what they add; the text itself is not changed."""
+    tokens = find_tokens(text, vectorizer)
+    shares = token_values(tokens, vectorizer, values)
+    strongest = max(map(abs, shares), default=0.0)
+    fragments, done = [], 0
+    for token, share in zip(tokens, shares, strict=True):
+        level = sum(abs(share) > least * strongest for least in _LEVELS)
+        if token.end > most or not level:
+            continue
+        if token.begin > done:
+            fragments.append(Fragment(text[done : token.begin]))
+        fragments.append(Fragment(text[token.begin : token.end], share, level if share > 0 else -level))
+        done = token.end
+    return [*fragments, Fragment(text[done:most])] if done < min(most, len(text)) else fragments
+
+
+def common_forms(texts: Sequence[str], vectorizer: TextVectorizer) -> dict[str, str]:
+    """For each stem its most frequent form in the texts (of equal ones the first in the alphabet).
+
+    >>> vectorizer = TextVectorizer(stemmer="porter").fit(["company companies"])
+    >>> common_forms(["companies and a company", "companies"], vectorizer)["compani"]
+    'companies'
+    """
+    if vectorizer.analyzer != "word" or vectorizer.stemmer is None:
+        return {}
+    tokens = tokenize(list(texts), vectorizer.token_pattern, bool(vectorizer.lowercase))
+    names = unpack(tokens.names)
+    counts = np.bincount(tokens.ids, minlength=len(names)).tolist()
+    forms: dict[str, str] = {}
+    for _, name, term in sorted(zip(counts, names, _terms(names, vectorizer), strict=True), key=_by_frequency):
+        if term is not None:
+            forms.setdefault(term, name)
+    return forms
+
+
+def shown(term: str, forms: Mapping[str, str]) -> str:
+    """A term, or each word of an n-gram, in its most frequent form."""
+    return " ".join(forms.get(part, part) for part in term.split(" ")) if forms else term
+
+
+def _terms(tokens: Iterable[str], vectorizer: TextVectorizer) -> list[str | None]:
+    """The term of each token after stop words and stems."""
+    words = list(tokens)
+    distinct = sorted(set(words) - set(vectorizer.stop_words_))
+    stems = distinct if vectorizer.stemmer is None else unpack(stem(pack(distinct), vectorizer.stemmer))
+    term_of = dict(zip(distinct, stems, strict=True))
+    return [term_of.get(word) for word in words]
+
+
+def _by_frequency(row: tuple[int, str, str | None]) -> tuple[int, str]:
+    return -row[0], row[1]

@@ -1,0 +1,108 @@
+"""A model's settings in words, from what is fitted, so that a model read from a file is described as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.linear import BayesLinearClassifier
+from textbayes.links import make_link
+from textbayes.text import TermWeighting, TextVectorizer
+
+_PATTERNS = {
+    r"(?u)\b\w\w+\b": "runs of two or more letters or digits",
+    r"(?u)\b[^\W\d_]{2,}\b": "runs of two or more letters",
+}
+_SCHEMES = {
+    "raw": "the count of the word",
+    "binary": "1 if the word occurs",
+    "log": "1 + ln(count)",
+    "ltc": "(1 + log₂ count) × log₂(training texts / training texts with the word)",
+    "tfidf": "(1 + ln count) × ln((training texts + 1) / (training texts with the word + 1))",
+}
+_RULES = {
+    "fixed": "yes where the probability exceeds a fixed threshold",
+    "top_label": "the most probable label",
+    "max_f1": "thresholds for the best F1 on training texts the model did not see",
+    "fewest_errors": "thresholds for the fewest errors on training texts the model did not see",
+    "expected_f1": "the decisions with the best F1 to be expected, given the probabilities",
+    "unsure": "yes, no, or unsure in a band around the threshold",
+}
+
+
+def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
+    """Name and value of each setting, for people."""
+    return [
+        ("Labels", _labels(model)),
+        ("Words", _words(model.vectorizer_)),
+        ("Weight of a word in a text", _weighting(model.weighting_)),
+        ("Model", _model(model)),
+        ("Decision", _rule(model.rule_)),
+    ]
+
+
+def describe_classifier(classifier: BayesLinearClassifier) -> str:
+    """Link, prior and scale of one classifier.
+
+    >>> describe_classifier(BayesLinearClassifier(prior="laplace", scale=10.0))
+    'logit link, laplace prior of scale 10'
+    """
+    link, prior = make_link(classifier.link).name, classifier.prior
+    name = prior if isinstance(prior, str) else prior.name
+    if not isinstance(prior, str):
+        return f"{link} link, {name} prior"
+    scale = np.asarray(classifier.scale, dtype=np.float64)
+    size = f"scale {float(scale):g}" if scale.ndim == 0 else "scales of its own for each word or label"
+    return f"{link} link, {name} prior of {size}"
+
+
+def _labels(model: TextCategorizer) -> str:
+    space = model.label_space_
+    names = [str(name) for name in space.classes]
+    listed = ", ".join(names) if len(names) <= 12 else f"{', '.join(names[:12])} and {len(names) - 12} more"
+    if space.kind == "binary":
+        return f"yes or no: {names[1]} (yes) or {names[0]} (no)"
+    how = "exactly one" if space.kind == "multiclass" else "none, one or several"
+    return f"{how} of {len(names)}: {listed}"
+
+
+def _words(vectorizer: TextVectorizer) -> str:
+    n_terms = len(vectorizer.get_feature_names_out())
+    shortest, longest = vectorizer.ngram_range
+    if vectorizer.analyzer != "word":
+        where = " within words" if vectorizer.analyzer == "char_wb" else ""
+        return f"runs of {shortest} to {longest} characters{where}: {n_terms:,} of them"
+    parts = [_PATTERNS.get(vectorizer.token_pattern, f"what matches {vectorizer.token_pattern}")]
+    if vectorizer.lowercase:
+        parts.append("lower case")
+    if vectorizer.stop_words_:
+        source = vectorizer.stop_words if isinstance(vectorizer.stop_words, str) else "own"
+        parts.append(f"{len(vectorizer.stop_words_)} stop words left out ({source} list)")
+    if vectorizer.stemmer is not None:
+        parts.append(f"{vectorizer.stemmer.capitalize()} stems")
+    if longest > 1:
+        parts.append(f"sequences of {shortest} to {longest}")
+    if vectorizer.vocabulary is None and isinstance(vectorizer.min_df, int) and vectorizer.min_df > 1:
+        parts.append(f"in at least {vectorizer.min_df} training texts")
+    return f"{', '.join(parts)}: {n_terms:,} different ones"
+
+
+def _weighting(weighting: TermWeighting) -> str:
+    length = ", each text scaled to length one" if weighting.norm == "cosine" else ""
+    return _SCHEMES.get(weighting.scheme, weighting.scheme) + length
+
+
+def _model(model: TextCategorizer) -> str:
+    link = {"logit": "logistic", "probit": "probit"}.get(model.link_.name, f"{model.link_.name}-link")
+    used, size = int(np.count_nonzero(model.coef_)), int(model.coef_.size)
+    text = f"{link} regression per label; {used:,} of {size:,} weights are not zero"
+    if len(model.pool_) > 1:
+        shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
+        text += f"; a pool of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
+    return text
+
+
+def _rule(rule: Any) -> str:
+    return _RULES.get(rule.name, f"by the rule {rule.name}")

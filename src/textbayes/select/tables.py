@@ -1,0 +1,87 @@
+"""Scores of the 2×2 table of word presence and category, for all words and all categories at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.protocols import ScoreResult
+from textbayes.core.types import AnyArray, FloatArray, Matrix
+from textbayes.select.inputs import check_inputs
+
+
+class Table(NamedTuple):
+    """Numbers of documents, as arrays of one shape (or shapes that broadcast).
+
+    ================  ===========  ===============
+    documents         in category  outside
+    ================  ===========  ===============
+    with the word     a            b
+    without the word  c            d
+    ================  ===========  ===============
+    """
+
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+    d: FloatArray
+
+
+Statistic = Callable[[Table], ScoreResult]
+
+
+def score_tables(X: Matrix, Y: AnyArray, statistic: Statistic) -> ScoreResult:
+    """Apply an elementwise ``statistic`` to the table of every label and word.
+
+    A word is in a document when its value is positive. Where a margin is empty (a word in every or in no document, a
+    category with every or no document) the table holds no information: the score is 0 and the p-value 1, whatever
+    ``statistic`` says.
+
+    Most words never meet most categories: with a = 0 a table depends on the category and the word's document
+    frequency only, and a corpus has few distinct frequencies. So the statistic is evaluated once per category and
+    distinct frequency, and once per pair that does meet, not once per pair.
+
+    Complexity: Σ_docs (words × labels of the document) for the counts, one gather of n_labels × n_features.
+    """
+    inputs = check_inputs(X, Y, nonnegative=True)
+    n_docs, n_in = inputs.n_docs, inputs.n_positive
+    presence = sparse.csr_matrix((np.ones(inputs.X.nnz), inputs.X.indices, inputs.X.indptr), shape=inputs.X.shape)
+    meets = inputs.Yt @ presence
+    n_word = np.bincount(presence.indices, minlength=inputs.n_features).astype(np.float64)
+    frequencies, place = np.unique(n_word, return_inverse=True)
+    label = np.repeat(np.arange(len(n_in)), np.diff(meets.indptr))
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty margins, overwritten below
+        apart = statistic(_absent(n_in[:, None], frequencies, n_docs))
+        together = statistic(_table(meets.data, n_in[label], n_word[meets.indices], n_docs))
+
+    no_label = (n_in == 0) | (n_in == n_docs)
+    no_word = (n_word == 0) | (n_word == n_docs)
+
+    def spread(at_frequency: FloatArray, at_pair: FloatArray, nothing: float) -> FloatArray:
+        full: FloatArray = np.take(at_frequency, place, axis=1)
+        full[label, meets.indices] = at_pair
+        full[no_label] = nothing
+        full[:, no_word] = nothing
+        return full
+
+    scores = spread(apart.scores, together.scores, 0.0)
+    if apart.p_values is None or together.p_values is None:
+        return ScoreResult(scores, None)
+    return ScoreResult(scores, spread(apart.p_values, together.p_values, 1.0))
+
+
+def _table(a: FloatArray, n_in: FloatArray, n_word: FloatArray, n_docs: int) -> Table:
+    b, c = n_word - a, n_in - a
+    return Table(a, b, c, n_docs - n_word - c)
+
+
+def _absent(n_in: FloatArray, n_word: FloatArray, n_docs: int) -> Table:
+    """Tables with a = 0. A word in more documents than there are outside must meet the category, so the cut only
+    keeps entries valid that nobody reads."""
+    n_out = n_docs - n_in
+    b = np.minimum(n_word, n_out)
+    return Table(np.zeros_like(b), b, np.broadcast_to(n_in, b.shape), n_out - b)

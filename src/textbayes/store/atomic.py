@@ -1,0 +1,44 @@
+"""Write a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from textbayes.core.errors import InputError
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
+    """A stream to a temporary file beside ``path`` that takes its place when the block ends without an error.
+
+    Whatever goes wrong (a full disk, an interrupt), what stood at ``path`` before stays as it was and nothing else
+    is left behind.
+    """
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise InputError(
+            f"{target} cannot be written ({error.strerror}); choose a folder that exists and allows it"
+        ) from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a result is an ordinary one
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(
+            f"{target} was not written: {error.strerror}; free some space or choose another place"
+        ) from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)

@@ -1,0 +1,103 @@
+"""What every text vectorizer has: the text options, their checks, and their form in model files."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike, fspath
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.metadata_routing import UNUSED
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray
+from textbayes.core.validation import check_choice
+from textbayes.text.analyze import Piece, TextOptions, columns_to_csr, stop_tokens
+from textbayes.text.stem import check_stemmer
+from textbayes.text.stopwords import load_stop_words
+from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
+
+
+class BaseTextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """A transformer of texts; a subclass takes the parameters below, and ``binary``, in its constructor."""
+
+    analyzer: str
+    ngram_range: tuple[int, int]
+    lowercase: bool
+    token_pattern: str
+    stop_words: Any
+    stemmer: str | None
+    binary: bool
+
+    # The texts are data, not metadata to be routed.
+    __metadata_request__fit = {"texts": UNUSED}  # noqa: RUF012
+    __metadata_request__partial_fit = {"texts": UNUSED}  # noqa: RUF012
+    __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _text_options(self, stop_words: tuple[str, ...] | None = None) -> TextOptions:
+        """Checked options; ``stop_words`` are the tokens found when fitting, looked up anew if None."""
+        check_choice("analyzer", self.analyzer, ("word", "char", "char_wb"))
+        check_stemmer(self.stemmer)
+        parse_pattern(self.token_pattern)
+        lowercase = bool(self.lowercase)
+        if self.analyzer != "word":
+            for name in ("stop_words", "stemmer"):
+                if getattr(self, name) is not None:
+                    raise InputError(f"{name} needs analyzer='word', not {self.analyzer!r}; set {name}=None")
+        if stop_words is None:
+            stop_words = stop_tokens(load_stop_words(self.stop_words), self.token_pattern, lowercase)
+        ngram_range = self._checked_ngram_range()
+        return TextOptions(self.analyzer, ngram_range, lowercase, self.token_pattern, stop_words, self.stemmer)
+
+    def _checked_ngram_range(self) -> tuple[int, int]:
+        try:
+            shortest, longest = (int(n) for n in self.ngram_range)
+        except (TypeError, ValueError):
+            shortest = longest = 0
+        if not 1 <= shortest <= longest:
+            raise InputError(
+                f"ngram_range={self.ngram_range!r} is not usable; pass (shortest, longest) with 1 ≤ shortest ≤ longest"
+            )
+        return shortest, longest
+
+    def _warn_if_slow(self) -> None:
+        if self.analyzer == "word" and parse_pattern(self.token_pattern) is None:
+            warnings.warn(
+                f"token_pattern={self.token_pattern!r} is not a run of one class of characters, so Python's re finds "
+                "the tokens, many times slower",
+                SlowTokenPatternWarning,
+                stacklevel=3,
+            )
+
+    def _text_state(self) -> dict[str, Any]:
+        """The shared parameters, as JSON has them."""
+        stop_words = self.stop_words
+        if isinstance(stop_words, PathLike):
+            stop_words = fspath(stop_words)
+        elif stop_words is not None and not isinstance(stop_words, str):
+            stop_words = load_stop_words(stop_words)
+        return {
+            "analyzer": self.analyzer,
+            "ngram_range": [int(n) for n in self.ngram_range],
+            "lowercase": bool(self.lowercase),
+            "token_pattern": self.token_pattern,
+            "stop_words": stop_words,
+            "stemmer": self.stemmer,
+            "binary": bool(self.binary),
+        }
+
+    def _csr(self, pieces: list[Piece], column_of_term: AnyArray, n_columns: int) -> sparse.csr_matrix:
+        data, indices, indptr = columns_to_csr(pieces, column_of_term)
+        if self.binary:
+            data.fill(1)
+        matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+        matrix.has_sorted_indices = True
+        matrix.has_canonical_format = True
+        return matrix

@@ -1,0 +1,72 @@
+"""Texts as they come in: checked, gathered into batches, worked on by all cores."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+from textbayes.core.errors import InputError
+
+_BATCH = 1 << 21  # characters: large enough to repeat few words, small enough for the caches and for all cores
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def check_texts(texts: object) -> Iterable[str]:
+    """Refuse what is not an iterable of texts; the texts themselves are checked as they are read."""
+    what = "pass an iterable of str, one for each document"
+    if isinstance(texts, (str, bytes, bytearray)):
+        kind = type(texts).__name__
+        raise InputError(f"one {kind} was given as the corpus; {what}: [text] for a single document")
+    if texts is None or not isinstance(texts, Iterable):
+        raise InputError(f"{type(texts).__name__} was given as the corpus; {what}")
+    if getattr(texts, "ndim", 1) != 1:
+        raise InputError(f"a corpus of shape {getattr(texts, 'shape', '?')} was given; {what}, such as one text column")
+    return texts
+
+
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Lists of texts of some two million characters in all; a text that is not a str is refused by its position."""
+    batch: list[str] = []
+    size = 0
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            hint = "decode it first" if isinstance(text, bytes) else "leave it out or pass ''"
+            raise InputError(f"document {position} is a {type(text).__name__}, not a str; {hint}")
+        batch.append(text)
+        size += len(text)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """``map`` on all cores, results in the order of the items; at most two items a core are held at once."""
+    items = iter(items)
+    head = list(islice(items, 2))
+    n_cores = _n_cores()
+    if len(head) < 2 or n_cores == 1:
+        yield from map(function, head)
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_cores) as pool:
+        waiting: deque[Future[R]] = deque(pool.submit(function, item) for item in head)
+        for item in items:
+            if len(waiting) >= 2 * n_cores:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(function, item))
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _n_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,185 @@
+"""Many strings as two arrays: what kernels read, and what model files store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import ModelFileError
+from textbayes.core.types import AnyArray, IntArray
+
+
+class Packed(NamedTuple):
+    """Strings as UTF-8 laid end to end (uint8) and the offsets between them (int64, one more than strings).
+
+    Lone surrogates are kept as three bytes each, so that any str survives the round trip. The order of the bytes is
+    the order of the strings.
+
+    >>> strings = pack(["one", "zwölf"])
+    >>> strings.offsets.tolist(), unpack(strings)
+    ([0, 3, 9], ['one', 'zwölf'])
+    """
+
+    data: AnyArray
+    offsets: AnyArray
+
+    @property
+    def n_strings(self) -> int:
+        return len(self.offsets) - 1
+
+
+def pack(strings: Iterable[str]) -> Packed:
+    """Pack strings."""
+    return pack_bytes([string.encode("utf-8", "surrogatepass") for string in strings])
+
+
+def pack_bytes(parts: list[bytes]) -> Packed:
+    """Pack strings that are UTF-8 already; the arrays can be written to, as kernels' argument types have it."""
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
+    return Packed(np.frombuffer(bytearray().join(parts), dtype=np.uint8), offsets)
+
+
+def unpack_bytes(packed: Packed) -> list[bytes]:
+    """The strings as UTF-8."""
+    data, cuts = packed.data.tobytes(), packed.offsets.tolist()
+    return [data[begin:end] for begin, end in pairwise(cuts)]
+
+
+def unpack(packed: Packed) -> list[str]:
+    """The strings."""
+    text, cuts = packed.data.tobytes(), packed.offsets.tolist()
+    if text.isascii():
+        whole = text.decode("ascii")
+        return [whole[begin:end] for begin, end in pairwise(cuts)]
+    return [text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(cuts)]
+
+
+def take(packed: Packed, chosen: IntArray) -> Packed:
+    """The chosen strings, in the order chosen."""
+    begins = packed.offsets[:-1][chosen]
+    lengths = packed.offsets[1:][chosen] - begins
+    offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    source = np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Packed(packed.data[source], offsets)
+
+
+def checked(data: AnyArray, offsets: AnyArray, what: str) -> Packed:
+    """Strings read from a file: refused unless a kernel can read them without leaving the arrays."""
+    data, offsets = np.array(data), np.array(offsets)
+    sound = (
+        data.ndim == offsets.ndim == 1
+        and data.dtype == np.uint8
+        and offsets.dtype == np.int64
+        and len(offsets) > 0
+        and offsets[0] == 0
+        and offsets[-1] == len(data)
+        and bool((np.diff(offsets) >= 0).all())
+    )
+    if sound:
+        packed = Packed(data, offsets)
+        try:
+            unpack(packed)
+        except UnicodeDecodeError:
+            sound = False
+    if not sound:
+        raise ModelFileError(f"{what} cannot be read: its byte and offset arrays do not fit; save the model again")
+    return packed
+
+
+def sort_order(packed: Packed, n_rounds: int = 8) -> IntArray:
+    """The order that sorts distinct strings by code point, as ``sorted`` does.
+
+    Seven bytes at a time as one number: all strings by their first seven, then those still tied by the next, and what
+    is tied after ``n_rounds`` by comparison. O(n log n) with n falling fast from round to round.
+    """
+    words = _as_words(packed.data)
+    begins, lengths = packed.offsets[:-1], np.diff(packed.offsets)
+    key = _seven_bytes(words, begins, lengths)
+    order: IntArray = np.argsort(key)
+    tied, group = _ties(np.arange(packed.n_strings), key[order])
+    for depth in range(7, 7 * n_rounds, 7):
+        if not len(tied):
+            return order
+        members = order[tied]
+        key = _seven_bytes(words, begins[members] + depth, lengths[members] - depth)
+        sort = np.lexsort((key, group))
+        order[tied] = members[sort]
+        tied, group = _ties(tied, group[sort], key[sort])
+    strings = unpack_bytes(take(packed, order[tied]))
+    order[tied] = order[tied][sorted(range(len(tied)), key=lambda i: (group[i], strings[i]))]
+    return order
+
+
+def _ties(places: IntArray, *keys: AnyArray) -> tuple[IntArray, IntArray]:
+    """The places, of those sorted by the keys, that share all keys with another, and the group of each."""
+    differs = np.ones(len(places) + 1, dtype=np.bool_)
+    differs[1:-1] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    tied = ~(differs[:-1] & differs[1:])
+    return places[tied], np.cumsum(differs[:-1], dtype=np.int64)[tied]
+
+
+def _seven_bytes(words: AnyArray, begins: IntArray, lengths: IntArray) -> AnyArray:
+    """The next seven bytes and then how many follow, 8 for more: a number that orders like the bytes.
+
+    The count tells the end of a string from a NUL byte.
+    """
+    at, shift = begins >> 3, ((begins & 7) << 3).astype(np.uint64)
+    next_eight = (words[at] >> shift) | ((words[at + 1] << np.uint64(1)) << (np.uint64(63) - shift))
+    n_bits = (8 * np.minimum(lengths, 7)).astype(np.uint64)
+    kept = next_eight & ((np.uint64(1) << n_bits) - np.uint64(1))
+    return kept.astype("<u8").view(">u8").astype(np.uint64) | np.minimum(lengths, 8).astype(np.uint64)
+
+
+class StringIndex:
+    """Numbers strings in order of first occurrence; a hash table over packed strings that kernels read."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros(512, dtype=np.uint64)
+        self._words = np.zeros(64, dtype=np.uint64)
+        self._offsets = np.zeros(64, dtype=np.int64)
+        self._n = 0
+
+    def add(self, strings: Packed) -> AnyArray:
+        """The numbers of the strings, new ones for those not seen before. Expected O(bytes)."""
+        from textbayes.kernels.tokens import intern
+
+        self._words = _longer(self._words, (int(self._offsets[self._n]) + len(strings.data)) // 8 + 2)
+        self._offsets = _longer(self._offsets, self._n + strings.n_strings + 1)
+        ids, self._table, self._n = intern(
+            _as_words(strings.data), *_ends(strings), self._table, self._words, self._offsets, self._n
+        )
+        return ids
+
+    def find(self, strings: Packed) -> AnyArray:
+        """The numbers of the strings, −1 for those not seen before. Expected O(bytes)."""
+        from textbayes.kernels.tokens import find
+
+        return find(_as_words(strings.data), *_ends(strings), self._table, self._words, self._offsets)
+
+    def strings(self) -> Packed:
+        """The distinct strings, by number."""
+        offsets = self._offsets[: self._n + 1].copy()
+        return Packed(self._words.view(np.uint8)[: offsets[-1]].copy(), offsets)
+
+
+def _ends(packed: Packed) -> tuple[AnyArray, AnyArray]:
+    return packed.offsets[:-1], packed.offsets[1:]
+
+
+def _as_words(data: AnyArray) -> AnyArray:
+    words = np.zeros(len(data) // 8 + 2, dtype=np.uint64)
+    words.view(np.uint8)[: len(data)] = data
+    return words
+
+
+def _longer(array: AnyArray, size: int) -> AnyArray:
+    if size <= len(array):
+        return array
+    longer = np.zeros(2 * size, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer

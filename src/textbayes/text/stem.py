@@ -1,0 +1,49 @@
+"""Porter and Snowball stemming of distinct words."""
+
+from __future__ import annotations
+
+import difflib
+
+from textbayes.core.errors import InputError
+from textbayes.text.packed import Packed, pack_bytes, unpack_bytes
+
+
+def check_stemmer(stemmer: str | None) -> None:
+    """Refuse a stemmer that PyStemmer does not have."""
+    import Stemmer
+
+    names = Stemmer.algorithms()
+    if stemmer is not None and stemmer not in names:
+        close = difflib.get_close_matches(str(stemmer), names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise InputError(f"stemmer={stemmer!r} is not known: choose None or one of {', '.join(names)}{hint}")
+
+
+def stem(words: Packed, stemmer: str) -> Packed:
+    """The stem of each word, by the Snowball algorithm of that name ("porter": Porter 1980; "english": Porter 2).
+
+    A word whose stem would be empty (Porter makes nothing of "s") stays as it is, and so does one with a lone
+    surrogate, which the stemmers do not read. About 0.6 µs a word.
+
+    >>> from textbayes.text.packed import pack, unpack
+    >>> unpack(stem(pack(["categories", "categorised"]), "porter"))
+    ['categori', 'categoris']
+    """
+    import Stemmer
+
+    # PyStemmer's own cache of 10,000 words costs more than it saves when every word comes once.
+    snowball = Stemmer.Stemmer(stemmer, 0)
+    originals = unpack_bytes(words)
+    try:
+        stems = snowball.stemWords(originals)
+    except UnicodeDecodeError:
+        stems = [snowball.stemWord(word) if _is_utf8(word) else word for word in originals]
+    return pack_bytes([stemmed or word for stemmed, word in zip(stems, originals, strict=True)])
+
+
+def _is_utf8(word: bytes) -> bool:
+    try:
+        word.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

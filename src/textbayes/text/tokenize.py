@@ -1,0 +1,169 @@
+r"""Token patterns: the common ones as tables for a kernel, any other by the regular expression itself.
+
+A pattern such as ``\b\w\w+\b`` or ``[a-z]{3,}`` finds the maximal runs of one class of characters that are long enough.
+That needs no regular expression engine: a table says of each character whether it belongs, and a kernel reads the
+bytes once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, IntArray
+from textbayes.text.packed import Packed, StringIndex, pack, pack_bytes
+
+DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
+
+_SIMPLE = re.compile(
+    r"(?:\(\?u\))?(?P<before>\\b)?(?P<unit>\\w|\[(?:[^\[\]\\]|\\.)+\])(?P<more>(?P=unit)*)(?:\+|\{(?P<least>\d+),\})(?P<after>\\b)?"
+)
+# Classes inside \w, so that \b on both sides asks for whole words: ASCII letters and digits, or \w less something.
+_WITHIN_WORDS = re.compile(r"\\w|\[(?:a-z|A-Z|0-9|[A-Za-z0-9_])+\]|\[\^\\W.*\]")
+_CODE_POINTS = 0x110000
+_PAGE = 256
+# The only characters that str.lower does not map one to one, whatever is around them: İ becomes two, Σ may be final.
+_CONTEXTUAL = ("\u0130", "\u03a3")
+
+
+class SlowTokenPatternWarning(UserWarning):
+    """The token pattern is not one that the kernel reads, so Python's ``re`` finds the tokens, many times slower."""
+
+
+class TokenRule(NamedTuple):
+    """Tokens are the maximal runs of at least ``least`` characters of one class, whole words only if ``bounded``."""
+
+    unit: str
+    least: int
+    bounded: bool
+
+
+class Tokens(NamedTuple):
+    """Tokens of some documents: ids in reading order, where each document's begin, and the token of each id."""
+
+    ids: AnyArray
+    doc_starts: IntArray
+    names: Packed
+
+
+def parse_pattern(pattern: str) -> TokenRule | None:
+    r"""The rule that finds the same tokens as the pattern, or None if only ``re`` can.
+
+    Known are ``C+``, ``C{n,}`` and ``CC+`` of a class C, which is ``\w`` or brackets, and the same between ``\b`` if C
+    is within ``\w``: ``\w``, brackets of ASCII letters, digits and ``_``, or ``[^\W…]``. ``(?u)`` may come first.
+
+    >>> parse_pattern(r"(?u)\b\w\w+\b"), parse_pattern(r"\w+(?:-\w+)*")
+    (TokenRule(unit='\\w', least=2, bounded=False), None)
+    """
+    if not isinstance(pattern, str):
+        raise InputError(f"token_pattern is a {type(pattern).__name__}; pass a regular expression as a str")
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"token_pattern={pattern!r} is not a regular expression: {error}") from error
+    if compiled.groups > 1:
+        raise InputError(
+            f"token_pattern={pattern!r} captures {compiled.groups} groups; capture one at most, (?:…) for the others"
+        )
+    match = _SIMPLE.fullmatch(pattern)
+    if match is None:
+        return None
+    unit = match["unit"]
+    least = int(match["least"] or 1) + len(match["more"]) // len(unit)
+    edges = (match["before"] is not None) + (match["after"] is not None)
+    bounded = edges > 0 and unit != r"\w"  # a maximal run of \w has word boundaries on both sides anyway
+    if bounded and (edges == 1 or not _WITHIN_WORDS.fullmatch(unit)):
+        return None
+    if least < 1 or re.match(unit, "\0"):  # the kernel marks separators by NUL
+        return None
+    return TokenRule(unit, least, bounded)
+
+
+class CharacterTable:
+    """What a rule says of each code point, computed a page of 256 at a time when a text first needs it.
+
+    ``kind`` is 0 for separators, 1 for characters of the class and 2 for word characters outside a bounded class;
+    ``lower`` the character to write; ``fold`` both for one byte of ASCII text: 0, the lower-case letter, or 255.
+    """
+
+    def __init__(self, unit: str, bounded: bool, lowercase: bool) -> None:
+        self._unit, self._bounded, self._lowercase = re.compile(unit), bounded, lowercase
+        self._filled = np.zeros(_CODE_POINTS // _PAGE, dtype=np.bool_)
+        self.kind = np.zeros(_CODE_POINTS, dtype=np.uint8)  # zeros are mapped, not written: unused pages cost nothing
+        self.lower = np.zeros(_CODE_POINTS, dtype=np.int32)
+        self._fill(0)
+        ascii_kind = self.kind[:128]
+        self.fold = np.zeros(256, dtype=np.uint8)
+        self.fold[:128] = np.where(ascii_kind == 1, self.lower[:128], np.where(ascii_kind == 2, 255, 0))
+
+    def cover(self, text: str) -> None:
+        """Make sure of every character in the text. Threads may do so at once: each writes the same values."""
+        pages = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32) // _PAGE
+        for page in np.unique(pages[~self._filled[pages]]).tolist():
+            self._fill(page)
+
+    def _fill(self, page: int) -> None:
+        for code in range(page * _PAGE, (page + 1) * _PAGE):
+            lowered = chr(code).lower() if self._lowercase else chr(code)
+            self.lower[code] = ord(lowered[0])
+            if self._unit.match(lowered):
+                self.kind[code] = 1
+            elif self._bounded and (lowered.isalnum() or lowered == "_"):
+                self.kind[code] = 2
+        self._filled[page] = True
+
+
+@lru_cache(maxsize=32)
+def character_table(unit: str, bounded: bool, lowercase: bool) -> CharacterTable:
+    """The table of a rule, one for all texts of a process; the first costs about 0.1 ms."""
+    return CharacterTable(unit, bounded, lowercase)
+
+
+def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
+    """The tokens of texts: what ``re.findall(pattern, text.lower())`` finds, numbered.
+
+    >>> tokens = tokenize(["To be, or not to be"], DEFAULT_PATTERN, lowercase=True)
+    >>> from textbayes.text.packed import unpack
+    >>> tokens.ids.tolist(), unpack(tokens.names)
+    ([0, 1, 2, 3, 0, 1], ['to', 'be', 'or', 'not'])
+    """
+    rule = parse_pattern(pattern)
+    return _by_pattern(texts, pattern, lowercase) if rule is None else _by_rule(texts, rule, lowercase)
+
+
+def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
+    from textbayes.kernels.tokens import scan_words
+
+    table = character_table(rule.unit, rule.bounded, lowercase)
+    is_ascii = np.fromiter((text.isascii() for text in texts), dtype=np.bool_, count=len(texts))
+    if not is_ascii.all():
+        others = [i for i in range(len(texts)) if not is_ascii[i]]
+        texts = list(texts)
+        if lowercase:
+            for i in others:
+                if any(character in texts[i] for character in _CONTEXTUAL):
+                    texts[i] = texts[i].lower()  # lower once more by the table changes nothing
+        table.cover("".join([texts[i] for i in others]))
+    packed = pack(texts)
+    ids, n_ids, doc_starts, data, offsets, n_names = scan_words(
+        packed.data, packed.offsets[1:], is_ascii, table.fold, table.kind, table.lower, rule.least, rule.bounded
+    )
+    names = Packed(data[: offsets[n_names]].copy(), offsets[: n_names + 1].copy())
+    return Tokens(ids[:n_ids].copy(), doc_starts, names)
+
+
+def _by_pattern(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
+    find_all = re.compile(pattern).findall
+    found: list[bytes] = []
+    doc_starts = np.zeros(len(texts) + 1, dtype=np.int64)
+    for i, text in enumerate(texts):
+        found.extend(token.encode("utf-8", "surrogatepass") for token in find_all(text.lower() if lowercase else text))
+        doc_starts[i + 1] = len(found)
+    index = StringIndex()
+    ids = index.add(pack_bytes(found))
+    return Tokens(ids, doc_starts, index.strings())

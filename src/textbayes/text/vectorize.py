@@ -1,0 +1,311 @@
+"""Texts to a matrix of counts, one column for each term of a learnt vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, frequencies
+from textbayes.text.base import BaseTextVectorizer
+from textbayes.text.batches import check_texts
+from textbayes.text.packed import Packed, StringIndex, checked, pack, sort_order, take, unpack
+from textbayes.text.stopwords import StopWords
+from textbayes.text.tokenize import DEFAULT_PATTERN
+
+
+class Vocabulary:
+    """Terms by column; the dictionary and the kernel's hash table are made when first needed."""
+
+    def __init__(self, terms: Packed) -> None:
+        self.terms = terms
+        self._columns: dict[str, int] | None = None
+        self._index: StringIndex | None = None
+
+    def __reduce__(self) -> tuple[type, tuple[Packed]]:
+        return Vocabulary, (self.terms,)
+
+    @property
+    def columns(self) -> dict[str, int]:
+        if self._columns is None:
+            self._columns = {term: column for column, term in enumerate(unpack(self.terms))}
+        return self._columns
+
+    def find(self, terms: Packed) -> AnyArray:
+        """The column of each term, −1 for those not in the vocabulary."""
+        if self._index is None:
+            index = StringIndex()
+            index.add(self.terms)
+            self._index = index
+        return self._index.find(terms)
+
+
+class TextVectorizer(BaseTextVectorizer, auto_wrap_output_keys=None):
+    r"""Count the words, or the word or character n-grams, of each text.
+
+    The matrix and the vocabulary are those of scikit-learn's ``CountVectorizer`` with the same settings, several times
+    faster: a compiled kernel reads the texts' bytes, and Python sees each distinct word once. In order: lower case,
+    tokens, stop words out, stems, n-grams of what remains.
+
+    Parameters
+    ----------
+    analyzer : {"word", "char", "char_wb"}, default="word"
+        What n-grams are made of: words; characters, after two or more white-space characters became one space; or the
+        characters of each word between white space, with a space on either side.
+    ngram_range : tuple (shortest, longest), default=(1, 1)
+    lowercase : bool, default=True
+        As ``str.lower`` does, for every script.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        What a word is. Runs of one class of characters are fast: ``\w+``, ``\b\w\w+\b``, ``[a-z]{3,}``,
+        ``\b[a-zA-Z]{2,}\b``, ``\b[^\W\d_]+\b`` and the like. Any other pattern is left to Python's ``re``, with a
+        :class:`SlowTokenPatternWarning` when fitting.
+    stop_words : None, "english", "smart", path or iterable of str, default=None
+        Words to leave out, compared before stemming; see :func:`load_stop_words`. They are lower-cased and split like
+        the texts: with the default pattern "don't" takes out "don".
+    stemmer : None or str, default=None
+        "porter", or a Snowball language such as "english" or "german". Each distinct word is stemmed once.
+    min_df, max_df : int or float in [0, 1], default=1 and 1.0
+        Leave out terms in fewer, or more, documents than this number or proportion.
+    max_features : int, default=None
+        Keep that many terms, those with the most occurrences.
+    binary : bool, default=False
+        1 for every term that occurs.
+    vocabulary : mapping of term to column, or iterable of terms, default=None
+        Count these terms only, as they are after stemming; ``min_df``, ``max_df`` and ``max_features`` do not apply.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Column of each term; columns are in the order of the sorted terms unless ``vocabulary`` says otherwise.
+    stop_words_ : tuple of str
+        The tokens left out as stop words.
+
+    Notes
+    -----
+    Fitting and transforming take O(bytes) time, on all cores for texts of more than two million characters. The result
+    does not depend on the number of cores.
+
+    Examples
+    --------
+    >>> texts = ["Grain prices rise", "Grain stocks and grain prices fall"]
+    >>> vectorizer = TextVectorizer(stop_words="english", stemmer="porter")
+    >>> vectorizer.fit_transform(texts).toarray().tolist()
+    [[0, 1, 1, 1, 0], [1, 2, 1, 0, 1]]
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['fall', 'grain', 'price', 'rise', 'stock']
+    >>> vectorizer.document_lengths(texts).tolist()  # thousands of words
+    [0.003, 0.006]
+    """
+
+    def __init__(
+        self,
+        *,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        token_pattern: str = DEFAULT_PATTERN,
+        stop_words: StopWords = None,
+        stemmer: str | None = None,
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        max_features: int | None = None,
+        binary: bool = False,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
+    ) -> None:
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.token_pattern = token_pattern
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.binary = binary
+        self.vocabulary = vocabulary
+
+    def fit(self, texts: Iterable[str], y: Any = None) -> Self:
+        """Learn the vocabulary of the texts."""
+        self._warn_if_slow()
+        self._fit(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
+        """Learn the vocabulary of the texts and count its terms, reading them once."""
+        self._warn_if_slow()
+        analysis, column_of_term = self._fit(texts)
+        return self._matrix(analysis, column_of_term)
+
+    def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:
+        """Count the vocabulary's terms: a CSR matrix (n_docs, n_features) of int64 with sorted columns."""
+        options = self._fitted()
+        analysis = analyze(check_texts(texts), options)
+        return self._matrix(analysis, self._vocabulary.find(analysis.terms))
+
+    def document_lengths(self, texts: Any) -> FloatArray:
+        """Document lengths ω in thousands of words.
+
+        Of texts: every token that ``token_pattern`` finds, stop words and words outside the vocabulary too, whatever
+        the analyzer. Of a matrix of counts: the sum of each row, which is less (words that were left out are not in
+        it) unless it counts n-grams, which are more.
+        """
+        if sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "biuf"):
+            return np.asarray(texts.sum(axis=1), dtype=np.float64).ravel() / 1000.0
+        options = TextOptions(token_pattern=self.token_pattern, lowercase=bool(self.lowercase))
+        return count_tokens(check_texts(texts), options) / 1000.0
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """The terms by column."""
+        self._fitted()
+        names = np.empty(self._vocabulary.terms.n_strings, dtype=object)
+        names[:] = unpack(self._vocabulary.terms)
+        return names
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        if not hasattr(self, "_vocabulary"):
+            raise AttributeError("this TextVectorizer has no vocabulary yet; call fit first")
+        return self._vocabulary.columns
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The fitted vectorizer as a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        self._fitted()
+        meta = {
+            "params": {
+                **self._text_state(),
+                "min_df": _plain(self.min_df),
+                "max_df": _plain(self.max_df),
+                "max_features": _plain(self.max_features),
+            },
+            "fixed_vocabulary": self.vocabulary is not None,
+            "stop_words": list(self.stop_words_),
+        }
+        terms = self._vocabulary.terms
+        return meta, {"terms": terms.data, "term_offsets": terms.offsets}
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
+        """The vectorizer that :meth:`to_state` described; it transforms identically, without its stop word file."""
+        terms = checked(arrays["terms"], arrays["term_offsets"], "the vocabulary")
+        params = dict(meta["params"])
+        params["ngram_range"] = tuple(params["ngram_range"])
+        vectorizer = cls(**params, vocabulary=unpack(terms) if meta["fixed_vocabulary"] else None)
+        vectorizer.stop_words_ = tuple(meta["stop_words"])
+        vectorizer._vocabulary = Vocabulary(terms)
+        return vectorizer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_vocabulary")
+
+    def _fit(self, texts: Iterable[str]) -> tuple[Analysis, AnyArray]:
+        texts = check_texts(texts)
+        options = self._text_options()
+        fixed = None if self.vocabulary is None else _fixed_terms(self.vocabulary)
+        _check_frequency("min_df", self.min_df)
+        _check_frequency("max_df", self.max_df)
+        if self.max_features is not None and not (_is_integer(self.max_features) and self.max_features >= 1):
+            raise InputError(f"max_features={self.max_features!r} is not usable; pass None or a positive integer")
+        analysis = analyze(texts, options)
+        if not analysis.n_docs:
+            raise InputError("no document was given; a vocabulary needs at least one with words in it")
+        if fixed is not None:
+            vocabulary = Vocabulary(fixed)
+            column_of_term = vocabulary.find(analysis.terms)
+        else:
+            chosen = self._chosen(analysis)
+            vocabulary = Vocabulary(take(analysis.terms, chosen))
+            column_of_term = np.full(analysis.terms.n_strings, -1, dtype=np.int32)
+            column_of_term[chosen] = np.arange(len(chosen), dtype=np.int32)
+        self.stop_words_ = options.stop_words
+        self._vocabulary = vocabulary
+        return analysis, column_of_term
+
+    def _chosen(self, analysis: Analysis) -> IntArray:
+        """The terms to keep, sorted."""
+        n_docs, n_terms = analysis.n_docs, analysis.terms.n_strings
+        if not n_terms:
+            raise InputError(
+                f"the {n_docs} document(s) hold no term: they are empty, or token_pattern={self.token_pattern!r} and "
+                f"stop_words leave nothing; check the texts, or relax these"
+            )
+        least = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n_docs
+        most = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n_docs
+        if most < least:
+            raise InputError(
+                f"min_df={self.min_df} asks for more of the {n_docs} document(s) than max_df={self.max_df} allows; lower "
+                "min_df or raise max_df"
+            )
+        order = sort_order(analysis.terms)
+        if least <= 1 and most >= n_docs and self.max_features is None:
+            return order
+        documents, occurrences = frequencies(analysis)
+        kept = order[(documents[order] >= least) & (documents[order] <= most)]
+        if self.max_features is not None and len(kept) > self.max_features:
+            size = documents[kept] if self.binary else occurrences[kept]
+            # Not a stable sort: among equal frequencies CountVectorizer keeps what this very call puts first.
+            kept = kept[np.sort((-size).argsort()[: self.max_features])]
+        if not len(kept):
+            raise InputError(
+                f"min_df={self.min_df} and max_df={self.max_df} leave none of the {n_terms} terms of {n_docs} "
+                "document(s); lower min_df or raise max_df"
+            )
+        return kept
+
+    def _fitted(self) -> TextOptions:
+        """Options with the stop words found when fitting; a fixed vocabulary needs no fitting."""
+        if not hasattr(self, "_vocabulary"):
+            if self.vocabulary is None:
+                raise NotFittedError("this TextVectorizer has no vocabulary yet; call fit first or pass vocabulary=")
+            self.stop_words_ = self._text_options().stop_words
+            self._vocabulary = Vocabulary(_fixed_terms(self.vocabulary))
+        return self._text_options(self.stop_words_)
+
+    def _matrix(self, analysis: Analysis, column_of_term: AnyArray) -> sparse.csr_matrix:
+        return self._csr(analysis.pieces, column_of_term, self._vocabulary.terms.n_strings)
+
+
+def _fixed_terms(vocabulary: Any) -> Packed:
+    if isinstance(vocabulary, (str, bytes)) or not isinstance(vocabulary, Iterable):
+        raise InputError(f"vocabulary is a {type(vocabulary).__name__}; pass a list of terms or a dict of columns")
+    if isinstance(vocabulary, Mapping):
+        if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+            raise InputError(
+                f"the columns of a vocabulary of {len(vocabulary)} terms must be 0 to {len(vocabulary) - 1}, each once"
+            )
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    terms = sorted(vocabulary) if isinstance(vocabulary, (set, frozenset)) else list(vocabulary)
+    for i, term in enumerate(terms):
+        if not isinstance(term, str):
+            raise InputError(f"term {i} of the vocabulary is a {type(term).__name__}, {term!r}; terms must be str")
+    if not terms:
+        raise InputError("the vocabulary is empty; pass at least one term, or None to learn it from the texts")
+    if len(set(terms)) < len(terms):
+        twice = next(term for i, term in enumerate(terms) if term in terms[:i])
+        raise InputError(f"{twice!r} is in the vocabulary twice; pass each term once")
+    return pack(terms)
+
+
+def _check_frequency(name: str, value: Any) -> None:
+    if _is_integer(value):
+        sound = value >= 1
+    else:
+        sound = isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0
+    if not sound:
+        raise InputError(
+            f"{name}={value!r} is not usable; pass a number of documents from 1 on (an int) or a proportion in [0, 1] "
+            "(a float)"
+        )
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def _plain(value: Any) -> int | float | None:
+    return None if value is None else int(value) if isinstance(value, Integral) else float(value)

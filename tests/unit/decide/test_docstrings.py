@@ -1,0 +1,17 @@
+"""The examples in the docstrings of textbayes.decide run and print what they say."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import textbayes.decide
+
+MODULES = [f"textbayes.decide.{module.name}" for module in pkgutil.iter_modules(textbayes.decide.__path__)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0

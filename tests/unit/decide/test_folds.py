@@ -1,0 +1,61 @@
+"""Stratified folds: every label spread, every fold filled."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from textbayes.core.errors import InputError
+from textbayes.decide import stratified_folds
+
+
+@given(hnp.arrays(bool, st.tuples(st.integers(2, 40), st.integers(1, 5))), st.integers(2, 5), st.integers(0, 9))
+def test_every_document_has_a_fold_and_labels_are_spread(Y, n_folds, seed):
+    if n_folds > len(Y):
+        return
+    fold = stratified_folds(Y, n_folds, seed)
+    assert fold.shape == (len(Y),)
+    assert ((fold >= 0) & (fold < n_folds)).all()
+    rarest = int(np.argmin(np.where(Y.any(axis=0), Y.sum(axis=0), len(Y) + 1)))
+    per_fold = np.bincount(fold[Y[:, rarest]], minlength=n_folds)
+    assert per_fold.max() - per_fold.min() <= 1
+
+
+@given(st.lists(st.integers(0, 3), min_size=6, max_size=60), st.integers(2, 4))
+def test_single_labels_are_balanced_within_one(classes, n_folds):
+    Y = np.asarray(classes)[:, None] == np.arange(4)
+    fold = stratified_folds(Y, n_folds)
+    for label in range(4):
+        per_fold = np.bincount(fold[Y[:, label]], minlength=n_folds)
+        assert per_fold.max() - per_fold.min() <= 1
+
+
+def test_documents_without_labels_even_out_the_sizes():
+    Y = np.zeros((103, 3), dtype=bool)
+    Y[:7, 0] = Y[3:12, 1] = True
+    sizes = np.bincount(stratified_folds(Y, 5))
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_realistic_label_counts_stay_close_to_even():
+    rng = np.random.default_rng(9)
+    Y = rng.random((2000, 40)) < np.geomspace(0.3, 0.002, 40)
+    fold = stratified_folds(Y, 5, rng)
+    share = np.array([Y[fold == f].sum(axis=0) for f in range(5)])
+    expected = Y.sum(axis=0) / 5
+    assert (np.abs(share - expected) <= 2 + 0.2 * expected).all()
+    few = (Y.sum(axis=0) >= 2) & (Y.sum(axis=0) <= 5)
+    assert (share[:, few] < Y.sum(axis=0)[few]).all()  # no training part is without the label
+
+
+def test_seed_decides():
+    Y = np.random.default_rng(1).random((50, 3)) < 0.3
+    assert (stratified_folds(Y, 5, 1) == stratified_folds(Y, 5, 1)).all()
+    assert (stratified_folds(Y, 5, 1) != stratified_folds(Y, 5, 2)).any()
+
+
+@pytest.mark.parametrize("n_folds", [1, 4])
+def test_impossible_numbers_of_folds_are_refused(n_folds):
+    with pytest.raises(InputError, match=f"n_folds={n_folds} with 3 documents"):
+        stratified_folds([[1], [0], [1]], n_folds)

@@ -1,0 +1,110 @@
+"""Tests of difference against scipy, worked examples and each other."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import f1_score
+
+from textbayes.core.errors import InputError
+from textbayes.evaluate import significance
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_exact_sign_test_is_the_binomial_test(wins, losses):
+    result = significance.sign_test(wins, losses, exact_up_to=24)
+    n = wins + losses
+    if n == 0:
+        assert (result.p_value, result.symbol) == (1.0, "~")
+        return
+    side = "greater" if wins >= losses else "less"
+    assert result.p_value == pytest.approx(stats.binomtest(wins, n, alternative=side).pvalue)
+    two = significance.sign_test(wins, losses, "two-sided", exact_up_to=24)
+    assert two.p_value == pytest.approx(stats.binomtest(wins, n).pvalue)
+    assert result.effect == pytest.approx((wins - losses) / n)
+
+
+def test_large_samples_use_the_normal_of_the_paper():
+    # k = 20 of n = 30: Z = (20 − 15) / (½√30) = 1.8257, P = 0.03394 (one-sided).
+    result = significance.sign_test(20, 10)
+    assert result.statistic == pytest.approx(1.825742, abs=1e-6)
+    assert result.p_value == pytest.approx(0.0339446, abs=1e-6)
+    assert (result.symbol, result.n) == (">", 30)
+    mirrored = significance.sign_test(10, 20)
+    assert (mirrored.p_value, mirrored.symbol) == (result.p_value, "<")
+    assert significance.sign_test(20, 10, "two-sided").symbol == "~"
+
+
+def test_the_change_from_exact_to_normal_is_at_twelve():
+    assert significance.sign_test(10, 2).p_value == pytest.approx(79 / 4096)  # Σ C(12, i) for i ≥ 10 is 79
+    assert significance.sign_test(10, 3).p_value == pytest.approx(stats.norm.sf(3.5 / (0.5 * 13**0.5)))
+
+
+@pytest.mark.parametrize(
+    ("p", "effect", "symbol"),
+    [
+        (0.01, 1, "≫"),
+        (0.0101, 1, ">"),
+        (0.05, 1, ">"),
+        (0.0501, 1, "~"),
+        (0.01, -1, "≪"),
+        (0.05, -1, "<"),
+        (0.0, 0, "~"),
+    ],
+)
+def test_symbols(p, effect, symbol):
+    assert significance.significance_symbol(p, effect) == symbol
+
+
+@pytest.fixture(scope="module")
+def systems():
+    rng = np.random.default_rng(5)
+    Y = rng.random((200, 20)) < np.geomspace(0.4, 0.02, 20)
+    return Y, Y ^ (rng.random(Y.shape) < 0.03), Y ^ (rng.random(Y.shape) < 0.06)
+
+
+def test_micro_counts_decisions_and_macro_counts_labels(systems):
+    Y, A, B = systems
+    wins, losses = int(((A == Y) & (B != Y)).sum()), int(((B == Y) & (A != Y)).sum())
+    assert significance.micro_sign_test(Y, A, B) == significance.sign_test(wins, losses)
+    a, b = (f1_score(Y, D, average=None, zero_division=0) for D in (A, B))
+    expected = significance.sign_test(int((a > b).sum()), int((b > a).sum()))
+    assert significance.macro_sign_test(Y, A, B) == expected
+    assert significance.micro_sign_test(Y, A, B).symbol == "≫"
+    assert significance.micro_sign_test(Y, B, A).symbol == "≪"
+    assert significance.micro_sign_test(Y, A, A).n == 0
+
+
+def test_mcnemar_by_hand():
+    # Only A is right on 6 documents, only B on 1: exact 2 · (1 + 7)/128, mid-p less the 7/128 of exactly 1, χ² 25/7.
+    Y = np.ones(10, dtype=bool)
+    A = np.array([1] * 6 + [0] + [1] * 3)
+    B = np.array([0] * 6 + [1] + [1] * 3)
+    exact = significance.mcnemar_test(Y, A, B, method="exact")
+    assert exact.p_value == pytest.approx(16 / 128) == pytest.approx(stats.binomtest(1, 7).pvalue)
+    assert significance.mcnemar_test(Y, A, B).p_value == pytest.approx(9 / 128)
+    assert significance.mcnemar_test(Y, A, B, method="chi2").p_value == pytest.approx(stats.chi2.sf(25 / 7, 1))
+    assert (exact.effect, exact.n) == (pytest.approx(0.5), 7)
+    assert significance.mcnemar_test(Y, A, A).p_value == 1.0
+
+
+def test_mcnemar_units(systems):
+    Y, A, B = systems
+    right_a, right_b = (A == Y).all(axis=1), (B == Y).all(axis=1)
+    assert significance.mcnemar_test(Y, A, B).n == (right_a != right_b).sum()
+    assert significance.mcnemar_test(Y, A, B, unit="decision").n == (A != B).sum()
+
+
+def test_bad_options_are_refused(systems):
+    Y, A, B = systems
+    with pytest.raises(InputError, match="alternative='greater' is not known"):
+        significance.sign_test(1, 2, "greater")
+    with pytest.raises(InputError, match="wins=-1"):
+        significance.sign_test(-1, 2)
+    with pytest.raises(InputError, match="Y_true has 20 labels but B has 3"):
+        significance.micro_sign_test(Y, A, B[:, :3])
+    with pytest.raises(InputError, match="method='yates'"):
+        significance.mcnemar_test(Y, A, B, method="yates")
+    with pytest.raises(InputError, match="unit='label'"):
+        significance.mcnemar_test(Y, A, B, unit="label")

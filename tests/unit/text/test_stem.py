@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+import Stemmer
+
+from textbayes.core.errors import InputError
+from textbayes.text import TextVectorizer
+from textbayes.text.packed import pack, unpack
+from textbayes.text.stem import check_stemmer, stem
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("porter", ["categories", "running", "flies"]),
+        ("english", ["generously", "skies"]),
+        ("german", ["häuser", "kategorien"]),
+        ("russian", ["важная", "важной"]),
+    ],
+)
+def test_stems_are_snowballs(language: str, words: list[str]) -> None:
+    assert unpack(stem(pack(words), language)) == Stemmer.Stemmer(language).stemWords(words)
+
+
+def test_a_word_without_a_stem_stays() -> None:
+    assert Stemmer.Stemmer("porter").stemWord("s") == ""
+    assert unpack(stem(pack(["s", "cats"]), "porter")) == ["s", "cat"]
+
+
+def test_a_lone_surrogate_stays_and_does_not_harm_the_others() -> None:
+    assert unpack(stem(pack(["a\ud800running", "running"]), "porter")) == ["a\ud800running", "run"]
+
+
+def test_an_unknown_stemmer_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(InputError, match="did you mean 'german'"):
+        check_stemmer("germann")
+    with pytest.raises(InputError, match="stemmer='latin9' is not known"):
+        TextVectorizer(stemmer="latin9").fit(["text"])
