@@ -127,11 +127,11 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         counts = self.vectorizer_.fit_transform(texts)
         report("reading words", 1, 1)
         members = self._members()
-        held_out = self._out_of_fold(members, counts, indicator, report)
+        held_out, learnable = self._out_of_fold(members, counts, indicator, report)
         link = make_link(members[0].link)
         pool = fit_pool(held_out, indicator, link, space)
         rule = _make_rule(self.rule, space)
-        rule.fit(pooled_probabilities(held_out, pool, link, space), indicator)
+        rule.fit(pooled_probabilities(held_out, pool, link, space), indicator & learnable)
         report("fitting all texts", 0, 1)
         self.weighting_, fitted = self._fit_members(members, counts, indicator)
         report("fitting all texts", 1, 1)
@@ -168,23 +168,27 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
 
     def _out_of_fold(
         self, members: list[BayesLinearClassifier], counts: Any, indicator: BoolArray, report: Progress
-    ) -> FloatArray:
+    ) -> tuple[FloatArray, BoolArray]:
         """Linear predictors (n_members, n_docs, n_columns) of each text by models that did not see it.
 
-        Weights and words are chosen anew in each fold, so that nothing of the held-out texts leaks in.
+        Weights and words are chosen anew in each fold, so that nothing of the held-out texts leaks in. The second array
+        (n_docs, n_columns) is False where the other folds held no text of a label: its score there means nothing, and a
+        threshold that tried to include it would accept everything.
         """
         n_folds = min(self.cv, len(indicator))
         fold = stratified_folds(indicator, n_folds, self.random_state)
         eta = np.empty((len(members), *indicator.shape))
+        learnable = np.empty(indicator.shape, dtype=np.bool_)
         for k in range(n_folds):
             report("cross-validation", k, n_folds)
             held_out = fold == k
+            learnable[held_out] = indicator[~held_out].any(axis=0)
             weighting, fitted = self._fit_members(members, counts[~held_out], indicator[~held_out])
             X = weighting.transform(counts[held_out])
             for m, member in enumerate(fitted):
                 eta[m, held_out] = member.linear_predictor(X)
         report("cross-validation", n_folds, n_folds)
-        return eta
+        return eta, learnable
 
     # -- use ------------------------------------------------------------------------------------------------------
     def assess(self, texts: Iterable[str]) -> Assessment:

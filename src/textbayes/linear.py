@@ -52,7 +52,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         Largest optimality violation left at the end, relative to the start's.
     max_iter : int
     n_jobs : int or None
-        Threads over labels; None is 1, −1 all cores. The result depends on it by rounding only.
+        Threads over labels; None is 1, −1 all cores. The result does not depend on it.
     warm_start : bool
         Start from the previous fit's weights where the shapes agree.
 
@@ -66,7 +66,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A round costs one reading of the matrix for 16 labels together plus, per label, sweeps over its working set.
+    A round costs one reading of the matrix for 8 labels together plus, per label, sweeps over its working set.
 
     References
     ----------

@@ -15,7 +15,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.linear import normalize_rows
 from textbayes.links.base import BaseLink
 
-_PRIOR_SD = 0.5
+_PRIOR_SD = 2.0
 
 
 def probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
@@ -30,7 +30,7 @@ def pooled_probabilities(eta: FloatArray, pool: FloatArray, link: BaseLink, spac
 
 
 def fit_pool(eta: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace) -> FloatArray:
-    """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, ½²)."""
+    """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, 2²)."""
     n_members = len(eta)
     equal = np.full(n_members, 1.0 / n_members)
 
@@ -42,6 +42,6 @@ def fit_pool(eta: FloatArray, indicator: BoolArray, link: BaseLink, space: Label
             fit = np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))).sum()
         return float(-fit + 0.5 * (((pool - equal) / _PRIOR_SD) ** 2).sum())
 
-    bounds = [(0.0, 3.0)] * n_members
+    bounds = [(0.0, 10.0)] * n_members
     found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")
     return np.asarray(found.x if found.fun <= negative_log_posterior(equal) else equal)

@@ -117,8 +117,8 @@ class ThresholdRule(Rule):
         """Fit on each fold's (proba, Y) alone and average the thresholds, as SCutFBR does (Lewis et al. 2004).
 
         The mean is taken of probabilities or of log-odds (``scale``). A fold without a positive of a label says
-        nothing of where its positives lie and is left out of that label's mean; a label without any positive is
-        never assigned. One fold that says "never" (fbr) makes the mean infinite, hence "never".
+        nothing of where its positives lie and is left out of that label's mean; if none has any, the highest threshold
+        is taken. One fold that says "never" makes the mean infinite, hence "never".
         """
         check_choice("scale", scale, ("probability", "logit"))
         if not folds:
@@ -130,9 +130,9 @@ class ThresholdRule(Rule):
         informative = np.array([check_indicator(Y).any(axis=0) for _, Y in folds])
         values = logit(np.clip(thresholds, 1e-12, 1.0)) if scale == "logit" else np.maximum(thresholds, 0.0)
         values[thresholds >= NEVER] = np.inf
-        total = np.where(informative, values, 0.0).sum(axis=0)
-        n_folds = informative.sum(axis=0)
-        mean = np.where(n_folds > 0, total / np.maximum(n_folds, 1), np.inf)
+        n_used = informative.sum(axis=0)
+        mean = np.where(informative, values, 0.0).sum(axis=0) / np.maximum(n_used, 1)
+        mean = np.where(n_used > 0, mean, values.max(axis=0))
         self.thresholds_ = np.where(np.isinf(mean), NEVER, expit(mean) if scale == "logit" else mean)
         self.n_labels_ = len(self.thresholds_)
         return self

@@ -196,10 +196,10 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             splitter = check_cv(self.cv, target.given, classifier=True)
             splits = list(splitter.split(X, target.given))
-        scores, parts = out_of_fold(self.estimator, X, target, splits, self._use_scores, fit_params)
+        data = out_of_fold(self.estimator, X, target, splits, self._use_scores, fit_params)
         if self.pool == "pooled":
-            rule.fit(scores, target.Y)
+            rule.fit(data.scores, data.Y)
         elif isinstance(rule, ThresholdRule):
-            rule.fit_folds([(scores[part], target.Y[part]) for part in parts])
+            rule.fit_folds([(data.scores[part], data.Y[part]) for part in data.parts])
         else:
             raise NotSupportedError(f"rule {rule.name!r} has no thresholds to average; use pool='pooled'")

@@ -18,13 +18,13 @@ class MaxF1(ThresholdRule):
     """Per label the threshold that maximises F_β = (1+β²) TP / ((1+β²) TP + β² FN + FP) on the data given to ``fit``.
 
     Pass training probabilities (MaxF1 of Chai, Ng & Chieu 2002) or out-of-fold ones (SCut of Yang 2001), which do not
-    flatter the classifier. Of equal cuts the strictest is taken. A label without positives is never assigned.
+    flatter the classifier. Of equal cuts the strictest is taken. A label without positives is not assigned.
 
     The tuned threshold of a rare label overfits: one positive at rank 900 buys an F1 of 0.002 with 899 false alarms on
     the next data. Two guards:
 
     - ``fbr``: where the best F_β is below it, the threshold becomes the highest probability seen (``fallback="top"``,
-      SCutFBR.1) or the label is never assigned (``fallback="never"``, SCutFBR.0);
+      SCutFBR.1) or the label is never assigned (``fallback="never"``, SCutFBR.0); so for a label without positives;
     - ``smoothing`` s maximises (… TP + s) / (… + s), as if s/2 more documents were right at any threshold.
 
     Parameters
@@ -82,10 +82,11 @@ class MaxF1(ThresholdRule):
         k = cuts.best(f_measure_of_cuts(cuts, self.beta, self.smoothing))
         f = cuts.at(f_measure_of_cuts(cuts, self.beta), k)
         thresholds = cuts.thresholds(k, self.scale)
+        without = cuts.positives[:, 0] == 0
+        thresholds[without] = NEVER
         if self.fbr is not None:
             top = cuts.scores[:, 0] if self.fallback == "top" else NEVER
-            thresholds = np.where(f < self.fbr, top, thresholds)
-        thresholds[cuts.positives[:, 0] == 0] = NEVER
+            thresholds = np.where((f < self.fbr) | without, top, thresholds)
         self.f_ = np.broadcast_to(f, (n_labels,)).copy()
         self.thresholds_ = np.broadcast_to(thresholds, (n_labels,)).copy()
 

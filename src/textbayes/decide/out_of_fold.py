@@ -26,6 +26,14 @@ class Target(NamedTuple):
     space: LabelSpace
 
 
+class OutOfFold(NamedTuple):
+    """Scores and positives a rule can learn from, (n_docs, n_columns), and the test part of each fold."""
+
+    scores: FloatArray
+    Y: BoolArray
+    parts: list[IntArray]
+
+
 def prepared(estimator: Any, target: Target) -> Any:
     """An unfitted copy that can learn the target: one-vs-rest around a classifier that knows no multi-label."""
     if target.space.kind == "multilabel" and not get_tags(estimator).classifier_tags.multi_label:
@@ -77,12 +85,15 @@ def out_of_fold(
     splits: Iterable[tuple[IntArray, IntArray]],
     use_scores: bool,
     fit_params: dict[str, Any],
-) -> tuple[FloatArray, list[IntArray]]:
-    """Scores (n_docs, n_columns) of each document by a copy trained without it, and the test part of each fold.
+) -> OutOfFold:
+    """Score each document by a copy trained without it.
 
-    A label that the training part lacks (or that all of it carries) is scored 0 (or 1): nothing was learnt of it.
+    A label that the training part lacks (or that all of it carries) is scored 0 (or 1): nothing was learnt of it. Its
+    positives in the test part are taken out of ``Y``: ranked last for want of a model, they would draw the threshold
+    down until every document has the label.
     """
     scores = np.full(target.Y.shape, np.nan)
+    Y = target.Y.copy()
     parts = []
     for train, test in splits:
         copy = prepared(estimator, target)
@@ -94,6 +105,7 @@ def out_of_fold(
         share = target.Y[train].mean(axis=0)
         part[:, share == 0] = 0.0
         part[:, share == 1] = 1.0
+        Y[test] &= share > 0
         scores[test] = part
         parts.append(np.asarray(test))
     if np.isnan(scores).any():
@@ -101,7 +113,7 @@ def out_of_fold(
         raise NotSupportedError(
             f"the cross-validation leaves {n_left} documents in no test part; use folds that cover all documents"
         )
-    return scores, parts
+    return OutOfFold(scores, Y, parts)
 
 
 def without_weightless(X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:

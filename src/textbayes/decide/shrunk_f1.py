@@ -23,8 +23,8 @@ class ShrunkF1(ThresholdRule):
         F1_j(t) = 2 (tp_j + m g_tp) / (tp_j + fp_j + m (g_tp + g_fp) + n_j + m),   m = strength.
 
     Neighbours weigh exp(−½ (Δ log2 n / width)²), each label's positives counting once. Common labels keep their own
-    threshold, rare ones take that of their kind. The middle of the best stretch of thresholds is taken. A label without
-    positives is never assigned.
+    threshold, rare ones take that of their kind; a label without positives counts among the rarest. The middle of the
+    best stretch of thresholds is taken. Where no label has a positive, none is ever assigned.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ShrunkF1(ThresholdRule):
         f = 2.0 * hits / (hits + fp + m * prior_fp + n_positive[:, None] + m)
         best = f >= f.max(axis=1, keepdims=True) - 1e-12
         middle = (best * _GRID).sum(axis=1) / best.sum(axis=1)
-        self.thresholds_ = np.where(n_positive > 0, expit(middle), NEVER)
+        self.thresholds_ = expit(middle)
 
 
 def _counts_above(proba: FloatArray, Y: BoolArray) -> tuple[FloatArray, FloatArray]:

@@ -16,7 +16,7 @@ MAX_NEWTON = 50
 _ARMIJO = 0.01
 _SMALLEST_STEP = 1e-10
 _HESSIAN_FLOOR = 1e-8  # a document that is certain must not leave a word without curvature
-_BLOCK = 16  # labels that share one reading of the matrix: bounds memory at n_docs × 16 scores
+_BLOCK = 8  # labels that share one reading of the matrix; fixed, so that results do not depend on the threads
 
 
 def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Posterior], None]) -> Posterior:
@@ -24,8 +24,7 @@ def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Poste
     n_labels, n_features = problem.y.shape[1], problem.X.shape[1]
     info = FitInfo(*(np.zeros(n_labels, dtype) for dtype in (np.float64, np.float64, np.int64, np.bool_)))
     out = Posterior(np.zeros((n_labels, n_features)), np.zeros(n_labels), None, info)
-    size = max(1, min(_BLOCK, -(-n_labels // n_jobs)))
-    blocks = [range(first, min(first + size, n_labels)) for first in range(0, n_labels, size)]
+    blocks = [range(first, min(first + _BLOCK, n_labels)) for first in range(0, n_labels, _BLOCK)]
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         for _ in pool.map(lambda block: solve(block, out), blocks):
             pass

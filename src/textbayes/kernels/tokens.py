@@ -27,7 +27,7 @@ _LOW_HALF = _uint(0xFFFFFFFF)
 _ALL = _uint(0xFFFFFFFFFFFFFFFF)
 _GOLDEN = _uint(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd: multiplying by it is a bijection (Knuth 6.4)
 
-SPOILED = 0xFF  # stands for a word character outside the token's class; no byte of UTF-8 has this value
+_SPOILED = 0xFF  # stands for a word character outside the token's class; no byte of UTF-8 has this value
 _START = _int(0)  # a plain 0 would be typed as a literal, and each helper compiled twice
 _CHUNK = 65_536  # tokens looked up between two checks of the table's size
 _FIRST_SLOTS = 4_096
@@ -174,7 +174,7 @@ def _edges(source: AnyArray, begin: int, end: int, fold: AnyArray, folded: AnyAr
 
 
 @njit(nogil=True)
-def decode(text: AnyArray, position: int) -> tuple[int, int]:
+def _decode(text: AnyArray, position: int) -> tuple[int, int]:
     """The code point at a position of UTF-8 text and how many bytes it takes; surrogates take three."""
     byte = _int(text[position])
     if byte < 0x80:
@@ -203,16 +203,16 @@ def _encode(code: int, target: AnyArray, position: int) -> int:
 
 @njit(nogil=True)
 def _fold_unicode(text: AnyArray, begin: int, end: int, kind: AnyArray, lower: AnyArray, folded: AnyArray) -> int:
-    """Lower-cased token characters, 0 for separators, SPOILED for word characters outside the class."""
+    """Lower-cased token characters, 0 for separators, _SPOILED for word characters outside the class."""
     n = _START
     position = begin
     while position < end:
-        code, step = decode(text, position)
+        code, step = _decode(text, position)
         position += step
         if kind[code] == 1:
             n = _encode(lower[code], folded, n)
         else:
-            folded[n] = 0 if kind[code] == 0 else SPOILED
+            folded[n] = 0 if kind[code] == 0 else _SPOILED
             n += 1
     return n
 
@@ -226,7 +226,7 @@ def _keep(folded: AnyArray, edges: AnyArray, n_edges: int, least: int, careful: 
         n_chars = end - start
         if careful:
             for i in range(start, end):
-                if folded[i] == SPOILED:
+                if folded[i] == _SPOILED:
                     n_chars = -1
                     break
                 n_chars -= (folded[i] & 0xC0) == 0x80  # a continuation byte is no character of its own

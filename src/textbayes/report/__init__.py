@@ -1,7 +1,7 @@
 """HTML reports of an evaluated model: collected into plain records, then rendered as one file readable offline.
 
-``collect_report`` computes, ``render_report`` and ``write_report`` lay out, ``print_report`` shows the same figures on a
-terminal. Plots need the ``demo`` extra; nothing here imports matplotlib or jinja2 before a report is rendered.
+``collect_report`` computes, ``render_report`` and ``write_report`` lay out, ``print_report`` shows the same figures
+on a terminal. Plots need the ``demo`` extra; nothing here imports matplotlib or jinja2 before a report is rendered.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Word(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A share with its 95 % interval."""
+    """A share with its 95% interval."""
 
     share: float
     low: float
@@ -129,5 +129,5 @@ class ReportData:
 
     @property
     def kind(self) -> str:
-        """"binary", "multiclass" or "multilabel"."""
+        """ "binary", "multiclass" or "multilabel"."""
         return str(self.measures["kind"])

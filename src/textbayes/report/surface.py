@@ -16,7 +16,7 @@ from textbayes.text.packed import pack, unpack
 from textbayes.text.stem import stem
 from textbayes.text.tokenize import tokenize
 
-_LEVELS = (0.04, 0.2, 0.45, 0.75)  # least share of the text's strongest word for levels 1 to 4
+_LEVELS = (0.08, 0.2, 0.45, 0.75)  # least share of the text's strongest word for levels 1 to 4
 
 
 class Token(NamedTuple):
@@ -38,12 +38,13 @@ def find_tokens(text: str, vectorizer: TextVectorizer) -> list[Token]:
         return []
     read = text.lower() if vectorizer.lowercase else text
     pattern = re.compile(vectorizer.token_pattern)
-    spans = [match.span(pattern.groups) for match in pattern.finditer(read)]  # the group where one is captured
+    matches = (match.span(pattern.groups) for match in pattern.finditer(read))  # the group where one is captured
+    spans = [(begin, end) for begin, end in matches if end > begin]
     terms = _terms([read[begin:end] for begin, end in spans], vectorizer)
     if len(read) != len(text):
         # A few letters become two in lower case (İ): places in what was read are not places in the text.
         origin = list(chain.from_iterable([i] * len(letter.lower()) for i, letter in enumerate(text)))
-        spans = [(origin[begin], origin[end - 1] + 1) for begin, end in spans if end > begin]
+        spans = [(origin[begin], origin[end - 1] + 1) for begin, end in spans]
     return [Token(begin, end, term) for (begin, end), term in zip(spans, terms, strict=True)]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.decide import Rule
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.text import TermWeighting, TextVectorizer
@@ -21,14 +20,6 @@ _SCHEMES = {
     "log": "1 + ln(count)",
     "ltc": "(1 + log₂ count) × log₂(training texts / training texts with the word)",
     "tfidf": "(1 + ln count) × ln((training texts + 1) / (training texts with the word + 1))",
-}
-_RULES = {
-    "fixed": "yes where the probability exceeds a fixed threshold",
-    "top_label": "the most probable label",
-    "max_f1": "thresholds for the best F1 on training texts the model did not see",
-    "fewest_errors": "thresholds for the fewest errors on training texts the model did not see",
-    "expected_f1": "the decisions with the best F1 to be expected, given the probabilities",
-    "unsure": "yes, no, or unsure in a band around the threshold",
 }
 
 
@@ -104,5 +95,7 @@ def _model(model: TextCategorizer) -> str:
     return text
 
 
-def _rule(rule: Any) -> str:
-    return _RULES.get(rule.name, f"by the rule {rule.name}")
+def _rule(rule: Rule) -> str:
+    """The rule's name and the first line of its documentation, so that a new rule needs no entry here."""
+    summary = (type(rule).__doc__ or "").strip().partition("\n")[0].replace("``", "")
+    return f"{rule.name}: {summary}" if summary else rule.name

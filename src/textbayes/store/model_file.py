@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def _read(path: Path) -> dict[str, bytes]:
         ) from None
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
         raise ModelFileError(f"{path} is not a model file, or it is truncated or altered ({error})") from error
 
 
@@ -106,10 +107,9 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str, manifest: dict[str,
 
 def _unpack(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     try:
-        if archive.getinfo(name).file_size > _MOST_BYTES:
-            raise ModelFileError(f"{path} is not believable: its {name} unpacks to more than {_MOST_BYTES >> 30} GiB")
-        return archive.read(name)
-    except (KeyError, zipfile.BadZipFile) as error:
-        if isinstance(error, KeyError):
-            raise ModelFileError(f"{path} is not a textbayes model file: it has no {name}") from None
-        raise
+        size = archive.getinfo(name).file_size
+    except KeyError:
+        raise ModelFileError(f"{path} is not a textbayes model file: it has no {name}") from None
+    if size > _MOST_BYTES:
+        raise ModelFileError(f"{path} is not believable: its {name} unpacks to more than {_MOST_BYTES >> 30} GiB")
+    return archive.read(name)

@@ -17,7 +17,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.text.batches import batches, in_order
 from textbayes.text.packed import Packed, StringIndex, pack, take, unpack
 from textbayes.text.stem import stem
-from textbayes.text.tokenize import Tokens, tokenize
+from textbayes.text.tokenize import DEFAULT_PATTERN, Tokens, tokenize
 
 _LAST_SPACE = 0x3000  # the greatest code point that is white space
 
@@ -29,16 +29,21 @@ class TextOptions:
     analyzer: str = "word"
     ngram_range: tuple[int, int] = (1, 1)
     lowercase: bool = True
-    token_pattern: str = r"(?u)\b\w\w+\b"
+    token_pattern: str = DEFAULT_PATTERN
     stop_words: tuple[str, ...] = ()
     stemmer: str | None = None
 
 
-class Piece(NamedTuple):
-    """Counts of one batch: row starts, ids and counts by row, unsorted, and the term of each id (−1: none).
+class Counts(NamedTuple):
+    """Counts of one batch: where each document's begin, and its distinct ids, in no order, with their counts."""
 
-    No id comes twice in a row, but several ids may stand for one term.
-    """
+    starts: IntArray
+    ids: AnyArray
+    counts: AnyArray
+
+
+class Piece(NamedTuple):
+    """Counts of one batch and the term of each id: −1 for none, and several ids may stand for one term."""
 
     starts: IntArray
     ids: AnyArray
@@ -65,7 +70,7 @@ def analyze(texts: Iterable[str], options: TextOptions) -> Analysis:
         counted = list(in_order(lambda batch: _counted(_tokens(batch, options)), batches(texts)))
         numbers, tokens = _merge([names for _, names in counted])
         term_of, terms = _select(tokens, options)
-        pieces = [piece._replace(term_of=term_of[ids]) for (piece, _), ids in zip(counted, numbers, strict=True)]
+        pieces = [Piece(*counts, term_of[ids]) for (counts, _), ids in zip(counted, numbers, strict=True)]
         return Analysis(terms, pieces)
     scanned = list(in_order(lambda batch: _tokens(batch, options), batches(texts)))
     numbers, tokens = _merge([names for _, _, names in scanned])
@@ -130,11 +135,11 @@ def _tokens(batch: list[str], options: TextOptions) -> Tokens:
     return tokenize(batch, options.token_pattern, options.lowercase)
 
 
-def _counted(tokens: Tokens) -> tuple[Piece, Packed]:
+def _counted(tokens: Tokens) -> tuple[Counts, Packed]:
     from textbayes.kernels.columns import count_ids
 
     starts, ids, counts = count_ids(tokens.ids, tokens.doc_starts, tokens.names.n_strings)
-    return Piece(starts, ids[: starts[-1]].copy(), counts[: starts[-1]].copy(), ids), tokens.names
+    return Counts(starts, ids[: starts[-1]].copy(), counts[: starts[-1]].copy()), tokens.names
 
 
 def _merge(names: list[Packed]) -> tuple[list[AnyArray], Packed]:
@@ -170,7 +175,7 @@ def _select(tokens: Packed, options: TextOptions) -> tuple[AnyArray, Packed]:
     return term_of, terms
 
 
-def _word_grams(tokens: Tokens, term_of: AnyArray, terms: Packed, options: TextOptions) -> tuple[Piece, Packed]:
+def _word_grams(tokens: Tokens, term_of: AnyArray, terms: Packed, options: TextOptions) -> tuple[Counts, Packed]:
     symbols = term_of[tokens.ids]
     kept = symbols >= 0
     before = np.zeros(len(kept) + 1, dtype=np.int64)
@@ -179,7 +184,7 @@ def _word_grams(tokens: Tokens, term_of: AnyArray, terms: Packed, options: TextO
     return _grams(symbols[kept], before[tokens.doc_starts], np.arange(n_docs + 1), terms, options)
 
 
-def _character_grams(batch: list[str], options: TextOptions) -> tuple[Piece, Packed]:
+def _character_grams(batch: list[str], options: TextOptions) -> tuple[Counts, Packed]:
     from textbayes.kernels.ngrams import scan_characters
 
     texts = [text.lower() for text in batch] if options.lowercase else batch
@@ -193,7 +198,7 @@ def _character_grams(batch: list[str], options: TextOptions) -> tuple[Piece, Pac
 
 def _grams(
     symbols: AnyArray, segments: IntArray, doc_segments: IntArray, names: Packed, options: TextOptions
-) -> tuple[Piece, Packed]:
+) -> tuple[Counts, Packed]:
     from textbayes.kernels.ngrams import count_ngrams, name_ngrams
 
     shortest, longest = options.ngram_range
@@ -206,13 +211,12 @@ def _grams(
     used = np.flatnonzero(counted)
     number = np.cumsum(counted, dtype=np.int32) - np.int32(1)
     data, offsets = name_ngrams(used, parent, last, names.data, names.offsets, options.analyzer == "word")
-    ids = number[grams]
-    return Piece(starts, ids, counts, ids), Packed(data, offsets)
+    return Counts(starts, number[grams], counts), Packed(data, offsets)
 
 
-def _merge_grams(counted: Iterable[tuple[Piece, Packed]]) -> Analysis:
+def _merge_grams(counted: Iterable[tuple[Counts, Packed]]) -> Analysis:
     index = StringIndex()
-    pieces = [piece._replace(term_of=index.add(names)) for piece, names in counted]
+    pieces = [Piece(*counts, index.add(names)) for counts, names in counted]
     return Analysis(index.strings(), pieces)
 
 

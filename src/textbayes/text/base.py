@@ -19,7 +19,7 @@ from textbayes.text.stopwords import load_stop_words
 from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
 
 
-class BaseTextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class BaseTextVectorizer(TransformerMixin, BaseEstimator):
     """A transformer of texts; a subclass takes the parameters below, and ``binary``, in its constructor."""
 
     analyzer: str
@@ -34,6 +34,10 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=
     __metadata_request__fit = {"texts": UNUSED}  # noqa: RUF012
     __metadata_request__partial_fit = {"texts": UNUSED}  # noqa: RUF012
     __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        # A matrix of counts stays sparse: no data frame is made of it.
+        super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

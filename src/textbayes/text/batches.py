@@ -67,6 +67,6 @@ def in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
 
 def _n_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Cores to use: those this process may, but not so many that merging what they find takes longer."""
+    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(n, 8)

@@ -20,7 +20,7 @@ from textbayes.text.tokenize import DEFAULT_PATTERN
 _LONGEST_NAME = 100  # characters kept of a term's name
 
 
-class HashingTextVectorizer(BaseTextVectorizer, auto_wrap_output_keys=None):
+class HashingTextVectorizer(BaseTextVectorizer):
     r"""Count terms in columns given by a hash, with a table of the terms seen most in each column.
 
     The column of a term is ``abs(h) mod n_features``, h its 32-bit MurmurHash3 as a signed integer, the same in every
@@ -130,7 +130,7 @@ class HashingTextVectorizer(BaseTextVectorizer, auto_wrap_output_keys=None):
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The vectorizer with its names as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         options = self._options()
-        rows = [(column, name, n) for column, names in self._names.items() for name, n in names.items()]
+        rows = [(column, name, n) for column, names in getattr(self, "_names", {}).items() for name, n in names.items()]
         names = pack([name for _, name, _ in rows])
         meta = {
             "params": {
@@ -183,9 +183,7 @@ class HashingTextVectorizer(BaseTextVectorizer, auto_wrap_output_keys=None):
             raise InputError(f"n_features={n!r} is not usable; pass a power of two from 2 to 2**30, such as 2**20")
         if not isinstance(self.n_names, (int, np.integer)) or self.n_names < 1:
             raise InputError(f"n_names={self.n_names!r} is not usable; pass a positive integer")
-        if not hasattr(self, "stop_words_"):
-            self._start()
-        return self._text_options(self.stop_words_)
+        return self._text_options(getattr(self, "stop_words_", None))
 
     def _analyze(self, texts: Iterable[str]) -> Analysis:
         return analyze(check_texts(texts), self._options())

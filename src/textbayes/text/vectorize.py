@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, Self
@@ -46,7 +47,7 @@ class Vocabulary:
         return self._index.find(terms)
 
 
-class TextVectorizer(BaseTextVectorizer, auto_wrap_output_keys=None):
+class TextVectorizer(BaseTextVectorizer):
     r"""Count the words, or the word or character n-grams, of each text.
 
     The matrix and the vocabulary are those of scikit-learn's ``CountVectorizer`` with the same settings, several times
@@ -238,8 +239,8 @@ class TextVectorizer(BaseTextVectorizer, auto_wrap_output_keys=None):
         most = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n_docs
         if most < least:
             raise InputError(
-                f"min_df={self.min_df} asks for more of the {n_docs} document(s) than max_df={self.max_df} allows; lower "
-                "min_df or raise max_df"
+                f"min_df={self.min_df} asks for more of the {n_docs} document(s) than max_df={self.max_df} allows; "
+                "lower min_df or raise max_df"
             )
         order = sort_order(analysis.terms)
         if least <= 1 and most >= n_docs and self.max_features is None:
@@ -274,7 +275,7 @@ def _fixed_terms(vocabulary: Any) -> Packed:
     if isinstance(vocabulary, (str, bytes)) or not isinstance(vocabulary, Iterable):
         raise InputError(f"vocabulary is a {type(vocabulary).__name__}; pass a list of terms or a dict of columns")
     if isinstance(vocabulary, Mapping):
-        if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+        if set(vocabulary.values()) != set(range(len(vocabulary))):
             raise InputError(
                 f"the columns of a vocabulary of {len(vocabulary)} terms must be 0 to {len(vocabulary) - 1}, each once"
             )
@@ -286,7 +287,7 @@ def _fixed_terms(vocabulary: Any) -> Packed:
     if not terms:
         raise InputError("the vocabulary is empty; pass at least one term, or None to learn it from the texts")
     if len(set(terms)) < len(terms):
-        twice = next(term for i, term in enumerate(terms) if term in terms[:i])
+        twice = Counter(terms).most_common(1)[0][0]
         raise InputError(f"{twice!r} is in the vocabulary twice; pass each term once")
     return pack(terms)
 

@@ -119,6 +119,12 @@ def test_fbr_distrusts_a_low_f1():
     assert MaxF1(fbr=0.5, fallback="never").fit(proba, Y).thresholds_ == [NEVER]  # SCutFBR.0
 
 
+def test_fbr_without_positives_asks_for_more_than_was_seen():
+    assert MaxF1(fbr=0.1).fit([0.2, 0.7], [0, 0]).thresholds_ == [0.7]
+    assert MaxF1(fbr=0.1, fallback="never").fit([0.2, 0.7], [0, 0]).thresholds_ == [NEVER]
+    assert MaxF1(fbr=0.1).fit_folds([([0.2], [0]), ([0.4], [0])]).thresholds_ == pytest.approx([0.4])
+
+
 def test_micro_target_gives_one_threshold_for_pooled_decisions():
     proba = np.array([[0.9, 0.3], [0.4, 0.2], [0.1, 0.6]])
     Y = np.array([[1, 0], [0, 0], [0, 1]], dtype=bool)

@@ -1,0 +1,114 @@
+"""A model applied to documents in batches, with both classes of a two-class model shown alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import TextBayesError
+from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray
+
+if TYPE_CHECKING:
+    from textbayes.categorizer import Explanation, TextCategorizer
+
+BATCH = 512
+_MOST_CHARACTERS = 1 << 24  # a batch of long documents ends earlier: memory is bounded by this, not by their number
+
+
+class Assessed(NamedTuple):
+    """A batch and what the model thinks of it: one column per class, also for two classes."""
+
+    documents: list[Document]
+    proba: FloatArray
+    decisions: BoolArray
+    unsure: BoolArray | None
+
+
+def batches(documents: Iterable[Document], size: int = BATCH) -> Iterator[list[Document]]:
+    """Documents in lists of ``size``, fewer where they are long; those before a fault in the input come before it."""
+    batch: list[Document] = []
+    characters = 0
+    try:
+        for document in documents:
+            batch.append(document)
+            characters += len(document.text)
+            if len(batch) >= size or characters >= _MOST_CHARACTERS:
+                yield batch
+                batch, characters = [], 0
+    except TextBayesError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def assess(model: TextCategorizer, documents: Iterable[Document], size: int = BATCH) -> Iterator[Assessed]:
+    """Probabilities and decisions, batch by batch."""
+    band = getattr(model.rule_, "unsure", None)  # a rule may leave a band of probabilities to people
+    for batch in batches(documents, size):
+        proba, decisions = model.assess([document.text for document in batch])
+        unsure = None if band is None else both_classes(band(proba), model, complement=False)
+        yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure)
+
+
+def both_classes(columns: AnyArray, model: TextCategorizer, complement: bool = True) -> Any:
+    """One column per class: of two classes the model keeps the second only, the first is its complement."""
+    if model.label_space_.kind != "binary":
+        return columns
+    first = columns if not complement else ~columns if columns.dtype == np.bool_ else 1.0 - columns
+    return np.hstack([first, columns])
+
+
+def class_names(model: TextCategorizer) -> list[str]:
+    """The labels, in the order of the columns above."""
+    return [str(name) for name in model.label_space_.classes]
+
+
+def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None = None) -> dict[str, Any]:
+    """The ``i``-th document of a batch as the object that ``classify`` writes and ``compare`` reads."""
+    proba = assessed.proba[i]
+    shown = range(len(names)) if top is None else np.argsort(-proba, kind="stable")[:top]
+    row = {
+        "id": assessed.documents[i].id,
+        "labels": [names[j] for j in np.flatnonzero(assessed.decisions[i])],
+        "probabilities": {names[j]: float(proba[j]) for j in shown},
+    }
+    if assessed.unsure is not None:
+        row["unsure"] = [names[j] for j in np.flatnonzero(assessed.unsure[i])]
+    return row
+
+
+def explain_document(
+    model: TextCategorizer, text: str, labels: tuple[str, ...], top: int | None
+) -> Iterator[Explanation]:
+    """Explanations of the labels named, or of those decided on; either of two classes can be explained."""
+    if model.label_space_.kind != "binary":
+        yield from model.explain(text, list(labels) or None, top)
+        return
+    first, second = class_names(model)
+    told = model.explain(text, [second], top)[0]
+    for label in labels or ((second if told.decision else first),):
+        # The model refuses a label that is neither.
+        yield _complement(told, first) if label == first else model.explain(text, [label], top)[0]
+
+
+def label_words(model: TextCategorizer, label: str, k: int) -> list[tuple[str, float]]:
+    """The words of largest weight for a label, either of two classes included."""
+    if model.label_space_.kind == "binary" and label == class_names(model)[0]:
+        return [(word, -weight) for word, weight in model.top_words(class_names(model)[1], k)]
+    return model.top_words(label, k)
+
+
+def _complement(told: Explanation, label: str) -> Explanation:
+    contributions = [part._replace(log_odds=-part.log_odds) for part in told.contributions]
+    return told._replace(
+        label=label,
+        probability=1.0 - told.probability,
+        decision=not told.decision,
+        log_odds=-told.log_odds,
+        base=-told.base,
+        contributions=contributions,
+    )

@@ -1,0 +1,143 @@
+"""``textbayes compare``: decisions of several systems on the same documents, and whether they differ beyond luck."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from textbayes.cli.assess import batches, class_names
+from textbayes.cli.decisions import Labels, aligned, read_decisions
+from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.output import Output, output_options
+from textbayes.cli.settings import common_options
+from textbayes.core.errors import InputError
+from textbayes.core.types import BoolArray
+
+if TYPE_CHECKING:
+    from textbayes.evaluate import Comparison
+
+_TESTS = ("s", "S", "mcnemar", "bootstrap_micro", "bootstrap_macro")
+_COLUMNS = ("test", "first", "second", "statistic", "p_value", "effect", "n", "symbol")
+
+
+@click.command()
+@click.argument("systems", nargs=-1, required=True, metavar="[NAME=]MODEL|DECISIONS...")
+@click.option(
+    "--test",
+    "tests",
+    type=click.Choice(_TESTS),
+    multiple=True,
+    default=_TESTS[:4],
+    help="Test to make; may be given several times. Without it all but bootstrap_macro.",
+)
+@click.option("--two-sided", is_flag=True, help="Two-sided sign tests, not one-sided as in Yang & Liu (1999).")
+@click.option("--resamples", type=click.IntRange(min=1), default=10_000, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@input_options(usual_part="test", source="--truth")
+@output_options
+@common_options
+def compare(systems: tuple[str, ...], inputs: Inputs, output: Output, **choices: Any) -> None:
+    """Test whether systems differ in more than luck.
+
+    Systems are model files, or decisions as `textbayes classify --json` writes them, in any mixture; --truth names
+    the labelled documents. The matrix says of each row against each column: ≫ and > better, ≪ and < worse, ~ no
+    difference found. The tests: s (sign test over all decisions), S (sign test over the F1 of the labels), mcnemar
+    (documents with all labels right), bootstrap_micro and bootstrap_macro (paired bootstrap of F1 over documents).
+
+    \b
+    textbayes compare laplace.tb gaussian.tb --truth test.jsonl
+    textbayes compare ours=a.jsonl theirs=b.jsonl --truth test.jsonl --test s --test mcnemar
+    """
+    from textbayes.evaluate import compare as make_tests
+
+    truth, decided, labels = _decisions(_named(systems), inputs)
+    comparison = make_tests(
+        {name: _indicator(rows, labels) for name, rows in decided.items()},
+        _indicator(truth, labels),
+        dict.fromkeys(choices["tests"]),
+        label_names=labels,
+        alternative="two-sided" if choices["two_sided"] else "observed",
+        n_resamples=choices["resamples"],
+        rng=choices["seed"],
+    )
+    if output.is_table:
+        click.echo(comparison.to_text())
+    elif output.kind == "json":
+        output.write([_summary(comparison, len(truth))], [])
+    else:
+        output.write(comparison.to_rows(), _COLUMNS)
+
+
+def _named(systems: tuple[str, ...]) -> dict[str, str]:
+    """Path of each system by its name: the one given, or the file's name without its ending where that is unique."""
+    given = [("", system) if os.path.exists(system) else _split(system) for system in systems]
+    stems = [name or Path(path).stem for name, path in given]
+    names = [stem if stems.count(stem) == 1 else path for stem, (_, path) in zip(stems, given, strict=True)]
+    if len(set(names)) < len(names):
+        raise click.UsageError("A system was named twice; give each its own name: NAME=FILE.")
+    if len(names) < 2:
+        raise click.UsageError("One system was named; name two or more to compare.")
+    return {name: path for name, (_, path) in zip(names, given, strict=True)}
+
+
+def _split(system: str) -> tuple[str, str]:
+    name, equals, path = system.partition("=")
+    if not os.path.exists(path if equals else name):
+        raise InputError(f"there is no file {path if equals else name}; check the path")
+    return name, path
+
+
+def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dict[str, list[Labels]], list[str]]:
+    """True labels, decisions of each system on the same documents, and all labels that occur or could."""
+    from textbayes.store import load_model
+
+    models = {name: load_model(path) for name, path in paths.items() if zipfile.is_zipfile(path)}
+    files = {name: read_decisions(path) for name, path in paths.items() if name not in models}
+    decided: dict[str, list[Labels]] = {name: [] for name in paths}
+    ids: list[str] = []
+    truth: list[Labels] = []
+    for batch in batches(inputs.documents()):
+        ids += [document.id for document in batch]
+        truth += [document.labels for document in batch]
+        for name, model in models.items():
+            decided[name] += model.predict_labels([document.text for document in batch])
+    require_documents(ids, inputs)
+    if not any(truth):
+        raise InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
+    for name, found in files.items():
+        decided[name] = aligned(found, ids, paths[name], inputs.name)
+    known = {label for model in models.values() for label in class_names(model)}
+    return truth, decided, sorted(known.union(*truth, *(row for rows in decided.values() for row in rows)))
+
+
+def _indicator(rows: list[Labels], labels: list[str]) -> BoolArray:
+    column = {label: j for j, label in enumerate(labels)}
+    indicator = np.zeros((len(rows), len(labels)), dtype=np.bool_)
+    for i, row in enumerate(rows):
+        indicator[i, [column[label] for label in row]] = True
+    return indicator
+
+
+def _summary(comparison: Comparison, n_docs: int) -> dict[str, Any]:
+    def won(system: str) -> int:
+        return sum(winners == (system,) for winners in comparison.winners.values())
+
+    return {
+        "n_docs": n_docs,
+        "n_labels": len(comparison.winners),
+        "systems": {
+            name: {
+                "micro_f1": comparison.micro_f1[name],
+                "macro_f1": comparison.macro_f1[name],
+                "labels_won": won(name),
+            }
+            for name in comparison.systems
+        },
+        "tests": comparison.to_rows(),
+        "notes": list(comparison.notes),
+    }

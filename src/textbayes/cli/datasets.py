@@ -1,0 +1,169 @@
+"""``textbayes datasets``: the corpora known by name, where they are, whether they are whole, what they look like."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from textbayes.cli.inputs import Inputs
+from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.parameters import KeyValue, RegistryName
+from textbayes.cli.progress import reporting
+from textbayes.cli.settings import common_options
+from textbayes.core.errors import InputError
+
+if TYPE_CHECKING:
+    from textbayes.data import CorpusInfo, CorpusReport
+
+_CORPUS = RegistryName("textbayes.data:CORPORA", "textbayes.data.corpora")
+_EXCERPT = 200
+
+
+@click.group(invoke_without_command=True)
+@output_options
+@common_options
+@click.pass_context
+def datasets(context: click.Context, output: Output) -> None:
+    """List, check and show the corpora known by name.
+
+    A corpus is looked for in $TEXTBAYES_DATA, beside the checkout and in the user's cache; --download fetches it where
+    a public copy is known. Any command reads one with --corpus NAME.
+    """
+    if context.invoked_subcommand is None:
+        _list(output)
+
+
+@datasets.command("list")
+@output_options
+@common_options
+def list_(output: Output) -> None:
+    """List all corpora: licence, counts, where found or how to get it."""
+    _list(output)
+
+
+@datasets.command()
+@click.argument("names", nargs=-1, type=_CORPUS, metavar="[NAME]...")
+@click.option("--path", metavar="FILE|FOLDER", help="Where the corpus is; needs one NAME.")
+@click.option("--download", is_flag=True, help="Fetch it first where no copy is found.")
+@output_options
+@common_options
+def check(names: tuple[str, ...], path: str | None, download: bool, output: Output) -> None:
+    """Count what a copy holds against what it should; all that are found, if none is named.
+
+    Exit code 1 says that a copy is missing or differs.
+    """
+    from textbayes.data import CORPORA, check_corpus, corpus_path
+
+    if path is not None and len(names) != 1:
+        raise click.UsageError("--path is that of one corpus; name it.")
+    chosen = names or tuple(name for name in CORPORA.names() if corpus_path(name) is not None)
+    reports = []
+    with reporting() as progress:
+        for done, name in enumerate(chosen):
+            progress("checking", done, len(chosen))
+            if download:
+                _fetch(CORPORA.get(name))
+            reports.append(check_corpus(name, path))
+    _write_reports(reports, output)
+    if not all(report.ok for report in reports):
+        raise click.exceptions.Exit(1)
+
+
+@datasets.command()
+@click.argument("name", type=_CORPUS, metavar="NAME")
+@click.option("--part", "parts", multiple=True, metavar="PART", help="A part of it, such as train or test.")
+@click.option("--label", metavar="LABEL", help="Documents of this label only.")
+@click.option("-n", "--number", type=click.IntRange(min=1), default=3, show_default=True, help="Documents to show.")
+@click.option("--full", is_flag=True, help="Whole texts, not their beginnings (JSON and CSV have them whole).")
+@click.option("--download", is_flag=True, help="Fetch it first where no copy is found.")
+@click.option("--reader-option", "options", type=KeyValue(), multiple=True, help="An option of the corpus.")
+@output_options
+@common_options
+def show(name: str, label: str | None, number: int, full: bool, output: Output, **where: Any) -> None:
+    """Show some documents of a corpus; as JSON lines they are input for the other commands."""
+    inputs = Inputs((), corpus=name, usual_part="", **where)
+    documents = list(
+        islice((doc for doc in inputs.documents(count=False) if label is None or label in doc.labels), number)
+    )
+    if not documents:
+        raise InputError(f"corpus {name!r} has no document of label {label!r}; leave out --label to see some labels")
+    if not output.is_table:
+        output.write([document._asdict() for document in documents], ["id", "text", "labels"])
+        return
+    screen = console()
+    for document in documents:
+        text = document.text if full else _shortened(document.text)
+        screen.print(f"{document.id}  [{', '.join(document.labels) or 'no label'}]", style="bold")
+        screen.print(f"{text}\n")
+
+
+def _list(output: Output) -> None:
+    from textbayes.data import list_corpora
+
+    rows = [_described(info) for info in list_corpora()]
+    if not output.is_table:
+        output.write(rows, ["name", "title", "documents", "labels", "licence", "homepage", "path", "to_get_it"])
+        return
+    table = make_table("corpus", "what it is")
+    for row in rows:
+        counts = ", ".join(f"{number:,} {what}" for what, number in row["expected"].items() if not what.isdecimal())
+        where = f"Found in {row['path']}" if row["path"] else f"To get it: {row['to_get_it']}"
+        table.add_row(row["name"], f"{row['title']}\n{counts}\nLicence: {row['licence']}\n{where}\n")
+    console().print(table)
+
+
+def _described(info: CorpusInfo) -> dict[str, Any]:
+    from textbayes.data import corpus_path
+
+    path = corpus_path(info.name)
+    return {
+        "name": info.name,
+        "title": info.title,
+        "documents": info.expected.get("documents"),
+        "labels": info.expected.get("labels"),
+        "expected": dict(info.expected),
+        "licence": info.licence,
+        "homepage": info.homepage,
+        "options": info.options,
+        "path": None if path is None else str(path),
+        "to_get_it": info.advice.replace("pass download=True", f"textbayes datasets check {info.name} --download"),
+    }
+
+
+def _fetch(info: CorpusInfo) -> None:
+    from textbayes.data import corpus_path, data_home
+    from textbayes.data.download import fetch
+
+    if corpus_path(info.name) is None:
+        with reporting(in_bytes=True) as progress:
+            for file in info.downloads:
+                fetch(file, data_home() / info.name, progress)
+
+
+def _write_reports(reports: list[CorpusReport], output: Output) -> None:
+    rows = [
+        {
+            "name": report.name,
+            "ok": report.ok,
+            "problem": report.problem,
+            "path": None if report.path is None else str(report.path),
+            "found": dict(report.found),
+            "expected": dict(report.expected),
+        }
+        for report in reports
+    ]
+    if not output.is_table:
+        output.write(rows, ["name", "ok", "problem", "path"])
+        return
+    table = make_table("corpus", "", "counts")
+    for report in reports:
+        counts = ", ".join(f"{what} {number:,}" for what, number in report.found.items())
+        table.add_row(report.name, "ok" if report.ok else "no", counts if report.ok else report.problem)
+    console().print(table)
+
+
+def _shortened(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _EXCERPT else f"{flat[:_EXCERPT].rsplit(' ', 1)[0]} …"

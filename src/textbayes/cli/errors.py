@@ -1,0 +1,90 @@
+"""What goes wrong is said in one sentence on stderr; exit 1 for data and results, 130 for Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from textbayes.cli.settings import settings, warn
+from textbayes.core.errors import TextBayesError
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+@contextlib.contextmanager
+def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[None]:
+    """Turn errors and warnings of the block into sentences; ``command`` finds the command that ran, for its options."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]  # the other arguments are of no use
+            yield
+        sys.stdout.flush()  # here, so that a full disk or a closed pipe is met while it can still be told
+    except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+        raise  # click's own; it also ends quietly when the reader of a pipe has gone
+    except KeyboardInterrupt:
+        _fail("interrupted; no file was left half-written", INTERRUPTED)
+    except TextBayesError as error:
+        _fail(f"error: {as_options(str(error), command())}")
+    except MemoryError:
+        _fail("error: the memory is not enough; use fewer documents, or fewer words (--min-df)")
+    except OSError as error:
+        _forget_output(error)
+        where = error.filename or "standard output"
+        _fail(f"error: {where}: {error.strerror or error}; check the place and its free space")
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        _fail(f"internal error ({what}); please report it with what `textbayes --debug …` shows")
+
+
+def as_options(message: str, command: click.Command | None) -> str:
+    """A message of the library in the words of the command line: ``encoding='latin-1'`` is ``--encoding latin-1``.
+
+    Only parameters that the command has under the same name are rewritten.
+    """
+    for parameter in _options(command):
+        if not parameter.name:
+            continue
+        option = max(parameter.opts, key=len)
+        if parameter.is_flag:
+            message = re.sub(rf"\b{parameter.name}=True\b", option, message)
+        else:
+            message = re.sub(rf"\b{parameter.name}='([^']*)'", rf"{option} \1", message)
+            message = re.sub(rf"\b{parameter.name}=(?=[\w.−-])", f"{option} ", message)
+        if "_" in parameter.name:  # one-word names are ordinary words as well
+            message = re.sub(rf"\b{parameter.name}\b", option, message)
+    return message
+
+
+def _options(command: click.Command | None) -> Iterator[click.Option]:
+    """The options of a command, or of all commands of a group."""
+    if isinstance(command, click.Group):
+        for member in command.commands.values():
+            yield from _options(member)
+    if command is not None:
+        yield from (parameter for parameter in command.params if isinstance(parameter, click.Option))
+
+
+def _fail(message: str, code: int = 1) -> None:
+    if settings().debug:
+        traceback.print_exc()
+    click.echo(f"textbayes: {' '.join(message.split())}", err=True)
+    raise click.exceptions.Exit(code)
+
+
+def _forget_output(error: OSError) -> None:
+    """Drop what could not be written: the interpreter would try again at its end, with a traceback."""
+    if error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.close()
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    warn(str(message))

@@ -1,0 +1,161 @@
+"""Where documents come from, for every command that reads some: files, folders, standard input, a corpus by name."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from textbayes.cli.parameters import KeyValue, RegistryName
+from textbayes.cli.progress import counting, reporting
+from textbayes.cli.settings import note
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+
+_READER = ("text_field", "label_field", "id_field", "label_separator", "encoding", "errors")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Documents that the user named, not yet opened."""
+
+    paths: tuple[str, ...]
+    format: str | None = None
+    corpus: str | None = None
+    parts: tuple[str, ...] = ()
+    usual_part: str = "train"
+    download: bool = False
+    duplicates: str = "refuse"
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What messages call them."""
+        if self.corpus is not None:
+            return f"corpus {self.corpus!r}"
+        names = ["standard input" if path == "-" else path for path in self.paths]
+        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+    def documents(self, count: bool = True) -> Iterator[Document]:
+        """The documents one by one, counted on the terminal as they come unless ``count`` is false."""
+        documents = self._from_corpus() if self.corpus is not None else self._from_files()
+        return counting(documents, "reading") if count else documents
+
+    def _from_files(self) -> Iterator[Document]:
+        from textbayes.data import open_documents
+
+        return open_documents(self.paths, self.format, duplicates=self.duplicates, **dict(self.options))
+
+    def _from_corpus(self) -> Iterator[Document]:
+        from textbayes.data import load_corpus
+
+        assert self.corpus is not None
+        with reporting(in_bytes=True) as progress:
+            corpus = load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
+        parts = self.parts or ((self.usual_part,) if self.usual_part in corpus.parts else ())
+        if parts:
+            corpus = corpus.part(*parts)
+        which = f"part {' + '.join(parts)}" if parts else "all parts"
+        note(f"corpus {self.corpus!r}, {which}: {len(corpus):,} documents")
+        return corpus.documents()
+
+    def whereabouts(self, number: int, document: Document) -> str:
+        """What messages call the ``number``-th document."""
+        named = "" if document.id == str(number) else f" (id {document.id!r})"
+        return f"document {number:,} of {self.name}{named}"
+
+
+def input_options(
+    usual_part: str = "train", duplicates: str = "refuse", source: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options of a command that reads documents; the command is given them as ``inputs``.
+
+    ``usual_part`` of a corpus is read unless another is named; ``source`` is the option that names the files, by
+    default they are the command's last arguments.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(*args: Any, **given: Any) -> Any:
+            return function(*args, inputs=_collect(given, usual_part, source), **given)
+
+        paths = (
+            click.argument("paths", nargs=-1, metavar="[FILE|FOLDER|-]...")
+            if source is None
+            else click.option(source, "paths", multiple=True, metavar="FILE", help="True labels: file, folder or '-'.")
+        )
+        for add in reversed([paths, *_options(usual_part, duplicates)]):
+            command = add(command)
+        return command
+
+    return decorate
+
+
+def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
+    formats, corpora = RegistryName("textbayes.data.formats:FORMATS"), RegistryName("textbayes.data:CORPORA")
+    return [
+        click.option("--format", type=formats, help="Format of the input; guessed if not given."),
+        click.option("--text-field", multiple=True, metavar="FIELD", help="Field of the text; several are joined."),
+        click.option("--label-field", metavar="FIELD", help="Field of the label or labels."),
+        click.option("--id-field", metavar="FIELD", help="Field of the document's id."),
+        click.option("--label-separator", metavar="TEXT", help="What separates several labels in one field."),
+        click.option("--encoding", metavar="NAME", help="Encoding of the text; UTF-8 if not given."),
+        click.option(
+            "--errors",
+            type=click.Choice(["strict", "replace", "ignore"]),
+            help="What to do with bytes that are not valid in the encoding.",
+        ),
+        click.option(
+            "--duplicates",
+            type=click.Choice(["refuse", "keep"]),
+            default=duplicates,
+            show_default=True,
+            help="What to do with an id met twice.",
+        ),
+        click.option(
+            "--corpus", type=corpora, metavar="NAME", help="Read a corpus by name instead (see `textbayes datasets`)."
+        ),
+        click.option(
+            "--part", "parts", multiple=True, metavar="PART", help=f"Part of the corpus; {usual_part} if it has one."
+        ),
+        click.option("--download", is_flag=True, help="Fetch the corpus where no copy is found."),
+        click.option(
+            "--reader-option",
+            "reader_options",
+            type=KeyValue(),
+            multiple=True,
+            help="Any other option of the format or the corpus.",
+        ),
+    ]
+
+
+def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inputs:
+    """Take the options out of ``given`` and make one object of them."""
+    paths, corpus, parts = given.pop("paths"), given.pop("corpus"), given.pop("parts")
+    reader = {name: given.pop(name) for name in _READER}
+    if len(reader["text_field"]) == 1:
+        reader["text_field"] = reader["text_field"][0]
+    options = {name: value for name, value in reader.items() if value} | dict(given.pop("reader_options"))
+    download, duplicates, format = given.pop("download"), given.pop("duplicates"), given.pop("format")
+    if corpus is not None and (paths or format):
+        raise click.UsageError("--corpus and files were both given; choose one of them.")
+    if corpus is None and (parts or download):
+        raise click.UsageError("--part and --download belong to a corpus; name it with --corpus.")
+    if corpus is None and not paths:
+        if source is not None or sys.stdin is None or sys.stdin.isatty():
+            how = "name a file, a folder or a corpus (--corpus), or '-' for standard input."
+            raise click.UsageError(f"There is no input{f' for {source}' if source else ''}: {how}")
+        paths = ("-",)
+    if tuple(paths).count("-") > 1:
+        raise click.UsageError("Standard input ('-') was named twice; it can be read once only.")
+    return Inputs(paths, format, corpus, parts, usual_part, download, duplicates, tuple(options.items()))
+
+
+def require_documents(documents: list[Any], inputs: Inputs) -> None:
+    """Refuse an input without documents."""
+    if not documents:
+        raise InputError(f"{inputs.name} holds no documents; check the path and the format (--format)")

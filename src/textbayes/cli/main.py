@@ -1,0 +1,103 @@
+"""The command ``textbayes``: a table of commands, each imported only when it runs, so that ``--help`` is immediate."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import signal
+import sys
+from typing import Any, NamedTuple
+
+import click
+
+from textbayes._version import __version__
+from textbayes.cli.errors import in_one_sentence
+from textbayes.cli.settings import common_options
+
+
+class Lazy(NamedTuple):
+    """Where a command is and what it does; the line is the first of the command's own help (tested)."""
+
+    target: str
+    help: str
+
+
+COMMANDS = {
+    "train": Lazy("textbayes.cli.train:train", "Learn a model from labelled texts."),
+    "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
+    "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
+    "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
+    "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
+    "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
+    "compare": Lazy("textbayes.cli.compare:compare", "Test whether systems differ in more than luck."),
+    "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
+    "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on the embedded news corpus."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands from a table and reports their errors in one sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].target.partition(":")
+        command = getattr(importlib.import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help) for name, command in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        def running() -> click.Command | None:
+            return self.get_command(ctx, ctx.invoked_subcommand) if ctx.invoked_subcommand else None
+
+        with in_one_sentence(running):
+            return super().invoke(ctx)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="textbayes", message="%(prog)s %(version)s")
+@common_options
+def cli() -> None:
+    """Categorise texts: probabilities, decisions and the words behind them.
+
+    \b
+    textbayes train train.jsonl -o model.tb
+    textbayes classify model.tb new.jsonl
+    textbayes evaluate model.tb test.jsonl
+
+    Texts come from files, folders or standard input; JSON lines with "id", "text" and "labels" need no options.
+    Results are tables on a terminal and JSON lines in a pipe. Exit codes: 0 success, 1 a problem with the data or the
+    result, 2 a command that cannot be understood.
+    """
+
+
+def main() -> None:
+    """Run the command line; the entry point of the installed command."""
+    # Ends the run as an exception does, so that temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            # JSON is UTF-8 wherever it goes; what cannot be encoded becomes an escape, which JSON reads back.
+            reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+    cli(prog_name="textbayes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""How results are written: tables for people, JSON lines or CSV for programs, by option or by where stdout goes."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+SEPARATOR = "|"  # between several values in one cell of a CSV file
+Kind = Literal["table", "json", "csv"]
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Standard output in one of three forms."""
+
+    kind: Kind
+
+    @property
+    def is_table(self) -> bool:
+        return self.kind == "table"
+
+    def write(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> None:
+        """Rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
+        if self.kind == "json":
+            text = "".join(to_json(row) + "\n" for row in rows)
+        else:
+            stream = io.StringIO()
+            writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
+            if header:
+                writer.writeheader()
+            writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+            text = stream.getvalue()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--json``, ``--csv`` and ``--table``; the command is given an ``output``."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **given: Any) -> Any:
+        kinds: tuple[Kind, ...] = ("json", "csv", "table")
+        chosen = [kind for kind in kinds if given.pop(f"as_{kind}")]
+        if len(chosen) > 1:
+            raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} were both given; choose one of them.")
+        usual: Kind = "table" if sys.stdout.isatty() else "json"
+        return function(*args, output=Output(chosen[0] if chosen else usual), **given)
+
+    for kind, text in (
+        ("table", "Write tables, as on a terminal."),
+        ("csv", "Write CSV."),
+        ("json", "Write JSON, one object a line; the default in a pipe."),
+    ):
+        command = click.option(f"--{kind}", f"as_{kind}", is_flag=True, help=text)(command)
+    return command
+
+
+def to_json(value: Any) -> str:
+    """A value on one line; numbers that JSON does not have become null."""
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+
+
+def console() -> Console:
+    """The terminal; brackets and colons in labels and texts are shown as they are."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def make_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> Table:
+    """An empty table of the house style: no lines but one under the header; columns named in ``right`` hold numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        if name in right:
+            table.add_column(name, justify="right", no_wrap=True)
+        else:
+            table.add_column(name, overflow="fold")
+    return table
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value + 0.0 if math.isfinite(value) else None  # −0.0 + 0.0 is 0.0
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _cell(value: Any) -> Any:
+    return SEPARATOR.join(map(str, value)) if isinstance(value, list | tuple) else value

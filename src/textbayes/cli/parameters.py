@@ -1,0 +1,160 @@
+"""Kinds of option values: names from a registry, decision rules, n-gram ranges, document frequencies, settings."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import textbayes
+from textbayes.cli.errors import as_options
+from textbayes.core.errors import InputError
+from textbayes.core.registry import Registry
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # takes no type argument before click 8.5
+
+
+class Checked(_ParamType):
+    """A string that a function of the library accepts: refused before the work begins, as wrong usage."""
+
+    name = "name"
+
+    def __init__(self, check: Callable[[str], object]) -> None:
+        self._check = check
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            self._check(value)
+        except InputError as error:
+            self.fail(as_options(str(error), None if ctx is None else ctx.command), param, ctx)
+        return value
+
+
+class RegistryName(Checked):
+    """The name of a member of a registry, such as ``textbayes.priors:priors``; ``package`` holds the members."""
+
+    def __init__(self, registry: str, package: str | None = None) -> None:
+        super().__init__(lambda name: self.registry().get(name))
+        self._registry = registry
+        self.package = package or registry.partition(":")[0]
+
+    def registry(self) -> Registry[Any]:
+        module, _, name = self._registry.partition(":")
+        found: Registry[Any] = getattr(importlib.import_module(module), name)
+        return found
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(registered_names(self.package))}]"
+
+
+class RuleSpec(RegistryName):
+    """A decision rule and its parameters: ``max_f1``, ``fixed:threshold=0.3``, ``max_f1:fbr=0.3,fallback=never``."""
+
+    name = "rule"
+
+    def __init__(self) -> None:
+        super().__init__("textbayes.decide:rules")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from sklearn.base import clone
+
+        from textbayes.decide import make_rule
+
+        if value == "auto" or not isinstance(value, str):
+            return value
+        name, _, given = value.partition(":")
+        try:
+            rule = make_rule(name, **dict(key_value(part) for part in given.split(",") if part))
+            # Rules check their parameters when they are fitted, which in training comes after the long work.
+            clone(rule).fit([[0.2, 0.8], [0.8, 0.2]], [[0, 1], [1, 0]])
+        except (TypeError, ValueError) as error:  # InputError is a ValueError
+            self.fail(str(error), param, ctx)
+        return rule
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(['auto', *registered_names(self.package)])}][:PARAMETER=VALUE,…]"
+
+
+class NgramRange(_ParamType):
+    """``1`` or ``1-2``: the shortest and the longest n-gram."""
+
+    name = "n-m"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", value) if isinstance(value, str) else None
+        if found is None:
+            self.fail(f"{value!r} is not a range of n-grams; write 1, 2 or 1-2", param, ctx)
+        shortest, longest = int(found[1]), int(found[2] or found[1])
+        if not 1 <= shortest <= longest:
+            self.fail(f"{value!r} goes from {shortest} to {longest}; write 1-2 for words and pairs", param, ctx)
+        return shortest, longest
+
+
+class DocumentFrequency(_ParamType):
+    """A number of documents, or with a point or a per-cent sign a share of them: ``3``, ``0.01``, ``1%``."""
+
+    name = "number|share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            number = float(value.removesuffix("%")) / 100 if value.endswith("%") else json.loads(value)
+        except ValueError:
+            number = None
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            self.fail(f"{value!r} is neither a number of documents, such as 3, nor a share, such as 0.01", param, ctx)
+        if number < (1 if isinstance(number, int) else 0) or (isinstance(number, float) and number > 1):
+            self.fail(f"{value!r} is out of range: a number is 1 or more, a share lies in 0.0 to 1.0", param, ctx)
+        return number
+
+
+class KeyValue(_ParamType):
+    """``KEY=VALUE``; the value is read as JSON where it is, else as a string."""
+
+    name = "key=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return key_value(value) if isinstance(value, str) else value
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+def key_value(text: str) -> tuple[str, Any]:
+    """Name and value of a setting.
+
+    >>> key_value("fbr=0.3"), key_value("fallback=never")
+    (('fbr', 0.3), ('fallback', 'never'))
+    """
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise InputError(f"{text!r} is not a setting; write NAME=VALUE")
+    try:
+        return key.strip(), json.loads(value)
+    except ValueError:
+        return key.strip(), value
+
+
+def registered_names(package: str) -> list[str]:
+    """The names that the modules of a package register, read off their source, and those of installed plug-ins.
+
+    Importing the modules would name them as well, but takes seconds (numba, scikit-learn), and help must not.
+
+    >>> registered_names("textbayes.priors")
+    ['gaussian', 'laplace']
+    """
+    folder = Path(textbayes.__file__).parent.joinpath(*package.split(".")[1:])
+    sources = (path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    found = {name for source in sources for name in re.findall(r'^@?\w+\.register\("(\w+)"\)', source, re.MULTILINE)}
+    found |= {entry.name for entry in entry_points(group=f"textbayes.{package.rpartition('.')[2]}")}
+    return sorted(found)

@@ -1,0 +1,65 @@
+"""Progress of long work on stderr: bars and counts on a terminal, nothing elsewhere or with ``--quiet``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from textbayes.cli.settings import settings
+
+T = TypeVar("T")
+_EVERY = 64  # documents between two updates of the count
+
+
+def shown() -> bool:
+    """Whether anyone is there to look at it."""
+    return not settings().quiet and sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def reporting(in_bytes: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
+    """A function ``(what, done, total)`` that draws a bar for each ``what``; the bars vanish at the end."""
+    with _bars("bytes" if in_bytes else "steps") as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if bars is not None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total)
+                bars.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+def counting(items: Iterable[T], what: str) -> Iterator[T]:
+    """The items, with a running count beside ``what`` while they come."""
+    with _bars("count") as bars:
+        if bars is None:
+            yield from items
+            return
+        task = bars.add_task(what, total=None)
+        for number, item in enumerate(items, start=1):
+            if number % _EVERY == 0:
+                bars.update(task, completed=number)
+            yield item
+
+
+@contextlib.contextmanager
+def _bars(unit: str) -> Iterator[Any]:
+    if not shown():
+        yield None
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    kinds: dict[str, list[rich.ProgressColumn]] = {
+        "steps": [rich.BarColumn(), rich.MofNCompleteColumn()],
+        "bytes": [rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn()],
+        "count": [rich.TextColumn("{task.completed:,.0f} documents")],
+    }
+    columns = [rich.SpinnerColumn(), rich.TextColumn("{task.description}"), *kinds[unit], rich.TimeElapsedColumn()]
+    # stdout is left alone: it carries results, and rich would print them on stderr.
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
+        yield bars

@@ -1,0 +1,86 @@
+"""Options that say what a word is and what it weighs, for the commands that read words off texts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from textbayes.cli.parameters import Checked, DocumentFrequency, NgramRange
+
+if TYPE_CHECKING:
+    from textbayes.text import TermWeighting, TextVectorizer
+
+_VECTORIZER = ("stemmer", "stop_words", "ngram_range", "min_df", "max_df")
+
+
+@dataclass(frozen=True)
+class TextChoices:
+    """What the user said of words; what is left unsaid is as in ``TextCategorizer()``."""
+
+    changes: tuple[tuple[str, Any], ...]
+    weighting: str | None
+
+    def vectorizer(self) -> TextVectorizer:
+        from textbayes.presets import default_vectorizer
+
+        vectorizer: TextVectorizer = default_vectorizer().set_params(**dict(self.changes))
+        return vectorizer
+
+    def term_weighting(self) -> TermWeighting:
+        from textbayes.text import TermWeighting
+
+        return TermWeighting(self.weighting or "ltc")
+
+
+def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--stemmer``, ``--stop-words`` and so on; the command is given them as ``text``."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **given: Any) -> Any:
+        chosen = {name: given.pop(name) for name in _VECTORIZER}
+        changes = {name: None if value == "none" else value for name, value in chosen.items() if value is not None}
+        return function(*args, text=TextChoices(tuple(changes.items()), given.pop("weighting")), **given)
+
+    for add in reversed(_OPTIONS):
+        command = add(command)
+    return command
+
+
+def _check_stemmer(name: str) -> None:
+    from textbayes.text.stem import check_stemmer
+
+    check_stemmer(None if name == "none" else name)
+
+
+def _check_stop_words(name: str) -> None:
+    from textbayes.text import load_stop_words
+
+    load_stop_words(None if name == "none" else name)
+
+
+_OPTIONS = [
+    click.option(
+        "--stemmer",
+        type=Checked(_check_stemmer),
+        metavar="NAME|none",
+        help="porter (the default), or a Snowball language such as german.",
+    ),
+    click.option(
+        "--stop-words",
+        type=Checked(_check_stop_words),
+        metavar="english|smart|none|FILE",
+        help="Words to leave out; english if not given.",
+    ),
+    click.option("--ngrams", "ngram_range", type=NgramRange(), help="Words (1), pairs (2) or both (1-2)."),
+    click.option("--min-df", type=DocumentFrequency(), help="Leave out words in fewer documents; 2 if not given."),
+    click.option("--max-df", type=DocumentFrequency(), help="Leave out words in more documents."),
+    click.option(
+        "--weighting",
+        type=click.Choice(["raw", "binary", "log", "ltc", "tfidf"]),
+        help="Weight of a word in a document, before the cosine norm; ltc if not given.",
+    ),
+]

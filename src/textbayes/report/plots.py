@@ -1,0 +1,137 @@
+"""Plots as SVG to stand inside a page: no outside references, text as text, the page's light or dark colours."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+from textbayes.report.records import Bin, Coverage
+
+# matplotlib wants colours it can compute with; these stand for the page's own and are replaced in the finished SVG.
+_INK, _MUTED, _LINE, _ACCENT, _SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
+_THEME = {_INK: "--ink", _MUTED: "--muted", _LINE: "--line", _ACCENT: "--accent", _SECOND: "--second"}
+_SETTINGS = {
+    "svg.fonttype": "none",  # text stays text: small, searchable, read aloud
+    "svg.hashsalt": "textbayes",  # the same plot gives the same bytes
+    "font.family": "DejaVu Sans",  # ships with matplotlib
+    "font.size": 10.0,
+    "axes.edgecolor": _LINE,
+    "axes.labelcolor": _INK,
+    "text.color": _INK,
+    "xtick.color": _MUTED,
+    "ytick.color": _MUTED,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def reliability_plot(bins: list[Bin]) -> str:
+    """What was said against what came true, with 95% intervals, above the number of decisions in each bin."""
+    with _figure(4.6, 4.8) as figure:
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+        upper.plot([0, 1], [0, 1], color=_MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        said = [b.mean_proba for b in bins]
+        seen = [b.observed.share for b in bins]
+        below = [max(0.0, b.observed.share - b.observed.low) for b in bins]
+        above = [max(0.0, b.observed.high - b.observed.share) for b in bins]
+        upper.errorbar(said, seen, yerr=[below, above], fmt="o", color=_ACCENT, markersize=6, elinewidth=1.5)
+        upper.set(xlim=(-0.02, 1.02), ylim=(-0.03, 1.03), ylabel="share that came true")
+        counts = [b.n for b in bins]
+        centres = [(min(int(b.mean_proba * 10), 9) + 0.5) / 10 for b in bins]
+        lower.bar(centres, counts, width=0.085, color=_ACCENT, alpha=0.55)
+        for x, n in zip(centres, counts, strict=True):
+            lower.text(x, n * 1.15, f"{n:,}", ha="center", va="bottom", fontsize=7.5, color=_INK)
+        lower.set_yscale("log")
+        lower.set(ylim=(0.7, max(counts) * 6), xlabel="probability given", ylabel="decisions")
+        lower.yaxis.set_major_locator(_ticker().NullLocator())
+        lower.yaxis.set_minor_locator(_ticker().NullLocator())
+        _percent(upper.yaxis)
+        _percent(lower.xaxis)
+        said_true = ", ".join(f"{100 * b.mean_proba:.0f}%: {100 * b.observed.share:.0f}%" for b in bins)
+        return _svg(
+            figure, "reliability", f"Reliability diagram, probability given and share that came true: {said_true}"
+        )
+
+
+def coverage_plot(steps: list[Coverage]) -> str:
+    """How right the surest texts are, against how many texts that leaves: one point for each least probability."""
+    with _figure(4.6, 4.8) as figure:
+        axes = figure.subplots()
+        shares, rights = [step.share for step in steps], [step.accuracy for step in steps]
+        axes.plot(shares, rights, color=_SECOND, linewidth=1.5, marker="o", markersize=6)
+        gap = max(0.004, (1.0 - min(rights)) * 0.2)
+        last = None
+        for step in steps:
+            # Names that would lie on one another are left out; the points are all there.
+            if last is None or last.share - step.share > 0.02 or step.accuracy - last.accuracy > gap / 3:
+                name = f"≥ {100 * step.at_least:.0f}% sure" if step.at_least else "all texts"
+                axes.annotate(
+                    name, (step.share, step.accuracy), (-7, -3), textcoords="offset points", ha="right", va="top",
+                    fontsize=9, color=_MUTED,
+                )  # fmt: skip
+                last = step
+        left = max(0.0, min(shares) - 0.35 * max(0.05, 1.0 - min(shares)) - 0.02)
+        axes.set(xlim=(left, 1.01), ylim=(max(0.0, min(rights) - gap), min(1.0, max(rights)) + gap / 3))
+        axes.set(xlabel="share of the texts", ylabel="of these, decided right")
+        axes.grid(color=_LINE, linewidth=0.6)
+        axes.set_axisbelow(True)
+        _percent(axes.xaxis)
+        _percent(axes.yaxis)
+        first, last_step = steps[0], steps[-1]
+        return _svg(
+            figure,
+            "coverage",
+            f"Curve of the share decided right against the share of texts: {100 * first.accuracy:.1f}% of all texts, "
+            f"{100 * last_step.accuracy:.1f}% of the surest {100 * last_step.share:.0f}%",
+        )
+
+
+@contextmanager
+def _figure(width: float, height: float) -> Iterator[Any]:
+    """A figure without pyplot: no backend is chosen, no window opened, nothing left in global state."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_SETTINGS):  # type: ignore[arg-type]
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def _ticker() -> Any:
+    from matplotlib import ticker
+
+    return ticker
+
+
+def _percent(axis: Any) -> None:
+    axis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: f"{100 * value:.4g}%"))
+    axis.set_major_locator(_ticker().MaxNLocator(6))
+
+
+def _svg(figure: Any, prefix: str, description: str) -> str:
+    stream = io.StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))  # else a block of metadata with web addresses
+    figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
+    return embed(stream.getvalue(), prefix, description)
+
+
+def embed(svg: str, prefix: str, description: str) -> str:
+    """A stand-alone SVG made fit for a page: no prolog, no name spaces, ids of its own, the page's colours and font.
+
+    ``description`` is read out in place of the drawing.
+    """
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r' xmlns(?::\w+)?="[^"]*"', "", svg)
+    box = re.findall(r'viewBox="[^"]*"', svg)[0]
+    svg = f'<svg {box} role="img" aria-label="{escape(description)}">{svg[svg.index(">") + 1 :]}'
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
+    svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
+    for colour, variable in _THEME.items():
+        svg = svg.replace(colour, f"var({variable})")
+    return svg.replace("'DejaVu Sans'", "system-ui, sans-serif")

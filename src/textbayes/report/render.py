@@ -1,0 +1,112 @@
+"""Lay a report out as one HTML file: template and style from this folder, plots inline, nothing fetched."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from textbayes.core.errors import MissingExtraError
+from textbayes.report.records import Example, ReportData
+from textbayes.store.atomic import atomic_write
+
+_FOLDER = Path(__file__).parent
+_PURPOSE = "the HTML report"
+_PACKAGES = ("jinja2", "matplotlib")
+
+
+def check_report_extra() -> None:
+    """Refuse at once, rather than after minutes of training, if the packages a report needs are not there."""
+    for package in _PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(package, "demo", _PURPOSE)
+
+
+def render_report(data: ReportData) -> str:
+    """The report as HTML that needs no other file, no network and no script.
+
+    All text is escaped, whatever documents and labels hold.
+    """
+    check_report_extra()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from textbayes.report.plots import coverage_plot, reliability_plot
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
+    # Not escaped: our own drawings of numbers, and a file of this package. Nothing of documents or labels is in them.
+    plots = {"reliability": Markup(reliability_plot(data.reliability))}
+    if len({step.share for step in data.coverage}) > 1:  # one point is no curve
+        plots["coverage"] = Markup(coverage_plot(data.coverage))
+    style = Markup((_FOLDER / "report.css").read_text(encoding="utf-8"))
+    template = environment.get_template("report.html.jinja")
+    return template.render(data=data, plots=plots, style=style, verdict=verdict)
+
+
+def write_report(path: str | Path, data: ReportData) -> None:
+    """Write the report to ``path``, whole or not at all."""
+    # A lone surrogate from a damaged text has no bytes in UTF-8; a question mark stands for it.
+    html = render_report(data).encode("utf-8", "replace")
+    with atomic_write(path) as stream:
+        stream.write(html)
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share in per cent; the ends of the scale are not claimed by rounding.
+
+    >>> percent(0.98765), percent(0.99999), percent(0.00001), percent(None)
+    ('98.8%', '> 99.9%', '< 0.1%', '–')
+    """
+    if value is None:
+        return "–"
+    edge = 10.0**-digits
+    if value > 0.0 and 100.0 * value < edge / 2:
+        return f"< {edge:.{digits}f}%"
+    if value < 1.0 and 100.0 * value > 100.0 - edge / 2:
+        return f"> {100.0 - edge:.{digits}f}%"
+    return f"{100.0 * value:.{digits}f}%"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign, a true minus.
+
+    >>> signed(1.234), signed(-0.5)
+    ('+1.23', '−0.50')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def figure(value: float | None, digits: int = 3) -> str:
+    """A number with a fixed number of digits, a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def odds(log_odds: float) -> str:
+    """Log-odds as people bet: 7.4 to 1, or 1 to 20 against.
+
+    >>> odds(2.0), odds(-3.0), odds(99.0)
+    ('7.4 to 1', '1 to 20', 'over a million to 1')
+    """
+    size = abs(log_odds)
+    if size > 13.8:
+        ratio = "over a million"
+    else:
+        number = 2.718281828459045**size
+        ratio = f"{number:.1f}" if number < 10.0 else f"{number:,.0f}"
+    return f"{ratio} to 1" if log_odds >= 0.0 else f"1 to {ratio}"
+
+
+def verdict(example: Example) -> dict[str, Any]:
+    """How an example went, for its headline: right or wrong, and both sides in words."""
+    return {
+        "right": set(example.truth) == set(example.decided),
+        "decided": ", ".join(example.decided) or "no label",
+        "truth": ", ".join(example.truth) or "no label",
+    }

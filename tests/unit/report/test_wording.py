@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.linear import BayesLinearClassifier
+from textbayes.priors import make_prior
+from textbayes.report.wording import describe_classifier, settings_in_words
+from textbayes.text import TextVectorizer
+
+TEXTS = ["corn and wheat", "wheat prices", "bank rates", "the bank"] * 4
+LABELS = ["grain", "grain", "money", "money"] * 4
+
+
+def _settings(**options) -> dict[str, str]:
+    return dict(settings_in_words(TextCategorizer(cv=2, **options).fit(TEXTS, LABELS)))
+
+
+def test_the_defaults_in_words():
+    settings = _settings()
+    assert settings["Labels"] == "yes or no: money (yes) or grain (no)"
+    assert "Porter stems" in settings["Words"]
+    assert "stop words left out" in settings["Words"]
+    assert settings["Model"].startswith("logistic regression per label; ")
+    assert settings["Decision"].startswith("fixed: ")
+
+
+def test_other_choices_in_words():
+    vectorizer = TextVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), lowercase=False)
+    classifier = BayesLinearClassifier(link="probit", scale=2.0)
+    settings = _settings(vectorizer=vectorizer, weighting="binary", classifier=classifier, rule="max_f1")
+    assert settings["Words"].startswith(r"what matches \w+, sequences of 1 to 2: ")
+    assert settings["Weight of a word in a text"] == "1 if the word occurs, each text scaled to length one"
+    assert settings["Model"].startswith("probit regression per label; ")
+    assert "pool" not in settings["Model"]
+    assert settings["Decision"].startswith("max_f1: ")
+
+
+def test_characters_in_words():
+    settings = _settings(vectorizer=TextVectorizer(analyzer="char_wb", ngram_range=(2, 3)))
+    assert settings["Words"].startswith("runs of 2 to 3 characters within words: ")
+
+
+def test_classifiers_in_words():
+    assert (
+        describe_classifier(BayesLinearClassifier(prior="gaussian", scale=5.5))
+        == "logit link, gaussian prior of scale 5.5"
+    )
+    several = BayesLinearClassifier(scale=np.ones(3))
+    assert describe_classifier(several) == "logit link, laplace prior of scales of its own for each word or label"
+    own = BayesLinearClassifier(link="probit", prior=make_prior("laplace", 2.0, 0.0))
+    assert describe_classifier(own) == "probit link, laplace prior"

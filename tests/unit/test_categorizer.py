@@ -1,0 +1,158 @@
+"""TextCategorizer: kinds of labels, held-out thresholds, reasons that add up, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from textbayes import BayesLinearClassifier, TextCategorizer, TextVectorizer
+from textbayes.core.errors import InputError
+
+GRAIN = ["wheat and corn prices rise", "corn harvest falls short", "wheat exports to grow", "grain and corn stocks"]
+MONEY = ["the bank raises its rates", "central bank cuts rates", "money supply and interest rates", "banks lend money"]
+OIL = ["crude oil output falls", "opec oil price rises", "oil tanker delayed at port", "crude prices and opec output"]
+TEXTS = (GRAIN + MONEY + OIL) * 4
+TOPICS = (["grain"] * 4 + ["money"] * 4 + ["oil"] * 4) * 4
+
+
+def many_labels():
+    """Two topics where texts are joined, and texts without any."""
+    texts = [*TEXTS, *[f"{a} {b}" for a, b in zip(GRAIN, OIL, strict=True)] * 3, "hello there", "nothing to see"]
+    labels = [*[[topic] for topic in TOPICS], *[["grain", "oil"]] * 12, [], []]
+    return texts, labels
+
+
+@pytest.fixture(scope="module")
+def multiclass():
+    return TextCategorizer().fit(TEXTS, TOPICS)
+
+
+@pytest.fixture(scope="module")
+def multilabel():
+    return TextCategorizer().fit(*many_labels())
+
+
+def test_one_label_per_text(multiclass):
+    assert multiclass.predict(["corn and wheat", "bank rates", "opec crude"]).tolist() == ["grain", "money", "oil"]
+    proba = multiclass.predict_proba(["corn and wheat"])
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert multiclass.label_space_.kind == "multiclass"
+
+
+def test_two_classes():
+    model = TextCategorizer().fit(TEXTS[:8] * 3, TOPICS[:8] * 3)
+    assert model.predict(["corn", "bank rates"]).tolist() == ["grain", "money"]
+    assert model.predict_proba(["corn"]).shape == (1, 2)
+    assert model.predict_labels(["corn"]) == [("grain",)]
+
+
+def test_many_labels_or_none(multilabel):
+    found = multilabel.predict_labels(["corn harvest and crude oil from opec", "bank rates", "completely different"])
+    assert found == [("grain", "oil"), ("money",), ()]
+    assert multilabel.predict(["bank rates"]).tolist() == [[0, 1, 0]]
+
+
+def test_indicator_matrix_equals_lists():
+    texts, labels = many_labels()
+    matrix = np.array([[name in row for name in ("grain", "money", "oil")] for row in labels])
+    by_lists = TextCategorizer().fit(texts, labels).predict_proba(TEXTS[:5])
+    for given in (matrix, sparse.csr_matrix(matrix)):
+        np.testing.assert_array_equal(TextCategorizer().fit(texts, given).predict_proba(TEXTS[:5]), by_lists)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_reasons_add_up_to_the_probability(link):
+    classifier = BayesLinearClassifier(link=link, prior="gaussian", scale=3.0)
+    model = TextCategorizer(classifier=classifier).fit(TEXTS[:8] * 3, TOPICS[:8] * 3)
+    text = "corn prices and bank rates rise"
+    (reason,) = model.explain(text, labels=["money"])
+    total = reason.base + sum(part.log_odds for part in reason.contributions)
+    assert total == pytest.approx(reason.log_odds, rel=1e-9)
+    probability = model.predict_proba([text])[0, 1]
+    assert reason.probability == probability
+    assert np.log(probability / (1 - probability)) == pytest.approx(reason.log_odds, rel=1e-6)
+
+
+def test_reasons_are_the_labels_decided_on(multilabel):
+    reasons = multilabel.explain("corn harvest and crude oil from opec", top=2)
+    assert {reason.label for reason in reasons} == {"grain", "oil"}
+    assert all(reason.decision and len(reason.contributions) <= 2 for reason in reasons)
+    # No label decided on: the likeliest is explained, and said not to be decided on.
+    (reason,) = multilabel.explain("completely different")
+    assert not reason.decision
+
+
+def test_words_of_a_label(multiclass):
+    words = dict(multiclass.top_words("grain", 5))
+    assert max(words, key=words.get) == "corn"
+    with pytest.raises(InputError, match="choose one of grain, money, oil"):
+        multiclass.top_words("sport")
+
+
+def test_words_chosen_per_label():
+    model = TextCategorizer(select="likelihood_ratio", select_k=2).fit(TEXTS, TOPICS)
+    assert (np.count_nonzero(model.coef_, axis=1) <= 2).all()
+
+
+def test_thresholds_do_not_see_their_own_texts():
+    """Labels drawn at random: thresholds tuned on seen texts would find them predictable."""
+    rng = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(300)]
+    texts = [" ".join(rng.choice(words, 30)) for _ in range(120)]
+    Y = rng.random((120, 2)) < 0.3
+    model = TextCategorizer(vectorizer=TextVectorizer()).fit(texts, Y)
+    seen = model.predict_proba(texts)
+    # A pool fitted to held-out texts trusts such models little: probabilities stay near the base rate.
+    assert np.abs(seen - Y.mean(axis=0)).max() < 0.35
+
+
+def test_label_with_one_text():
+    texts, labels = many_labels()
+    labels = [*labels[:-1], ["rare"]]
+    model = TextCategorizer().fit(texts, labels)
+    assert model.predict_proba(["nothing to see"]).shape == (1, 4)
+    assert np.isfinite(model.coef_).all()
+
+
+def test_same_result_every_time(multilabel):
+    again = TextCategorizer(n_jobs=2).fit(*many_labels())
+    np.testing.assert_array_equal(again.coef_, multilabel.coef_)
+
+
+def test_progress_is_reported():
+    seen = []
+    TextCategorizer(cv=2).fit(TEXTS, TOPICS, progress=lambda *step: seen.append(step))
+    assert [step for step in seen if step[0] == "cross-validation"] == [("cross-validation", i, 2) for i in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "message"),
+    [
+        ([], [], "no "),
+        ("one text", ["a"], "wrap it in a list"),
+        (["a b", "c d"], ["x"], "differ in length: 2 and 1"),
+        (["a b", "c d"], ["x", "x"], "only one class, 'x'"),
+        (["a b", "c d"], None, "labels is None"),
+        (["a b", "c d"], [[], []], "no document carries a label"),
+        (["a b", "c d"], ["x", None], "None"),
+        (["a b", "c d"], [1.0, float("nan")], "NaN"),
+        (["the", "of"], ["x", "y"], "vocabulary|word"),
+        ([b"bytes", "text"], ["x", "y"], "bytes"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(texts, labels, message):
+    with pytest.raises(InputError, match=message):
+        TextCategorizer().fit(texts, labels)
+
+
+def test_unknown_choices_are_refused():
+    for params, message in (
+        ({"rule": "max_f2"}, "unknown decision rule 'max_f2'.*did you mean 'max_f1'"),
+        ({"weighting": "bm25"}, "bm25"),
+        ({"select": "chi3"}, "unknown score function 'chi3'.*did you mean 'chi2'"),
+        ({"classifier": BayesLinearClassifier(link="cauchit")}, "unknown link 'cauchit'"),
+        ({"classifier": [BayesLinearClassifier(), BayesLinearClassifier(link="probit")]}, "share one link"),
+    ):
+        with pytest.raises(InputError, match=message):
+            TextCategorizer(**params).fit(TEXTS, TOPICS)

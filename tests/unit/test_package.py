@@ -1,0 +1,73 @@
+"""The package as a whole: public names, start-up cost, compiled kernels that are found again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import textbayes
+
+
+def run(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | environment, check=True
+    )
+    return done.stdout
+
+
+def test_public_names_exist_and_are_sorted():
+    assert sorted(textbayes.__all__) == sorted([*textbayes._PUBLIC, "__version__"])
+    for name in textbayes._PUBLIC:
+        assert getattr(textbayes, name).__name__ == name
+    assert dir(textbayes) == textbayes.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = textbayes.nothing
+
+
+def test_import_is_cheap():
+    code = """
+import resource, sys, json
+before = resource.getrusage(resource.RUSAGE_SELF)
+import textbayes
+after = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, sorted(sys.modules)]))
+"""
+    costs, modules = zip(*(json.loads(run(code)) for _ in range(3)), strict=True)
+    assert min(costs) < 0.3
+    for heavy in ("numba", "pandas", "matplotlib", "flask", "fastapi", "scipy", "sklearn"):
+        assert heavy not in modules[0]
+
+
+def test_text_and_selection_do_not_load_the_compiler():
+    out = run(
+        "import textbayes.text, textbayes.select, textbayes.decide, textbayes.evaluate, sys; print('numba' in sys.modules)"
+    )
+    assert out.strip() == "False"
+
+
+def test_second_process_finds_every_kernel_compiled(tmp_path):
+    """Kernels take arrays and scalars only, so nothing is compiled twice; a miss would show as a new cache entry."""
+    code = """
+import textbayes, numpy as np
+from numba.core.dispatcher import Dispatcher
+texts = ["wheat corn prices", "corn harvest", "bank rates rise", "bank cuts rates", "oil", "Öl und Gas"] * 4
+labels = ["grain", "grain", "money", "money", "oil", "oil"] * 4
+model = textbayes.TextCategorizer(cv=2).fit(texts, labels)
+model.assess(texts)
+textbayes.TextVectorizer(ngram_range=(1, 2)).fit_transform(texts)
+import sys
+misses = {}
+for name, module in list(sys.modules.items()):
+    if name.startswith("textbayes.kernels"):
+        for key, value in vars(module).items():
+            if isinstance(value, Dispatcher):
+                misses[f"{name}.{key}"] = sum(value.stats.cache_misses.values())
+print(sum(misses.values()), [key for key, value in misses.items() if value])
+"""
+    first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert int(first.split()[0]) > 0, "the first process compiles: otherwise this test sees nothing"
+    assert second.split()[0] == "0", second

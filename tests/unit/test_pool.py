@@ -1,0 +1,64 @@
+"""Pool weights: the maximum of the held-out posterior, and calibration as its consequence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from textbayes.core.labels import LabelSpace
+from textbayes.links import make_link
+from textbayes.pool import fit_pool, pooled_probabilities
+
+LOGIT = make_link("logit")
+MANY = LabelSpace(np.arange(5), "multilabel")
+ONE_OF = LabelSpace(np.arange(5), "multiclass")
+
+
+@pytest.fixture
+def truth():
+    rng = np.random.default_rng(0)
+    eta = rng.normal(-1.0, 2.0, (4000, 5))
+    return eta, rng.random(eta.shape) < expit(eta)
+
+
+def test_overconfident_member_is_turned_down(truth):
+    eta, Y = truth
+    (weight,) = fit_pool(3.0 * eta[None], Y, LOGIT, MANY)
+    assert weight == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_noise_member_gets_nothing(truth):
+    eta, Y = truth
+    noise = np.random.default_rng(1).normal(0.0, 2.0, eta.shape)
+    weights = fit_pool(np.stack([eta, noise]), Y, LOGIT, MANY)
+    np.testing.assert_allclose(weights, [1.0, 0.0], atol=0.03)
+
+
+def test_weights_are_where_the_posterior_is_highest(truth):
+    eta, Y = truth
+    rng = np.random.default_rng(2)
+    members = np.stack([eta + rng.normal(0, 1.5, eta.shape), eta + rng.normal(0, 1.0, eta.shape)])
+
+    def posterior(pool):
+        proba = pooled_probabilities(members, pool, LOGIT, MANY)
+        return np.log(np.where(Y, proba, 1 - proba)).sum() - 0.5 * (((pool - 0.5) / 2.0) ** 2).sum()
+
+    found = fit_pool(members, Y, LOGIT, MANY)
+    grid = [np.array([a, b]) for a in np.linspace(0, 1, 21) for b in np.linspace(0, 1, 21)]
+    assert posterior(found) >= max(map(posterior, grid)) - 1e-6
+
+
+def test_one_of_many_classes(truth):
+    eta, _ = truth
+    proba = pooled_probabilities(eta[None], np.ones(1), LOGIT, ONE_OF)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    Y = np.eye(5, dtype=bool)[proba.argmax(axis=1)]
+    (weight,) = fit_pool(eta[None], Y, LOGIT, ONE_OF)
+    assert weight > 1.0  # always right: it should be surer than it is
+
+
+def test_few_texts_stay_near_equal_shares():
+    eta = np.zeros((2, 3, 1))
+    weights = fit_pool(eta, np.array([[True], [False], [True]]), LOGIT, LabelSpace(np.arange(2), "binary"))
+    np.testing.assert_allclose(weights, 0.5, atol=1e-4)
