@@ -20,7 +20,7 @@ def reuters_matrix() -> tuple[Any, Any]:
     """Stemmed training documents (9,603) with ltc weights, and the indicator of the 90 categories."""
     train = reuters().train
     counts = TextVectorizer(stemmer="porter", min_df=3).fit_transform(train.texts)
-    return TermWeighting("ltc").fit_transform(counts), train.targets
+    return TermWeighting("ltc").fit_transform(counts), train.encode()[0]
 
 
 def fastest(function: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:

@@ -28,10 +28,11 @@ def _run(*arguments: object) -> Result:
 @pytest.fixture
 def small_corpus(monkeypatch):
     rows = [
-        (f"{label}/{i}", (label,), text, "train" if i % 2 else "test")
+        (f"{label}/{i}", (label,), text, "test" if i < 4 else "train")
         for label, texts in TEXTS.items()
-        for i, text in enumerate(texts * 3)
+        for i, text in enumerate(texts * 4)
     ]
+    rows.append(("oil/new", ("oil",), "crude barrels of corn", "test"))
     ids, labels, texts, split = map(list, zip(*rows, strict=True))
     corpus = Corpus("bbc", ids, labels, texts, split=split, notes=("one file is odd",))
     monkeypatch.setattr("textbayes.data.catalogue.load_corpus", lambda name: corpus)
@@ -44,7 +45,7 @@ def test_the_embedded_corpus(tmp_path, monkeypatch):
     assert done.stderr == ""
     for part in (
         "2,225 BBC news stories",
-        "1,114 stories with odd numbers, tried on the 1,111",
+        "1,114 stories with odd numbers; all figures are of the 1,111 with even numbers",
         "precision",
         "entertainment",
         "log-loss",
@@ -72,7 +73,7 @@ def test_json(tmp_path):
     done = _run("--json", "--seed", 3, "--jobs", 1, "-o", tmp_path / "a" / "b.html")
     assert done.exit_code == 0, done.output
     figures = json.loads(done.stdout)
-    assert figures["n_docs"] == 18
+    assert figures["n_docs"] == 13
     assert {"accuracy", "micro_f1", "macro_f1", "log_loss", "ece", "labels", "seconds", "versions"} <= set(figures)
     assert figures["accuracy_interval"][0] <= figures["accuracy"] <= figures["accuracy_interval"][1]
     assert set(figures["words"]) == set(TEXTS)
@@ -81,14 +82,8 @@ def test_json(tmp_path):
     for decision in figures["decisions"]:
         assert sum(decision["probabilities"].values()) == pytest.approx(1.0)
         assert decision["reasons"][0]["words"]
-    assert figures["notes"][0].startswith("18 of the held-out stories also stand in the training half")
+    assert figures["notes"][0].startswith("12 of the held-out stories also stand in the training half")
     assert figures["notes"][1] == "one file is odd."
-
-
-@pytest.mark.usefixtures("small_corpus")
-def test_when_every_held_out_story_was_seen_nothing_is_claimed_without_them(tmp_path):
-    done = _run("-o", tmp_path / "r.html")
-    assert "nan" not in done.stdout
 
 
 @pytest.mark.usefixtures("small_corpus")

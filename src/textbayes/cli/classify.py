@@ -9,7 +9,7 @@ import click
 
 from textbayes.cli.assess import BATCH, assess, class_names, decisions_row
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.settings import common_options, note
 
 
@@ -55,17 +55,23 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(rows: list[dict[str, Any]], header: bool, top: int) -> None:
-    """One batch; the widths are fixed, so that batches line up."""
+    """One batch; the widths are those of the terminal, not of the batch, so that batches line up."""
+    from rich.cells import cell_len, set_cell_size
+
     screen = console()
-    table = make_table("document", "labels", "most probable")
-    table.show_header = header
-    table.box = table.box if header else None
-    for column, share in zip(table.columns, (0.3, 0.3, 0.4), strict=True):
-        column.width = int((screen.width - 6) * share)
+    narrow, wide = max(screen.width // 4 - 2, 8), max(screen.width // 2 - 2, 8)
+
+    def cell(text: str) -> str:
+        return set_cell_size(text if cell_len(text) <= narrow else f"{set_cell_size(text, narrow - 1)}…", narrow)
+
+    if header:
+        screen.print(f"{cell('document')}  {cell('labels')}  most probable", style="bold")
     for row in rows:
-        ranked = sorted(row["probabilities"].items(), key=lambda item: -item[1])[:top]
-        labels = ", ".join(row["labels"]) or "none"
+        labels = ", ".join(row["labels"]) or "–"
         if row.get("unsure"):
-            labels += f" (unsure of {', '.join(row['unsure'])})"
-        table.add_row(row["id"], labels, "  ".join(f"{name} {p:.3f}" for name, p in ranked))
-    screen.print(table)
+            labels += f" (unsure: {', '.join(row['unsure'])})"
+        ranked = sorted(row["probabilities"].items(), key=lambda item: -item[1])[:top]
+        shown = [f"{name} {p:.3f}" for name, p in ranked]
+        while len(shown) > 1 and cell_len("  ".join(shown)) > wide:
+            shown.pop()
+        screen.print(f"{cell(row['id'])}  {cell(labels)}  {'  '.join(shown)}")

@@ -137,7 +137,7 @@ def _fetch(info: CorpusInfo) -> None:
     from textbayes.data.download import fetch
 
     if corpus_path(info.name) is None:
-        with reporting(in_bytes=True) as progress:
+        with reporting("bytes") as progress:
             for file in info.downloads:
                 fetch(file, data_home() / info.name, progress)
 

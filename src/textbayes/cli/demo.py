@@ -77,7 +77,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     model = TextCategorizer(random_state=seed, n_jobs=n_jobs)
     model, training = _timed(lambda: model.fit(train.texts, train.targets, progress=progress))
     assessment, assessing = _timed(lambda: model.assess(test.texts))
-    members = "; ".join(describe_classifier(member) for member in default_classifiers())
+    members = [describe_classifier(member) for member in default_classifiers()]
     return collect_report(
         model,
         test.texts,
@@ -86,10 +86,13 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
         assessment=assessment,
         title="textbayes demo: BBC news in five topics",
         corpus=f"{len(corpus):,} BBC news stories of 2004–05 in {len(corpus.label_names)} topics, one topic each.",
-        split=f"Trained on the {len(train):,} stories with odd numbers, tried on the {len(test):,} with even numbers, "
-        "which the model never saw.",
-        settings=[("Members of the pool", members), ("Seed of the folds", str(seed))],
-        notes=[_repeated(train, test, assessment.decisions), *(f"{note}." for note in corpus.notes)],
+        split=f"Trained on the {len(train):,} stories with odd numbers; all figures are of the {len(test):,} with even "
+        "numbers, held out.",
+        settings=[
+            ("Classifier" if len(members) == 1 else "Members of the pool", "; ".join(members)),
+            ("Seed", str(seed)),
+        ],
+        notes=[*_repeated(train, test, assessment.decisions), *(f"{note}." for note in corpus.notes)],
         timings={"Reading the stories": loading, "Training": training, "Deciding on the held-out half": assessing},
     )
 
@@ -120,16 +123,18 @@ def _decision(example: dict[str, Any]) -> dict[str, Any]:
     return kept | {"probabilities": dict(example["probabilities"]), "reasons": reasons}
 
 
-def _repeated(train: Corpus, test: Corpus, decisions: Any) -> str:
-    """The corpus holds some stories twice: say how many were seen in training, and what is left without them."""
+def _repeated(train: Corpus, test: Corpus, decisions: Any) -> list[str]:
+    """The corpus holds some stories twice: say how many were seen in training, and the accuracy without them."""
     seen = set(train.texts)
     fresh = [i for i, text in enumerate(test.texts) if text not in seen]
+    if len(fresh) == len(test) or not fresh:
+        return []
     truth, _ = test.encode()
     right = (truth[fresh] == decisions[fresh]).all(axis=1).mean()
-    return (
+    return [
         f"{len(test) - len(fresh)} of the held-out stories also stand in the training half word for word; "
         f"without them the accuracy is {right:.4f}."
-    )
+    ]
 
 
 def _make_folder(folder: Path) -> None:

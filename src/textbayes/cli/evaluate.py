@@ -125,8 +125,8 @@ def _saved(target: Any) -> Iterator[Any]:
 
 def _print(result: dict[str, Any], per_label: bool) -> None:
     screen = console()
-    title = f"{result['n_docs']:,} documents, {result['n_labels']:,} labels ({result['kind']})"
-    table = make_table("", "precision", "recall", "F1", title=title, right=("precision", "recall", "F1"))
+    screen.print(f"{result['n_docs']:,} documents, {result['n_labels']:,} labels ({result['kind']})", style="bold")
+    table = make_table("", "precision", "recall", "F1", right=("precision", "recall", "F1"))
     for name in ("micro", "macro"):
         table.add_row(name, *(_number(result[f"{name}_{measure}"]) for measure in ("precision", "recall", "f1")))
     screen.print(table)

@@ -103,8 +103,8 @@ def _print(document: Document, told: list[Explanation]) -> None:
     for explanation in told:
         decided = "yes" if explanation.decision else "no"
         name = "" if document.id == "text" else f"{document.id}: "
-        title = f"{name}{explanation.label}? {decided}, probability {explanation.probability:.3f}"
-        table = make_table("word", "times", "log-odds", title=title, right=("times", "log-odds"))
+        screen.print(f"{name}{explanation.label}? {decided}, probability {explanation.probability:.3f}", style="bold")
+        table = make_table("word", "times", "log-odds", right=("times", "log-odds"))
         for part in explanation.contributions:
             table.add_row(part.word, f"{part.occurrences:,}", f"{part.log_odds:+.3f}")
         if abs(others := _others(explanation)) > 5e-4:

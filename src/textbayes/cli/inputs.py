@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from textbayes.cli.parameters import KeyValue, RegistryName
+from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
 from textbayes.cli.progress import counting, reporting
 from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
@@ -48,13 +48,15 @@ class Inputs:
     def _from_files(self) -> Iterator[Document]:
         from textbayes.data import open_documents
 
-        return open_documents(self.paths, self.format, duplicates=self.duplicates, **dict(self.options))
+        sources = [_standard_input() if path == "-" else path for path in self.paths]
+        return open_documents(sources, self.format, duplicates=self.duplicates, **dict(self.options))
 
     def _from_corpus(self) -> Iterator[Document]:
         from textbayes.data import load_corpus
 
         assert self.corpus is not None
-        with reporting(in_bytes=True) as progress:
+        with reporting("bytes" if self.download else "wait") as progress:
+            progress(f"corpus {self.corpus}", 0, None)
             corpus = load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
         parts = self.parts or ((self.usual_part,) if self.usual_part in corpus.parts else ())
         if parts:
@@ -98,7 +100,7 @@ def input_options(
 def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
     formats, corpora = RegistryName("textbayes.data.formats:FORMATS"), RegistryName("textbayes.data:CORPORA")
     return [
-        click.option("--format", type=formats, help="Format of the input; guessed if not given."),
+        click.option("--format", cls=NameOption, type=formats, help="Format of the input; guessed if not given."),
         click.option("--text-field", multiple=True, metavar="FIELD", help="Field of the text; several are joined."),
         click.option("--label-field", metavar="FIELD", help="Field of the label or labels."),
         click.option("--id-field", metavar="FIELD", help="Field of the document's id."),
@@ -153,6 +155,12 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
     if tuple(paths).count("-") > 1:
         raise click.UsageError("Standard input ('-') was named twice; it can be read once only.")
     return Inputs(paths, format, corpus, parts, usual_part, download, duplicates, tuple(options.items()))
+
+
+def _standard_input() -> Any:
+    """Standard input without its buffer, which waits for 64 KiB: documents of a slow pipe are wanted as they come."""
+    stream = sys.stdin.buffer
+    return getattr(stream, "raw", stream)
 
 
 def require_documents(documents: list[Any], inputs: Inputs) -> None:

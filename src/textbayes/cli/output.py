@@ -82,7 +82,10 @@ def console() -> Console:
 
 
 def make_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> Table:
-    """An empty table of the house style: no lines but one under the header; columns named in ``right`` hold numbers."""
+    """An empty table of the house style: no lines but one under the header; columns named in ``right`` hold numbers.
+
+    A ``title`` is wrapped to the width of the table, so it had better be short.
+    """
     from rich import box
     from rich.table import Table
 

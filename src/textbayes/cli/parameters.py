@@ -52,8 +52,8 @@ class RegistryName(Checked):
         found: Registry[Any] = getattr(importlib.import_module(module), name)
         return found
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(registered_names(self.package))}]"
+    def names(self) -> list[str]:
+        return registered_names(self.package)
 
 
 class RuleSpec(RegistryName):
@@ -81,7 +81,23 @@ class RuleSpec(RegistryName):
         return rule
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(['auto', *registered_names(self.package)])}][:PARAMETER=VALUE,…]"
+        return "NAME[:PARAMETER=VALUE,…]"
+
+    def names(self) -> list[str]:
+        return ["auto", *super().names()]
+
+
+class NameOption(click.Option):
+    """An option whose help ends with the names there are."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        text = self.help
+        if isinstance(self.type, RegistryName):
+            self.help = f"{text} One of {', '.join(self.type.names())}."
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.help = text
 
 
 class NgramRange(_ParamType):

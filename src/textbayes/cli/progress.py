@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from textbayes.cli.settings import settings
 
 T = TypeVar("T")
+Unit = Literal["steps", "bytes", "count", "wait"]
 _EVERY = 64  # documents between two updates of the count
 
 
@@ -19,9 +20,9 @@ def shown() -> bool:
 
 
 @contextlib.contextmanager
-def reporting(in_bytes: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
+def reporting(unit: Unit = "steps") -> Iterator[Callable[[str, int, int | None], None]]:
     """A function ``(what, done, total)`` that draws a bar for each ``what``; the bars vanish at the end."""
-    with _bars("bytes" if in_bytes else "steps") as bars:
+    with _bars(unit) as bars:
         tasks: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int | None) -> None:
@@ -47,14 +48,15 @@ def counting(items: Iterable[T], what: str) -> Iterator[T]:
 
 
 @contextlib.contextmanager
-def _bars(unit: str) -> Iterator[Any]:
+def _bars(unit: Unit) -> Iterator[Any]:
     if not shown():
         yield None
         return
     from rich import progress as rich
     from rich.console import Console
 
-    kinds: dict[str, list[rich.ProgressColumn]] = {
+    kinds: dict[Unit, list[rich.ProgressColumn]] = {
+        "wait": [],
         "steps": [rich.BarColumn(), rich.MofNCompleteColumn()],
         "bytes": [rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn()],
         "count": [rich.TextColumn("{task.completed:,.0f} documents")],

@@ -10,7 +10,7 @@ import numpy as np
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import label_options, read_labelled
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.parameters import RegistryName
+from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -40,6 +40,7 @@ class _Ranking(NamedTuple):
 @label_options
 @click.option(
     "--score",
+    cls=NameOption,
     type=RegistryName("textbayes.select:scores", "textbayes.select.score_functions"),
     default="likelihood_ratio",
     show_default=True,

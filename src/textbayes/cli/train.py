@@ -11,7 +11,7 @@ from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import label_options, read_labelled
 from textbayes.cli.output import Output, console, output_options
-from textbayes.cli.parameters import RegistryName, RuleSpec
+from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
@@ -28,13 +28,17 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.command()
 @click.option("-o", "--output", "target", required=True, metavar="FILE", help="Model file to write.")
 @label_options
-@click.option("--prior", type=RegistryName("textbayes.priors:priors"), help="One prior instead of a pool of two.")
-@click.option("--scale", type=click.FloatRange(min=0, min_open=True), help="Scale of --prior.")
-@click.option("--link", type=RegistryName("textbayes.links:links"), help="Link; logit if not given.")
-@click.option("--select", type=_SCORES, help="Score by which each label chooses its words.")
+@click.option(
+    "--prior", cls=NameOption, type=RegistryName("textbayes.priors:priors"), help="One prior instead of a pool of two."
+)
+@click.option(
+    "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."
+)
+@click.option("--link", cls=NameOption, type=RegistryName("textbayes.links:links"), help="Link; logit if not given.")
+@click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
 @click.option("--top-k", "select_k", type=click.IntRange(min=1), help="Words per label at most; needs --select.")
 @click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select.")
-@click.option("--rule", type=RuleSpec(), default="auto", help="How probabilities become decisions.")
+@click.option("--rule", cls=NameOption, type=RuleSpec(), default="auto", help="How probabilities become decisions.")
 @click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="For held-out decisions.")
 @text_options
 @click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="Threads over labels; all cores if not given.")
@@ -86,8 +90,9 @@ def _untrained(text: TextChoices, prior: str | None, scale: float | None, link: 
     from textbayes.categorizer import TextCategorizer
 
     classifier = None if prior is None and link is None else _classifiers(prior, scale, link)
+    vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
-    return TextCategorizer(text.vectorizer(), text.term_weighting(), classifier=classifier, **rest)
+    return TextCategorizer(vectorizer, text.weighting, classifier=classifier, **rest)
 
 
 def _classifiers(prior: str | None, scale: float | None, link: str | None) -> list[BayesLinearClassifier]:

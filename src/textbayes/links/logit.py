@@ -46,5 +46,8 @@ class Logit(BaseLink):
         wrong = np.where(m >= 0.0, narrow, wide)
         return Derivatives(np.minimum(m, 0.0) - np.log1p(e), y * wrong, wide * narrow)
 
+    def probability(self, eta: FloatArray) -> FloatArray:
+        return special.expit(eta)
+
     def log_odds(self, eta: FloatArray) -> FloatArray:
         return eta

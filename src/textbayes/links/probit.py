@@ -47,6 +47,9 @@ class Probit(BaseLink):
         ratio = _inverse_mills(m)
         return Derivatives(special.log_ndtr(m), y * ratio, _hessian(m, ratio))
 
+    def probability(self, eta: FloatArray) -> FloatArray:
+        return special.ndtr(eta)
+
 
 def _inverse_mills(m: FloatArray) -> FloatArray:
     """φ(m)/Φ(m) by the scaled complementary error function: no overflow, no cancellation."""

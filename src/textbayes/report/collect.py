@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from textbayes._version import __version__
 from textbayes.categorizer import Assessment, TextCategorizer
@@ -20,13 +21,14 @@ from textbayes.core.types import BoolArray
 from textbayes.core.validation import check_same_length
 from textbayes.evaluate import evaluate, reliability_curve
 from textbayes.report.examples import Judged, confidence, make_examples
-from textbayes.report.records import Bin, Confusion, Coverage, Interval, LabelWords, ReportData, Word
+from textbayes.report.records import Bin, Confusion, Coverage, Interval, LabelWords, Mistake, ReportData, Word
 from textbayes.report.surface import common_forms, shown
 from textbayes.report.wording import settings_in_words
 
 _MOST_WORD_LISTS = 12
 _WORDS_PER_LABEL = 12
 _MOST_CONFUSED = 20  # labels in a confusion matrix that still fits a page
+_MOST_MISTAKES = 15
 _TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
 _COVERAGE_STEPS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 _NORMAL_975 = 1.959963984540054
@@ -72,7 +74,7 @@ def collect_report(
     measures = evaluate(truth, proba, decisions, space.column_names, kind=space.kind)
     forms = common_forms(texts[:_TEXTS_FOR_FORMS], model.vectorizer_)
     right = (truth == decisions).all(axis=1)
-    single = space.kind != "multilabel"
+    confusion, mistakes = _confusion(truth, decisions, space)
     return ReportData(
         title=title,
         corpus=corpus,
@@ -82,9 +84,10 @@ def collect_report(
         measures=measures,
         right=wilson_interval(int(right.sum()), len(right)),
         thresholds=_thresholds(model),
-        confusion=_confusion(truth, decisions, space) if single and len(space.classes) <= _MOST_CONFUSED else None,
+        confusion=confusion,
+        mistakes=mistakes,
         reliability=_reliability(truth, assessment),
-        coverage=_coverage(confidence(assessment, space.kind), right) if single else [],
+        coverage=_coverage(confidence(assessment, space.kind), right) if space.kind != "multilabel" else [],
         words=_words(model, measures, forms),
         stemmed=bool(forms),
         examples=make_examples(model, Judged(names, texts, truth, assessment), forms),
@@ -104,12 +107,13 @@ def wilson_interval(n_right: int, n: int) -> Interval:
     share, z2 = n_right / n, _NORMAL_975**2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = _NORMAL_975 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
+    # The share lies inside, also where rounding would leave it a hair outside.
+    return Interval(share, min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half)))
 
 
 def _truth(labels: Any, space: LabelSpace) -> BoolArray:
     """The indicator in the model's columns, whether labels come as strings or as lists of them."""
-    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+    if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2):
         return encode_labels(labels, space.classes.tolist())[0]
     rows = [tuple(label) if isinstance(label, (list, tuple, set, frozenset)) else (label,) for label in labels]
     if space.kind == "multilabel":
@@ -127,17 +131,27 @@ def _thresholds(model: TextCategorizer) -> dict[str, float]:
     return {name: float(value) for name, value in zip(model.label_space_.column_names, thresholds, strict=True)}
 
 
-def _confusion(truth: BoolArray, decisions: BoolArray, space: LabelSpace) -> Confusion:
+def _confusion(truth: BoolArray, decisions: BoolArray, space: LabelSpace) -> tuple[Confusion | None, list[Mistake]]:
+    """The matrix, if it fits a page, and the most frequent mistakes."""
+    if space.kind == "multilabel":
+        return None, []
     names = [str(name) for name in space.classes]
     if space.kind == "binary":
         true, given = truth[:, 0].astype(np.int64), decisions[:, 0].astype(np.int64)
     else:
         true = truth.argmax(axis=1)
         given = np.where(decisions.sum(axis=1) == 1, decisions.argmax(axis=1), len(names))
-    counts = np.zeros((len(names), len(names) + 1), dtype=np.int64)
-    np.add.at(counts, (true, given), 1)
-    columns = [*names, "none or several"] if counts[:, -1].any() else names
-    return Confusion(names, columns, counts[:, : len(columns)].tolist())
+    columns = [*names, "none or several"] if (given == len(names)).any() else names
+    pairs, counts = np.unique(true * len(columns) + given, return_counts=True)
+    found = [(*divmod(pair, len(columns)), n) for pair, n in zip(pairs.tolist(), counts.tolist(), strict=True)]
+    wrong = sorted((row for row in found if row[0] != row[1]), key=lambda row: -row[2])[:_MOST_MISTAKES]
+    mistakes = [Mistake(names[row], columns[column], n) for row, column, n in wrong]
+    if len(names) > _MOST_CONFUSED:
+        return None, mistakes
+    matrix = [[0] * len(columns) for _ in names]
+    for row, column, n in found:
+        matrix[row][column] = n
+    return Confusion(names, columns, matrix), mistakes
 
 
 def _reliability(truth: BoolArray, assessment: Assessment) -> list[Bin]:

@@ -73,9 +73,9 @@ def _example(model: TextCategorizer, judged: Judged, what: str, i: int, forms: M
     names = space.column_names
     columns = _columns_to_explain(space.kind, proba, decisions, truth, what)
     explanations = model.explain(text, [names[j] for j in columns])
-    values = {part.word: part.log_odds for part in explanations[0].contributions}
+    values = {part.word: part.log_odds / part.occurrences for part in explanations[0].contributions}
     order = np.argsort(-proba, kind="stable")[:_MOST_PROBABILITIES]
-    headline = " ".join(text.split())
+    headline = " ".join(text[:200].split())
     n_shown = _cut(text)
     forms = {**forms, **common_forms([text], model.vectorizer_)}  # the form in this text, where it has one
     return Example(

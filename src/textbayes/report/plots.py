@@ -69,24 +69,28 @@ def coverage_plot(steps: list[Coverage]) -> str:
             # Names that would lie on one another are left out; the points are all there.
             if last is None or last.share - step.share > 0.02 or step.accuracy - last.accuracy > gap / 3:
                 name = f"≥ {100 * step.at_least:.0f}% sure" if step.at_least else "all texts"
-                axes.annotate(
-                    name, (step.share, step.accuracy), (-7, -3), textcoords="offset points", ha="right", va="top",
-                    fontsize=9, color=_MUTED,
-                )  # fmt: skip
+                near_left = step.share - min(shares) < 0.35 * (1.0 - min(shares))
+                place = {"ha": "left", "va": "bottom"} if near_left else {"ha": "right", "va": "top"}
+                offset = (6, 3) if near_left else (-7, -3)
+                point = (step.share, step.accuracy)
+                axes.annotate(name, point, offset, textcoords="offset points", fontsize=9, color=_MUTED, **place)
                 last = step
-        left = max(0.0, min(shares) - 0.35 * max(0.05, 1.0 - min(shares)) - 0.02)
-        axes.set(xlim=(left, 1.01), ylim=(max(0.0, min(rights) - gap), min(1.0, max(rights)) + gap / 3))
+        span = max(0.05, 1.0 - min(shares))
+        axes.set(
+            xlim=(min(shares) - 0.08 * span, 1.0 + 0.05 * span),
+            ylim=(max(0.0, min(rights) - gap), max(rights) + gap / 2),
+        )
         axes.set(xlabel="share of the texts", ylabel="of these, decided right")
         axes.grid(color=_LINE, linewidth=0.6)
         axes.set_axisbelow(True)
         _percent(axes.xaxis)
         _percent(axes.yaxis)
-        first, last_step = steps[0], steps[-1]
+        first, surest = steps[0], steps[-1]
         return _svg(
             figure,
             "coverage",
             f"Curve of the share decided right against the share of texts: {100 * first.accuracy:.1f}% of all texts, "
-            f"{100 * last_step.accuracy:.1f}% of the surest {100 * last_step.share:.0f}%",
+            f"{100 * surest.accuracy:.1f}% of the surest {100 * surest.share:.0f}%",
         )
 
 

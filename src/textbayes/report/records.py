@@ -43,6 +43,14 @@ class Confusion:
     counts: list[list[int]]
 
 
+class Mistake(NamedTuple):
+    """How many texts of one label were taken for another."""
+
+    true: str
+    given: str
+    n: int
+
+
 @dataclass(frozen=True)
 class Bin:
     """One bin of the reliability diagram: what was said, what came true (with its interval) and how often."""
@@ -106,7 +114,8 @@ class ReportData:
     """All that a report of an evaluated model says; made by ``collect_report``.
 
     ``measures`` is what ``textbayes.evaluate.evaluate`` gives. ``right`` is the share of texts with all labels right.
-    Lists that do not apply to the kind of labels are empty, ``confusion`` is then None.
+    ``confusion`` is None where there are too many labels for a matrix, or several per text; ``mistakes`` are the most
+    frequent ones of single labels. Lists that do not apply to the kind of labels are empty.
     """
 
     title: str
@@ -118,6 +127,7 @@ class ReportData:
     right: Interval
     thresholds: dict[str, float]
     confusion: Confusion | None
+    mistakes: list[Mistake]
     reliability: list[Bin]
     coverage: list[Coverage]
     words: list[LabelWords]

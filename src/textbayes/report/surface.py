@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from textbayes.text.stem import stem
 from textbayes.text.tokenize import tokenize
 
 _LEVELS = (0.08, 0.2, 0.45, 0.75)  # least share of the text's strongest word for levels 1 to 4
+_MARGIN = 1_000  # characters
 
 
 class Token(NamedTuple):
@@ -49,32 +49,27 @@ def find_tokens(text: str, vectorizer: TextVectorizer) -> list[Token]:
 
 
 def token_values(tokens: Sequence[Token], vectorizer: TextVectorizer, values: Mapping[str, float]) -> list[float]:
-    """What each token adds, given what all occurrences of each term add together.
-
-    Occurrences share equally, and so do the words of an n-gram: the sum over tokens is the sum over terms.
-    """
+    """What each token adds, given what one occurrence of each term adds; the words of an n-gram share equally."""
     kept = [i for i, token in enumerate(tokens) if token.term is not None]
-    places: dict[str, list[list[int]]] = defaultdict(list)
+    shares = [0.0] * len(tokens)
     shortest, longest = vectorizer.ngram_range
     for n in range(shortest, longest + 1):
         for first in range(len(kept) - n + 1):
             members = kept[first : first + n]
-            places[" ".join(str(tokens[i].term) for i in members)].append(members)
-    shares = [0.0] * len(tokens)
-    for term, value in values.items():
-        for members in places.get(term, ()):
+            value = values.get(" ".join(str(tokens[i].term) for i in members), 0.0)
             for i in members:
-                shares[i] += value / (len(places[term]) * len(members))
+                shares[i] += value / n
     return shares
 
 
 def highlight(text: str, vectorizer: TextVectorizer, values: Mapping[str, float], most: int) -> list[Fragment]:
-    """The first ``most`` characters in fragments, words marked by what they add; the text itself is not changed."""
-    tokens = find_tokens(text, vectorizer)
-    shares = token_values(tokens, vectorizer, values)
-    strongest = max(map(abs, shares), default=0.0)
+    """The first ``most`` characters in fragments, words marked by what each adds; the text itself is not changed."""
+    # Read a little further than is shown, so that no word is cut in half; a text of megabytes is not read to its end.
+    tokens = find_tokens(text[: most + _MARGIN], vectorizer)
+    marked = list(zip(tokens, token_values(tokens, vectorizer, values), strict=True))
+    strongest = max((abs(share) for token, share in marked if token.end <= most), default=0.0)
     fragments, done = [], 0
-    for token, share in zip(tokens, shares, strict=True):
+    for token, share in marked:
         level = sum(abs(share) > least * strongest for least in _LEVELS)
         if token.end > most or not level:
             continue

@@ -6,13 +6,13 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.metrics import confusion_matrix
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.decide import TopLabel
-from textbayes.report import collect_report
+from textbayes.report import collect_report, render_report
 from textbayes.report.collect import wilson_interval
 from textbayes.store import load_model, save_model
 
@@ -49,6 +49,14 @@ def test_confusion_is_scikit_learns(cases, kind):
     names = [str(name) for name in case.model.classes_]
     assert confusion.rows == confusion.columns == names
     assert confusion.counts == confusion_matrix(case.labels, case.model.predict(case.texts), labels=names).tolist()
+
+
+def test_too_many_labels_for_a_matrix_leave_the_mistakes(cases, monkeypatch):
+    monkeypatch.setattr("textbayes.report.collect._MOST_CONFUSED", 2)
+    data = collect_report(*cases["multiclass"])
+    assert data.confusion is None
+    assert data.mistakes == [("oil", "grain", 1)]
+    assert "The most frequent mistakes" in render_report(data)
 
 
 def test_texts_left_undecided_have_a_column_of_their_own(cases):
@@ -111,6 +119,7 @@ def test_labels_may_be_lists_or_an_indicator(cases):
     assert collect_report(model, texts, [(label,) for label in labels]).measures == expected
     indicator = np.array([[label == name for name in model.classes_] for label in labels], dtype=int)
     assert collect_report(model, texts, indicator).measures == expected
+    assert collect_report(model, texts, sparse.csr_matrix(indicator)).measures == expected
 
 
 def test_a_model_from_a_file_gives_the_same_report(case, tmp_path):

@@ -30,8 +30,8 @@ def test_tokens_are_the_terms_the_vectorizer_counts(options):
     counts = dict(zip(vectorizer.get_feature_names_out(), row.tolist(), strict=True))
     tokens = find_tokens(TEXT, vectorizer)
     for term, count in counts.items():
-        # What a term adds, here its count, is found on the page again, to the last bit of it.
-        assert sum(token_values(tokens, vectorizer, {term: float(count)})) == pytest.approx(count)
+        # What a term adds, one for each occurrence, is found on the page again, to the last bit of it.
+        assert sum(token_values(tokens, vectorizer, {term: 1.0})) == pytest.approx(count)
 
 
 def test_token_places_point_at_the_words_on_the_page():
@@ -68,9 +68,19 @@ def test_highlighting_does_not_change_the_text(most):
 
 
 def test_strength_follows_what_a_word_adds():
-    pieces = highlight("bank bank rates the", _fitted(), {"bank": 4.0, "rates": -0.5, "the": 0.001}, 500)
+    pieces = highlight("bank bank rates the", _fitted(), {"bank": 2.0, "rates": -0.5, "the": 0.001}, 500)
     marked = {piece.text: (piece.level, piece.log_odds) for piece in pieces if piece.level}
     assert marked == {"bank": (4, 2.0), "rates": (-2, -0.5)}
+
+
+def test_a_text_of_megabytes_is_not_read_to_its_end():
+    text = "bank rates " * 1_000_000
+    pieces = highlight(text, _fitted(), {"bank": 1.0}, 15)
+    assert [(piece.text, piece.level) for piece in pieces] == [("bank", 4), (" rates ", 0), ("bank", 4)]
+
+
+def test_a_word_cut_by_the_end_is_not_marked():
+    assert [piece.level for piece in highlight("a bank", _fitted(), {"bank": 1.0}, 4)] == [0]
 
 
 def test_stems_are_shown_in_their_commonest_form():
