@@ -98,7 +98,8 @@ def input_options(
 
 
 def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
-    formats, corpora = RegistryName("textbayes.data.formats:FORMATS"), RegistryName("textbayes.data:CORPORA")
+    formats = RegistryName("textbayes.data.formats:FORMATS")
+    corpora = RegistryName("textbayes.data:CORPORA", "textbayes.data.corpora")
     return [
         click.option("--format", cls=NameOption, type=formats, help="Format of the input; guessed if not given."),
         click.option("--text-field", multiple=True, metavar="FIELD", help="Field of the text; several are joined."),

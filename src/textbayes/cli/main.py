@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("textbayes", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="textbayes", message="%(prog)s %(version)s")
 @common_options
 def cli() -> None:

@@ -101,7 +101,9 @@ def _from_vector(labels: Sequence[Any], classes: Iterable[Any] | None) -> tuple[
         codes = np.asarray([position[name] for name in found.tolist()])[codes]
         found = names
     if len(found) < 2:
-        raise InputError(f"only one class, {found.tolist()[0]!r}, was given; a classifier needs documents of at least two")
+        raise InputError(
+            f"only one class, {found.tolist()[0]!r}, was given; a classifier needs documents of at least two"
+        )
     if len(found) == 2:
         return (codes == 1)[:, None], LabelSpace(found, "binary")
     return codes[:, None] == np.arange(len(found)), LabelSpace(found, "multiclass")

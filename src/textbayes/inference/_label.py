@@ -22,7 +22,7 @@ _BLOCK = 8  # labels that share one reading of the matrix; fixed, so that result
 def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Posterior], None]) -> Posterior:
     """Give ``solve`` blocks of labels on several threads, to fill the posterior that is returned."""
     n_labels, n_features = problem.y.shape[1], problem.X.shape[1]
-    info = FitInfo(*(np.zeros(n_labels, dtype) for dtype in (np.float64, np.float64, np.int64, np.bool_)))
+    info = FitInfo(np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, np.int64), np.zeros(n_labels, np.bool_))
     out = Posterior(np.zeros((n_labels, n_features)), np.zeros(n_labels), None, info)
     blocks = [range(first, min(first + _BLOCK, n_labels)) for first in range(0, n_labels, _BLOCK)]
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:

@@ -4,9 +4,10 @@ Minimises the quadratic model
 
     −Σ_i score_i d_i + ½ Σ_i omega_i d_i²  +  Σ_j [ l1_j |w_j − c_j| + ½ l2_j (w_j − c_j)² ],
 
-with d = X (w − w₀) + (b − b₀), by cyclic exact steps. The intercept is profiled out: its optimum is
-known after every step from two running sums, so it costs O(1) a step instead of a pass over all documents. This file keeps the residual of every document (cost of a step:
-the column's non-zeros); ``gram.py`` keeps the gradient of every column instead and is faster for small working sets.
+with d = X (w − w₀) + (b − b₀), by cyclic exact steps. The intercept is profiled out: its optimum is known after every
+step from two running sums, so it costs O(1) a step instead of a pass over all documents. This file keeps the residual of
+every document (cost of a step: the column's non-zeros); ``gram.py`` keeps the gradient of every column instead and is
+faster for small working sets.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from numba import njit
 
 from textbayes.core.types import FloatArray, IntArray
+
+U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 
 
 @njit(cache=True, nogil=True)
@@ -66,8 +69,8 @@ def weigh_columns(indptr, indices, data, score, omega, weighted):  # type: ignor
     curvature = np.empty(n_columns)
     for k in range(n_columns):
         g = m = h = 0.0
-        for t in range(indptr[k], indptr[k + 1]):
-            i, x = indices[t], data[t]
+        for t in range(U(indptr[k]), U(indptr[k + 1])):
+            i, x = U(indices[t]), data[t]
             g += x * score[i]
             wx = omega[i] * x
             weighted[t] = wx
@@ -111,10 +114,10 @@ def newton_step(  # type: ignore[no-untyped-def]
             n_active = 0
         for position in range(n_columns if full else n_active):
             k = position if full else active[position]
-            start, stop = indptr[k], indptr[k + 1]
+            start, stop = U(indptr[k]), U(indptr[k + 1])
             g = -shift * mass[k]
             for t in range(start, stop):
-                g += data[t] * residual[indices[t]]
+                g += data[t] * residual[U(indices[t])]
             h = curvature[k]
             if has_intercept and intercept_l1 == 0.0:
                 # The step moves the intercept along: the curvature is that of the centred column.
@@ -126,7 +129,7 @@ def newton_step(  # type: ignore[no-untyped-def]
             if step != 0.0:
                 new_w[k] = center[k] + new_offset
                 for t in range(start, stop):
-                    residual[indices[t]] -= step * weighted[t]
+                    residual[U(indices[t])] -= step * weighted[t]
                 if has_intercept:
                     residual_sum -= step * mass[k]
                     shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
@@ -144,6 +147,6 @@ def newton_step(  # type: ignore[no-untyped-def]
     for k in range(n_columns):
         step = new_w[k] - w[k]
         if step != 0.0:
-            for t in range(indptr[k], indptr[k + 1]):
-                eta_step[indices[t]] += step * data[t]
+            for t in range(U(indptr[k]), U(indptr[k + 1])):
+                eta_step[U(indices[t])] += step * data[t]
     return violation, new_w, shift, eta_step, sweeps

@@ -7,6 +7,8 @@ from numba import njit
 
 from textbayes.core.types import FloatArray, IntArray
 
+U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
+
 
 @njit(cache=True, nogil=True)
 def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -15,10 +17,10 @@ def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vecto
     out = np.zeros((n_columns, k))
     for j in range(n_columns):
         row = out[j]
-        for t in range(indptr[j], indptr[j + 1]):
+        for t in range(U(indptr[j]), U(indptr[j + 1])):
             x = data[t]
-            source = vectors[indices[t]]
-            for c in range(k):
+            source = vectors[U(indices[t])]
+            for c in range(U(k)):
                 row[c] += x * source[c]
     return out
 
@@ -30,10 +32,10 @@ def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatA
     out = np.zeros((n_rows, k))
     for j in range(len(indptr) - 1):
         row = weights[j]
-        for t in range(indptr[j], indptr[j + 1]):
+        for t in range(U(indptr[j]), U(indptr[j + 1])):
             x = data[t]
-            target = out[indices[t]]
-            for c in range(k):
+            target = out[U(indices[t])]
+            for c in range(U(k)):
                 target[c] += x * row[c]
     return out
 
@@ -45,9 +47,9 @@ def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors
     out = np.zeros((n_columns, k))
     for j in range(n_columns):
         row = out[j]
-        for t in range(indptr[j], indptr[j + 1]):
+        for t in range(U(indptr[j]), U(indptr[j + 1])):
             square = data[t] * data[t]
-            source = vectors[indices[t]]
-            for c in range(k):
+            source = vectors[U(indices[t])]
+            for c in range(U(k)):
                 row[c] += square * source[c]
     return out

@@ -39,7 +39,7 @@ def test_indicator_matrix(form):
 
 
 def test_classes_fix_the_columns():
-    indicator, space = encode_labels([["b"]], classes=["a", "b", "c"])
+    indicator, _ = encode_labels([["b"]], classes=["a", "b", "c"])
     assert indicator.tolist() == [[False, True, False]]
     indicator, _ = encode_labels(["b", "a", "b"], classes=["a", "b", "c"])
     assert indicator.tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]

@@ -19,7 +19,8 @@ def model():
     X = sparse.random(N, P, density=0.3, random_state=1, format="csc")
     return {
         "X": X, "score": rng.normal(size=N), "omega": rng.uniform(0.05, 0.3, N), "center": rng.normal(0, 0.1, P),
-        "l1": rng.uniform(0, 0.8, P), "l2": rng.uniform(0, 0.5, P), "w": rng.normal(size=P) * (rng.random(P) < 0.5), "b": 0.4,
+        "l1": rng.uniform(0, 0.8, P), "l2": rng.uniform(0, 0.5, P),
+        "w": rng.normal(size=P) * (rng.random(P) < 0.5), "b": 0.4,
     }  # fmt: skip
 
 

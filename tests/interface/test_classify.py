@@ -1,0 +1,168 @@
+"""``textbayes classify``: one answer per document, in every form, batch by batch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from textbayes.cli import assess
+from textbayes.core.types import Document
+from textbayes.store import load_model, save_model
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_one_object_per_document(kind, lines, models, write, documents):
+    rows = lines("classify", models[kind], write(documents), "--json")
+    assert [row["id"] for row in rows] == [doc["id"] for doc in documents]
+    model = load_model(models[kind])
+    texts = [doc["text"] for doc in documents]
+    names = [str(name) for name in model.classes_]
+    for row, labels, proba in zip(rows, model.predict_labels(texts), model.predict_proba(texts), strict=True):
+        assert set(row) == {"id", "labels", "probabilities"}
+        assert tuple(row["labels"]) == labels
+        assert row["probabilities"] == dict(zip(names, proba.tolist(), strict=True))
+
+
+def test_the_most_probable_only(lines, models, write, documents):
+    (row,) = lines("classify", models["multiclass"], write(documents[:1]), "--top", "2")
+    assert next(iter(row["probabilities"])) == "grain"
+    assert len(row["probabilities"]) == 2
+
+
+def test_csv(run, models, write, documents):
+    shown = run("classify", models["multilabel"], write(documents), "--csv", "--batch", "4").stdout
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert list(rows[0]) == ["id", "labels", "p_grain", "p_money", "p_news", "p_sport"]
+    assert [row["id"] for row in rows] == [doc["id"] for doc in documents]
+    assert 0 < float(rows[0]["p_grain"]) < 1
+
+
+def test_table(run, models, write, documents):
+    shown = run("classify", models["binary"], write(documents), "--table", "--batch", "4").stdout.splitlines()
+    assert shown[0].split() == ["document", "labels", "most", "probable"]
+    assert shown[1].split()[:3] == ["grain-0", "grain", "grain"]
+    assert len(shown) == 16
+
+
+def test_lines_of_plain_text_from_standard_input(lines, models):
+    rows = lines("classify", models["multiclass"], stdin="the bank holds rates\nwheat harvest\n")
+    assert [(row["id"], row["labels"]) for row in rows] == [("1", ["money"]), ("2", ["grain"])]
+
+
+def test_text_files_and_folders(lines, models, tmp_path):
+    (tmp_path / "a.txt").write_text("the bank\nholds rates", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("a goal", encoding="utf-8")
+    rows = lines("classify", models["multiclass"], tmp_path)
+    assert [(row["id"], row["labels"]) for row in rows] == [("a.txt", ["money"]), ("b.txt", ["sport"])]
+
+
+def test_ids_met_twice_are_answered_twice_unless_refused(lines, run, models, write, documents):
+    path = write([documents[0], documents[0]])
+    assert len(lines("classify", models["multiclass"], path)) == 2
+    assert "was used before" in run("classify", models["multiclass"], path, "--duplicates", "refuse", code=1).stderr
+
+
+def test_no_documents_is_no_error(run, models):
+    done = run("classify", models["multiclass"], stdin="")
+    assert done.stdout == ""
+    assert "standard input holds no documents" in done.stderr
+
+
+def test_what_came_before_a_fault_is_answered(run, models, write, documents, tmp_path):
+    path = write(documents[:3])
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write("{not json\n")
+    done = run("classify", models["multiclass"], path, code=1)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["grain-0", "grain-1", "grain-2"]
+    assert "texts.jsonl, line 4: not valid JSON" in done.stderr
+
+
+def test_a_band_left_to_people(lines, run, models, tmp_path, write, documents):
+    from textbayes.decide import make_rule
+
+    model = load_model(models["binary"])
+    model.rule_ = make_rule("unsure", low=0.01, high=0.99).fit([[0.0]])
+    save_model(model, tmp_path / "unsure.tb")
+    rows = lines("classify", tmp_path / "unsure.tb", stdin="the bank\nnothing known\n")
+    assert [row["unsure"] for row in rows] == [[], ["grain", "money"]]
+    assert "grain (unsure: " in run("classify", tmp_path / "unsure.tb", "--table", stdin="nothing known\n").stdout
+
+
+def test_batches_end_early_where_documents_are_long(monkeypatch):
+    monkeypatch.setattr(assess, "_MOST_CHARACTERS", 10)
+    documents = [Document(str(i), "abcdef") for i in range(5)]
+    assert [len(batch) for batch in assess.batches(documents, size=3)] == [2, 2, 1]
+    assert [len(batch) for batch in assess.batches(documents[:1] * 3, size=1)] == [1, 1, 1]
+
+
+def test_answers_come_before_the_input_ends(start, models, documents):
+    process = start("classify", models["multiclass"], "--batch", "4", stdin=-1)
+    process.stdin.write("".join(json.dumps(doc) + "\n" for doc in documents[:4]).encode())
+    process.stdin.flush()
+    first = [
+        json.loads(process.stdout.readline()) for _ in range(4)
+    ]  # would wait for ever if input were read to its end
+    assert [row["id"] for row in first] == [doc["id"] for doc in documents[:4]]
+    out, err = process.communicate()
+    assert (process.returncode, out, err) == (0, b"", b"")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process from /proc")
+def test_memory_does_not_grow_with_the_input(start, models):
+    text = "the bank holds rates and wheat " * 60
+
+    def feed(numbers: range) -> None:
+        for i in numbers:
+            process.stdin.write(f'{{"id": "{i}", "text": "{text}"}}\n'.encode())
+        process.stdin.flush()
+
+    def resident() -> int:
+        status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+    process = start("classify", models["multiclass"], stdin=-1, stderr=None)
+    sizes = []
+    for numbers in (range(4 * 512), range(4 * 512, 60 * 512)):
+        writer = threading.Thread(target=feed, args=(numbers,))
+        writer.start()
+        for _ in numbers:
+            assert process.stdout.readline()
+        writer.join()
+        sizes.append(resident())
+    # 28,000 documents of 1.9 kB in between: 55 MB if they were kept
+    assert sizes[1] - sizes[0] < 20_000, sizes
+
+
+def test_the_reader_of_the_pipe_may_leave(start, models, write, documents):
+    path = write(doc | {"id": f"{doc['id']}-{i}"} for i in range(2_000) for doc in documents)
+    process = start("classify", models["multiclass"], path)
+    process.stdout.read(100)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+def test_tables_on_a_terminal_json_in_a_pipe(start, models, write, documents):
+    path = write(documents)
+    piped = start("classify", models["multiclass"], path)
+    assert json.loads(piped.communicate()[0].splitlines()[0])["id"] == "grain-0"
+    ours, theirs = os.openpty()
+    process = start("classify", models["multiclass"], path, stdout=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    except OSError:  # Linux reports the closed terminal as an error
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"most probable" in shown
+    assert b"grain-0" in shown

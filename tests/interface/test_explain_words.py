@@ -1,0 +1,100 @@
+"""``textbayes explain`` and ``textbayes words``: what speaks for a label, either of two classes included."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from textbayes.store import load_model
+
+
+def test_a_text_on_the_command_line(lines, models):
+    (told,) = lines("explain", models["multiclass"], "corn and the bank and corn", "--label", "grain")
+    assert (told["id"], told["label"]) == ("text", "grain")
+    assert told["words"][0]["word"] in {"corn", "bank"}
+    assert {word["word"]: word["occurrences"] for word in told["words"]}["corn"] == 2
+    total = told["base"] + sum(word["log_odds"] for word in told["words"]) + told["other_words"]
+    assert total == pytest.approx(told["log_odds"])
+    assert 0 < told["probability"] < 1
+    assert isinstance(told["decision"], bool)
+
+
+def test_the_words_not_listed_are_added_up(lines, models):
+    arguments = ("explain", models["multiclass"], "corn wheat harvest bank", "--label", "grain")
+    (all_words,), (one_word,) = lines(*arguments), lines(*arguments, "--top", "1")
+    assert len(one_word["words"]) == 1
+    assert one_word["other_words"] == pytest.approx(sum(word["log_odds"] for word in all_words["words"][1:]))
+
+
+def test_without_a_label_the_decision_is_explained(lines, models):
+    assert [told["label"] for told in lines("explain", models["multilabel"], "the match ended")] == ["sport"]
+    for text, label in (("corn harvest", "grain"), ("the bank", "money")):
+        (told,) = lines("explain", models["binary"], text)
+        assert (told["label"], told["decision"]) == (label, True)
+        assert told["probability"] > 0.5
+
+
+def test_both_of_two_classes_can_be_explained(lines, models):
+    first, second = lines("explain", models["binary"], "corn from the bank", "--label", "grain", "--label", "money")
+    assert first["probability"] == pytest.approx(1 - second["probability"])
+    assert first["base"] == pytest.approx(-second["base"])
+    assert first["decision"] != second["decision"]
+    assert [word["log_odds"] for word in first["words"]] == [-word["log_odds"] for word in second["words"]]
+
+
+def test_documents_of_a_file(lines, run, models, write, documents):
+    path = write(documents)
+    assert len(lines("explain", models["multiclass"], path)) == len(documents)
+    (told,) = lines("explain", models["multiclass"], path, "--id", "sport-3")
+    assert (told["id"], told["label"]) == ("sport-3", "sport")
+    assert "no document of id 'x'" in run("explain", models["multiclass"], path, "--id", "x", code=1).stderr
+
+
+def test_standard_input(lines, models):
+    assert lines("explain", models["multiclass"], "-", stdin="the bank\n")[0]["label"] == "money"
+    assert lines("explain", models["multiclass"], stdin="the bank\n")[0]["label"] == "money"
+
+
+def test_a_mistyped_file_is_not_taken_for_a_text(lines, run, models):
+    failed = run("explain", models["multiclass"], "new.jsnl", code=1)
+    assert "there is no file new.jsnl; check the path, or pass --literal" in failed.stderr
+    assert len(lines("explain", models["multiclass"], "new.jsnl", "--literal")) == 1
+
+
+def test_an_unknown_label(run, models):
+    for kind in ("multiclass", "binary"):
+        assert "label 'oil' is not known" in run("explain", models[kind], "a text", "--label", "oil", code=1).stderr
+        assert "label 'oil' is not known" in run("words", models[kind], "--label", "oil", code=1).stderr
+
+
+def test_explanations_as_table_and_csv(run, models):
+    arguments = ("explain", models["multiclass"], "corn and the bank", "--label", "grain")
+    table = run(*arguments, "--table").stdout
+    assert "grain? " in table
+    assert [row in table for row in ("corn", "base", "log-odds")] == [True] * 3
+    rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+    assert {row["word"] for row in rows} == {"corn", "bank"}
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_words_of_every_label(kind, lines, models):
+    rows = lines("words", models[kind], "--top", "2")
+    model = load_model(models[kind])
+    assert {row["label"] for row in rows} == {str(name) for name in model.classes_}
+    for label in model.label_space_.column_names:
+        found = [(row["word"], row["weight"]) for row in rows if row["label"] == label]
+        assert found == model.top_words(label, 2)
+
+
+def test_words_of_the_first_of_two_classes_are_those_of_the_second_turned_round(lines, models):
+    first = lines("words", models["binary"], "--label", "grain")
+    second = lines("words", models["binary"], "--label", "money")
+    assert [(row["word"], row["weight"]) for row in first] == [(row["word"], -row["weight"]) for row in second]
+
+
+def test_words_as_table_and_csv(run, models):
+    assert "corn" in run("words", models["multiclass"], "--table").stdout
+    rows = list(csv.DictReader(io.StringIO(run("words", models["multiclass"], "--csv").stdout)))
+    assert rows[0]["rank"] == "1"

@@ -1,0 +1,102 @@
+"""The command itself: help without heavy imports, the table of commands, versions, typing errors, exit codes."""
+
+from __future__ import annotations
+
+import importlib.util
+import resource
+import subprocess
+import sys
+
+import click
+import pytest
+
+from textbayes import __version__
+from textbayes.cli.main import COMMANDS, cli
+from textbayes.cli.parameters import RegistryName, registered_names
+
+PROGRAM = [sys.executable, "-m", "textbayes.cli.main"]
+
+
+def test_help_costs_little():
+    def cpu() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([*PROGRAM, "--help"], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+    assert min(cpu() for _ in range(5)) < 0.4
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from textbayes.cli.main import cli\n"
+        "try: cli(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numpy', 'scipy', 'sklearn', 'numba', 'rich', 'pooch') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_of_the_group_lists_all_commands(run):
+    shown = run("--help").stdout
+    assert all(f"  {name} " in shown and command.help in shown for name, command in COMMANDS.items())
+    assert run("-h").stdout == shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_where_the_table_says_and_does_what_it_says(name, run):
+    if importlib.util.find_spec(COMMANDS[name].target.partition(":")[0]) is None:
+        pytest.skip(f"{name} is not there yet")
+    command = cli.get_command(click.Context(cli), name)
+    assert command.get_short_help_str(limit=100) == COMMANDS[name].help
+    shown = run(name, "--help").stdout
+    assert "--quiet" in shown
+    assert "--debug" in shown
+    assert "--json" in shown
+    undocumented = [param.name for param in command.params if isinstance(param, click.Option) and not param.help]
+    assert not undocumented
+
+
+def test_version(run):
+    assert run("--version").stdout == f"textbayes {__version__}\n"
+
+
+def test_a_mistyped_command(run):
+    assert "No such command 'trian'; did you mean 'train'?" in run("trian", code=2).stderr
+    assert "choose one of train, classify," in run("xyz", code=2).stderr
+
+
+def test_no_command_and_unknown_options_are_usage_errors(run):
+    assert "Usage:" in run(code=2).output
+    assert "No such option" in run("words", "model.tb", "--tpo", "3", code=2).stderr
+
+
+def test_errors_are_one_sentence_and_debug_shows_where(run):
+    failed = run("words", "nothing.tb", code=1)
+    assert failed.stderr.startswith("textbayes: error: nothing.tb does not exist; train a model first")
+    assert failed.stderr.count("\n") == 1
+    for arguments in (("--debug", "words", "nothing.tb"), ("words", "nothing.tb", "--debug")):
+        assert "Traceback" in run(*arguments, code=1).stderr
+
+
+def test_a_fault_of_ours_is_admitted_without_a_traceback(run, monkeypatch):
+    def fail(path):
+        raise RuntimeError("a\nfault")
+
+    monkeypatch.setattr("textbayes.store.load_model", fail)
+    failed = run("words", "model.tb", code=1)
+    assert failed.stderr.startswith("textbayes: internal error (RuntimeError: a fault); please report it")
+    assert failed.stderr.count("\n") == 1
+
+
+def _registry_types():
+    for name in ("train", "select", "classify"):
+        for param in cli.get_command(click.Context(cli), name).params:
+            if isinstance(param.type, RegistryName):
+                yield pytest.param(param.type, id=f"{name}-{param.name}")
+
+
+@pytest.mark.parametrize("kind", list(_registry_types()))
+def test_names_in_help_are_those_of_the_registry(kind):
+    assert registered_names(kind.package) == kind.registry().names()

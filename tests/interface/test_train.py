@@ -1,0 +1,161 @@
+"""``textbayes train``: every way in, what is chosen, what is said, and the model that comes out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.store import load_model
+from textbayes.text.weight import SCHEMES
+
+
+def test_without_options_it_is_the_default_categorizer(lines, write, documents, tmp_path):
+    (summary,) = lines("train", write(documents), "-o", tmp_path / "m.tb")
+    model = load_model(tmp_path / "m.tb")
+    expected = TextCategorizer(n_jobs=-1).fit([d["text"] for d in documents], [d["labels"] for d in documents])
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    assert model.rule_.name == expected.rule_.name
+    assert summary.pop("seconds") > 0
+    assert summary == {
+        "model": str(tmp_path / "m.tb"),
+        "documents": 15,
+        "kind": "multiclass",
+        "labels": 3,
+        "words": model.coef_.shape[1],
+        "words_with_weight": int((model.coef_ != 0).any(axis=0).sum()),
+    }
+
+
+def test_says_which_kind_of_labels_it_found(run, write, documents, many_labels, tmp_path):
+    single = run("train", write(documents), "-o", tmp_path / "m.tb")
+    assert "single-label: every document has exactly one label" in single.stderr
+    many = run("train", write(many_labels), "-o", tmp_path / "m.tb")
+    assert "multi-label: 3 of 15 documents have no label, 3 have several" in many.stderr
+    quiet = run("train", write(documents), "-o", tmp_path / "m.tb", "--quiet")
+    assert quiet.stderr == ""
+
+
+def test_the_kind_can_be_forced(run, write, documents, many_labels, tmp_path):
+    run("train", write(documents), "-o", tmp_path / "m.tb", "--multi-label")
+    assert load_model(tmp_path / "m.tb").label_space_.kind == "multilabel"
+    failed = run("train", write(many_labels, "many.jsonl"), "-o", tmp_path / "n.tb", "--single-label", code=1)
+    assert "document 1 of " in failed.stderr
+    assert "many.jsonl (id 'grain-0') has 2 labels (grain, news) where exactly one is needed" in failed.stderr
+    assert not (tmp_path / "n.tb").exists()
+
+
+def _csv(documents, tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text("text,label\n" + "".join(f"{d['text']},{d['labels']}\n" for d in documents), encoding="utf-8")
+    return [path]
+
+
+def _odd_csv(documents, tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = "".join(f"{d['text']};x;{d['labels']}\n" for d in documents)
+    path.write_bytes(("Beitrag;Größe;Thema\n" + rows).encode("latin-1"))
+    return [path, "--text-field", "Beitrag", "--label-field", "Thema", "--encoding", "latin-1"]
+
+
+def _folder(documents, tmp_path):
+    for doc in documents:
+        folder = tmp_path / "texts" / doc["labels"]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{doc['id']}.txt").write_text(doc["text"], encoding="utf-8")
+    return [tmp_path / "texts"]
+
+
+def _gz(documents, tmp_path):
+    path = tmp_path / "texts.jsonl.gz"
+    path.write_bytes(gzip.compress("".join(json.dumps(doc) + "\n" for doc in documents).encode()))
+    return [path]
+
+
+def _two_files(documents, tmp_path):
+    for name, rows in (("a.jsonl", documents[:7]), ("b.jsonl", documents[7:])):
+        (tmp_path / name).write_text("".join(json.dumps(doc) + "\n" for doc in rows), encoding="utf-8")
+    return [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+
+
+@pytest.mark.parametrize("make", [_csv, _odd_csv, _folder, _gz, _two_files], ids=lambda make: make.__name__[1:])
+def test_the_same_model_from_every_kind_of_input(make, run, write, documents, tmp_path):
+    run("train", write(documents), "-o", tmp_path / "a.tb")
+    run("train", *make(documents, tmp_path), "-o", tmp_path / "b.tb")
+    a, b = load_model(tmp_path / "a.tb"), load_model(tmp_path / "b.tb")
+    np.testing.assert_allclose(a.coef_, b.coef_)  # files of a folder come in another order
+
+
+@pytest.mark.parametrize("dash", [["-"], []], ids=["dash", "nothing"])
+def test_standard_input(dash, run, documents, tmp_path):
+    text = "".join(json.dumps(doc) + "\n" for doc in documents)
+    run("train", *dash, "-o", tmp_path / "m.tb", stdin=text)
+    assert load_model(tmp_path / "m.tb").label_space_.column_names == ["grain", "money", "sport"]
+    run("train", *dash, "-o", tmp_path / "m.tb", stdin=gzip.compress(text.encode()))
+
+
+def test_labels_in_one_field(run, many_labels, tmp_path):
+    path = tmp_path / "many.csv"
+    rows = "".join(f"{d['text']},{' ; '.join(d['labels'])}\n" for d in many_labels)
+    path.write_text("text,labels\n" + rows, encoding="utf-8")
+    run("train", path, "--label-separator", ";", "-o", tmp_path / "m.tb")
+    assert load_model(tmp_path / "m.tb").label_space_.column_names == ["grain", "money", "news", "sport"]
+
+
+def test_the_options_reach_the_model(run, write, documents, tmp_path):
+    stop = tmp_path / "stop.txt"
+    stop.write_text("the\nand\n", encoding="utf-8")
+    options = "--prior gaussian --scale 2 --link probit --weighting tfidf --rule fixed:threshold=0.3 --folds 3"
+    words = f"--stemmer none --stop-words {stop} --ngrams 1-2 --min-df 1 --max-df 90% --jobs 1 --seed 7"
+    run("train", write(documents), "-o", tmp_path / "m.tb", *options.split(), *words.split())
+    model = load_model(tmp_path / "m.tb")
+    assert model.link_.name == "probit"
+    assert model.weighting_.scheme == "tfidf"
+    assert model.rule_.get_params() == {"threshold": 0.3}
+    assert model.pool_.shape == (1,)
+    assert model.vectorizer_.ngram_range == (1, 2)
+    names = set(model.vectorizer_.get_feature_names_out())
+    assert {"wheat", "prices", "central bank", "its"} <= names
+    assert "the" not in names
+
+
+def test_each_label_chooses_its_words(run, write, documents, tmp_path):
+    run("train", write(documents), "-o", tmp_path / "m.tb", "--select", "likelihood_ratio", "--top-k", "2")
+    assert ((load_model(tmp_path / "m.tb").coef_ != 0).sum(axis=1) <= 2).all()
+
+
+def test_a_corpus_by_name(run, lines, tmp_path, documents, monkeypatch):
+    from textbayes.data import Corpus
+
+    corpus = Corpus(
+        "bbc",
+        [doc["id"] for doc in documents],
+        [(doc["labels"],) for doc in documents],
+        [doc["text"] for doc in documents],
+        split=["test" if i % 5 == 4 else "train" for i in range(len(documents))],
+    )
+    monkeypatch.setattr("textbayes.data.load_corpus", lambda name, **options: corpus)
+    done = run("train", "--corpus", "bbc", "-o", tmp_path / "m.tb")
+    assert "corpus 'bbc', part train: 12 documents" in done.stderr
+    assert len(lines("classify", tmp_path / "m.tb", "--corpus", "bbc")) == 3
+    assert len(lines("classify", tmp_path / "m.tb", "--corpus", "bbc", "--part", "train", "--part", "test")) == 15
+
+
+def test_a_table_for_people(run, write, documents, tmp_path):
+    shown = run("train", write(documents), "-o", tmp_path / "m.tb", "--table").stdout
+    assert shown.splitlines()[1].split() == ["documents", "15"]
+
+
+def test_an_existing_model_is_replaced_and_a_link_stays_a_link(run, write, documents, tmp_path):
+    (tmp_path / "old.tb").write_text("old", encoding="utf-8")
+    (tmp_path / "link.tb").symlink_to("old.tb")
+    run("train", write(documents), "-o", tmp_path / "link.tb")
+    assert (tmp_path / "link.tb").is_symlink()
+    load_model(tmp_path / "old.tb")
+
+
+def test_the_weightings_offered_are_those_there_are(run):
+    assert f"[{'|'.join(SCHEMES)}]" in run("train", "--help").stdout
