@@ -18,7 +18,7 @@ from textbayes.decide import Rule, make_rule, stratified_folds
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.pool import fit_pool, pooled_probabilities, probabilities
-from textbayes.presets import default_classifiers, default_rule, default_vectorizer
+from textbayes.presets import default_classifiers, default_rule, default_vectorizer, default_weighting
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting, TextVectorizer
 
@@ -63,7 +63,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     vectorizer : TextVectorizer or None
         Words of a text; the default takes runs of letters, without English stop words, stemmed, in ≥ 2 texts.
     weighting : TermWeighting, str or None
-        Their weights; default ``ltc`` with cosine norm.
+        Their weights; default ``tfidf1`` with cosine norm.
     select : str or None
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
     select_k, select_threshold : words per label at most; least score
@@ -322,7 +322,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
 
 def _make_weighting(weighting: TermWeighting | str | None) -> TermWeighting:
     if weighting is None:
-        return TermWeighting("ltc")
+        return default_weighting()
     return TermWeighting(weighting) if isinstance(weighting, str) else clone(weighting)
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from textbayes.core.labels import LabelSpace
 from textbayes.decide import Rule, make_rule
 from textbayes.linear import BayesLinearClassifier
-from textbayes.text import TextVectorizer
+from textbayes.text import TermWeighting, TextVectorizer
 
 
 def default_vectorizer() -> TextVectorizer:
     """Stems of words of two letters or more, English stop words left out, in at least two texts."""
     return TextVectorizer(token_pattern=r"(?u)\b[^\W\d_]{2,}\b", stop_words="english", stemmer="porter", min_df=2)
+
+
+def default_weighting() -> TermWeighting:
+    """Logarithmic counts times an inverse document frequency that keeps common words, at length one."""
+    return TermWeighting("tfidf1")
 
 
 def default_classifiers() -> list[BayesLinearClassifier]:

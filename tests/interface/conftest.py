@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -129,3 +130,25 @@ def start() -> Iterable[Callable[..., subprocess.Popen[bytes]]]:
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
+
+
+@pytest.fixture
+def on_terminal(start) -> Callable[..., tuple[str, str]]:
+    """Run a command with one of its streams on a terminal; what that and what the other one showed."""
+
+    def call(*arguments: object, stream: str = "stdout") -> tuple[str, str]:
+        if not hasattr(os, "openpty"):
+            pytest.skip("needs a pseudo-terminal")
+        ours, theirs = os.openpty()
+        process = start(*arguments, **{stream: theirs})
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux reports the end as an error
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        os.close(ours)
+        other = (process.stderr if stream == "stdout" else process.stdout).read()
+        assert process.wait() == 0, other
+        return shown.decode(), other.decode()
+
+    return call

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import threading
 from pathlib import Path
 
@@ -146,23 +145,3 @@ def test_the_reader_of_the_pipe_may_leave(start, models, write, documents):
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait() == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-def test_tables_on_a_terminal_json_in_a_pipe(start, models, write, documents):
-    path = write(documents)
-    piped = start("classify", models["multiclass"], path)
-    assert json.loads(piped.communicate()[0].splitlines()[0])["id"] == "grain-0"
-    ours, theirs = os.openpty()
-    process = start("classify", models["multiclass"], path, stdout=theirs)
-    os.close(theirs)
-    shown = b""
-    try:
-        while chunk := os.read(ours, 4096):
-            shown += chunk
-    except OSError:  # Linux reports the closed terminal as an error
-        pass
-    os.close(ours)
-    assert process.wait() == 0
-    assert b"most probable" in shown
-    assert b"grain-0" in shown

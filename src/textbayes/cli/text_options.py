@@ -80,7 +80,7 @@ _OPTIONS = [
     click.option("--max-df", type=DocumentFrequency(), help="Leave out words in more documents."),
     click.option(
         "--weighting",
-        type=click.Choice(["raw", "binary", "log", "ltc", "tfidf"]),
+        type=click.Choice(["raw", "binary", "log", "ltc", "tfidf", "tfidf1"]),
         help="Weight of a word in a document, before the cosine norm; ltc if not given.",
     ),
 ]

@@ -11,6 +11,7 @@ from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import FitInfo, Posterior, Problem
 from textbayes.kernels.coordinate import violation_at
+from textbayes.priors.base import BasePrior
 
 MAX_NEWTON = 50
 _ARMIJO = 0.01
@@ -38,9 +39,10 @@ class LabelFit:
         self.label, self.problem = label, problem
         n_features = problem.X.shape[1]
         self.y = np.ascontiguousarray(problem.y[:, label])
-        self.penalty: LocalPenalty = problem.prior.for_label(label, n_features).local(np.zeros(n_features))
+        self.prior = problem.prior.for_label(label, n_features)
+        self.penalty: LocalPenalty = self.prior.local(np.zeros(n_features))
         self.allowed = None if problem.words is None else problem.words[label]
-        self.intercept_l1, self.intercept_l2 = _intercept_penalty(problem)
+        self.intercept_l1, self.intercept_l2 = _intercept_penalty(problem.intercept_prior, 0.0)
         self.eta: FloatArray = np.empty(0)
         # All documents on one side and nothing to hold a free intercept: half a document is added to either side, the
         # intercept alone is fitted and the words stay at their prior means.
@@ -51,6 +53,7 @@ class LabelFit:
         self.n_iter = 0
         self.stuck = False  # no step improves the objective any more: rounding is all that is left
         self.reference = 0.0
+        self.relinearise()
 
     # -- objective ------------------------------------------------------------------------------------------------
     def refresh(self) -> FloatArray:
@@ -69,6 +72,22 @@ class LabelFit:
             log_prob, score, omega = weight * log_prob, weight * score, weight * omega
         return float(log_prob.sum()), score, omega
 
+    def relinearise(self) -> None:
+        """See the prior from the present weights, where its local penalty depends on them.
+
+        The penalty lies above the prior and touches it here: what lowers the objective with it lowers the true one.
+        """
+        if not self.prior.exact_local:
+            self.penalty = self.prior.local(self.w)
+        if self.problem.intercept_prior is not None and not self.problem.intercept_prior.exact_local:
+            self.intercept_l1, self.intercept_l2 = _intercept_penalty(self.problem.intercept_prior, self.b)
+
+    def objective(self) -> float:
+        """−log likelihood − log prior up to the prior's constant, of the weights as they are."""
+        of_intercept = self.problem.intercept_prior
+        penalty = 0.0 if of_intercept is None else float(of_intercept.penalty(np.array([self.b]))[0])
+        return float(self.prior.penalty(self.w).sum()) + penalty - self.likelihood
+
     def _class_weights(self) -> FloatArray:
         """Total weight of the positive and of the negative documents."""
         positive, weight = self.y > 0.0, self.problem.sample_weight
@@ -85,6 +104,7 @@ class LabelFit:
     # -- optimality -----------------------------------------------------------------------------------------------
     def violation(self, gradient: FloatArray) -> FloatArray:
         """Per word the distance of zero from the subdifferential of the objective."""
+        self.relinearise()
         offset = self.w - self.penalty.center
         smooth = gradient - self.penalty.l2 * offset
         at_center = np.maximum(np.abs(smooth) - self.penalty.l1, 0.0)
@@ -94,8 +114,17 @@ class LabelFit:
         if self.allowed is not None:
             violation[~self.allowed] = 0.0
         if self.reference == 0.0:  # violations are measured against the largest partial derivative at the start
-            self.reference = max(float(np.abs(gradient).max(initial=0.0)), np.finfo(float).tiny)
+            largest = float(np.abs(gradient).max(initial=0.0))
+            self.reference = max(largest, np.finfo(float).tiny) if not self.prior.pole else self.reference_at_mean()
         return violation
+
+    def reference_at_mean(self) -> float:
+        """The largest partial derivative at the prior mean: the reference of a fit that must not start there."""
+        cold = LabelFit(self.problem, None, self.label)
+        cold.eta = np.asarray(self.problem.X @ cold.w)
+        cold.start_intercept()
+        gradient = self.problem.X.T @ cold.refresh()
+        return max(float(np.abs(gradient).max(initial=0.0)), np.finfo(float).tiny)
 
     def intercept_violation(self) -> float:
         if self.problem.intercept_prior is None or self.one_sided:
@@ -157,15 +186,15 @@ class LabelFit:
         """Put the result where it belongs in the posterior."""
         k, info = self.label, out.info
         out.mean[k], out.intercept[k] = self.w, self.b
-        info.objective[k] = self._penalty_value(self.w, self.b) - self.likelihood
+        info.objective[k] = self.objective()
         info.violation[k] = self.worst(violation) / self.reference
         info.n_iter[k] = self.n_iter
         info.converged[k] = info.violation[k] <= tol
 
 
-def _intercept_penalty(problem: Problem) -> tuple[float, float]:
+def _intercept_penalty(prior: BasePrior | None, b: float) -> tuple[float, float]:
     """(l1, l2) of the intercept; l1 = −1 tells the kernels that there is none."""
-    if problem.intercept_prior is None:
+    if prior is None:
         return -1.0, 0.0
-    _, l1, l2 = problem.intercept_prior.local(np.zeros(1))
+    _, l1, l2 = prior.local(np.array([b]))
     return float(l1[0]), float(l2[0])

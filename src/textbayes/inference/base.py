@@ -49,6 +49,14 @@ class Posterior(NamedTuple):
     info: FitInfo
 
 
+class Step(NamedTuple):
+    """Where a label's weights were after a step; see ``BaseInference.trace``."""
+
+    label: int
+    w: FloatArray
+    b: float
+
+
 class BaseInference(ABC):
     """Settings in the constructor, ``run`` as a pure function of the problem.
 
@@ -62,6 +70,11 @@ class BaseInference(ABC):
         Rounds per label.
     n_jobs : int
         Threads; the kernels release the interpreter lock.
+
+    Attributes
+    ----------
+    trace : list of Step or None
+        Set it to a list to be given the weights of every label at its start and after every step.
     """
 
     name: ClassVar[str]
@@ -70,6 +83,7 @@ class BaseInference(ABC):
 
     def __init__(self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1) -> None:
         self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
+        self.trace: list[Step] | None = None
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
@@ -81,6 +95,11 @@ class BaseInference(ABC):
                         f"inference {cls.name!r} needs a {kind} that is {attribute.replace('_', '-')}; "
                         f"{kind} {part.name!r} is not: choose another {kind} or another inference"
                     )
+
+    def record(self, label: int, w: FloatArray, b: float) -> None:
+        """Note a step where a trace is kept."""
+        if self.trace is not None:
+            self.trace.append(Step(label, w.copy(), b))
 
     @abstractmethod
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:

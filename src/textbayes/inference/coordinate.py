@@ -4,6 +4,9 @@ Labels are solved in blocks. A round computes the full gradient of every unfinis
 of the matrix; each label then takes the words that violate its optimality conditions most into its working set and
 solves on those alone (exact Newton curvature where the link is log-concave, a majorising one elsewhere, line search in
 either case). A label is finished when no word violates by more than ``tol`` times the largest violation at the start.
+
+A prior that is not log-concave is seen from the present weights anew after every step, as a weighted lasso or ridge
+penalty that lies above it (local linear approximation, Zou & Li 2008), so that no step lowers the posterior.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference import inferences
 from textbayes.inference._label import MAX_NEWTON, LabelFit, solve_in_blocks
+from textbayes.inference._start import away_from_pole
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.kernels.coordinate import gather_columns, newton_step
 from textbayes.kernels.gram import gather_rows, newton_step_gram
@@ -34,6 +38,8 @@ class Coordinate(BaseInference):
     name = "coordinate"
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
+        start = away_from_pole(problem, start)
+
         def solve(labels: range, out: Posterior) -> None:
             fits = [LabelFit(problem, start, label) for label in labels]
             self._solve_block(problem.X, fits, out)
@@ -46,6 +52,7 @@ class Coordinate(BaseInference):
         for k, fit in enumerate(fits):
             fit.eta = eta[:, k] + fit.b
             fit.start_intercept()
+            self.record(fit.label, fit.w, fit.b)
         for round_ in range(self.max_iter + 1):
             scores = np.stack([fit.refresh() for fit in fits], axis=1)
             gradients = np.ascontiguousarray(transpose_times(X.indptr, X.indices, X.data, scores).T)
@@ -65,14 +72,16 @@ class Coordinate(BaseInference):
         """Newton steps on the words that violate most, until their violation is a fraction of the full one."""
         working_set = _WorkingSet(fit.problem.X, _choose(fit, violation))
         columns = working_set.columns
-        center, l1, l2 = (part[columns] for part in fit.penalty)
         target = max(0.1 * fit.worst(violation), 0.3 * self.tol * fit.reference)
         for _ in range(MAX_NEWTON):
+            center, l1, l2 = (part[columns] for part in fit.penalty)
             left, new_w, shift, eta_step, _ = working_set.newton_step(
                 fit.score, fit.omega, center, l1, l2, fit.w[columns], fit.b, fit.intercept_l1, fit.intercept_l2
             )
             if left <= target or not fit.line_search(new_w, shift, eta_step, columns):
                 return
+            fit.relinearise()
+            self.record(fit.label, fit.w, fit.b)
 
 
 class _WorkingSet:

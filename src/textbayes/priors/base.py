@@ -9,19 +9,26 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, IntArray
 
 
 class BasePrior(ABC):
     """An independent prior on each weight, centred at ``mean`` with width ``scale``.
 
     Both are a scalar, an array (n_features,), or an array (n_labels, n_features) or (n_labels, 1) that gives each
-    label its own. ``scale = inf`` leaves a word unpenalised.
+    label its own. ``scale = inf`` leaves a word unpenalised. Further hyperparameters of a family are arrays of the same
+    shapes, kept under their argument's name.
+
+    Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so EM needs only E[1/τ | w] = neg_grad(w) /
+    (w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
     """
 
     name: ClassVar[str]
     proper: ClassVar[bool]
     smooth: ClassVar[bool]  # differentiable everywhere: no kink that could hold a weight at the mean
+    log_concave: ClassVar[bool]  # with a log-concave link there is one optimum; otherwise the start decides
+    pole: ClassVar[bool] = False  # the density is infinite at the mean: a weight that is there never leaves
+    exact_local: ClassVar[bool] = False  # ``local`` is the penalty itself, the same at every w
 
     def __init__(self, scale: Any = 1.0, mean: Any = 0.0) -> None:
         self.scale = np.asarray(scale, dtype=np.float64)
@@ -43,11 +50,38 @@ class BasePrior(ABC):
 
     @abstractmethod
     def local(self, w: FloatArray) -> LocalPenalty:
-        """The penalty a kernel sees at ``w``, arrays of the shape of ``w``."""
+        """The penalty a kernel sees at ``w``, arrays of the shape of ``w``: it touches −log p at ``w`` and is nowhere below.
+
+        Up to a constant, that is: a step that lowers the penalty then never lowers the prior's density.
+        """
+
+    def variance(self, w: FloatArray) -> FloatArray:
+        """1 / E[1/τ | w] = (w − mean) / neg_grad(w): 0 where a kink holds the weight, inf where it is free.
+
+        Written with the local penalty, (w − mean) / neg_grad(w) = |u| / (l1 + l2 |u|) with u = w − mean, so that a
+        weight at its mean divides nothing by zero.
+        """
+        center, l1, l2 = self.local(w)
+        offset = np.abs(w - center)
+        slope = l1 + l2 * offset
+        at_mean = (offset == 0.0) & (l1 == 0.0)
+        numerator, denominator = np.where(at_mean, 1.0, offset), np.where(at_mean, l2, slope)
+        return np.divide(numerator, denominator, out=np.full_like(numerator, np.inf), where=denominator > 0.0)
+
+    def penalty(self, w: FloatArray) -> FloatArray:
+        """−log p(w) up to a constant: 0 at the mean. At a pole, which no number can stand for, 0 as well."""
+        if not self.pole:
+            return self.neg_log(w) - self.neg_log(self.mean)
+        away = w != self.mean
+        return np.where(away, self.neg_log(np.where(away, w, self.mean + 1.0)), 0.0)
 
     def for_label(self, label: int, n_features: int) -> BasePrior:
         """The prior of one label, with hyperparameters of shape (n_features,)."""
         return type(self)(**{name: _row(value, name, label, n_features) for name, value in vars(self).items()})
+
+    def take(self, columns: IntArray) -> BasePrior:
+        """The prior of some words, of a prior whose hyperparameters have shape (n_features,)."""
+        return type(self)(**{name: value[columns] for name, value in vars(self).items()})
 
 
 def _row(value: FloatArray, name: str, label: int, n_features: int) -> FloatArray:

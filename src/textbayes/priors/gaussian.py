@@ -22,6 +22,8 @@ class Gaussian(BasePrior):
     name = "gaussian"
     proper = True
     smooth = True
+    log_concave = True
+    exact_local = True
 
     def neg_log(self, w: FloatArray) -> FloatArray:
         constant = np.where(np.isinf(self.scale), 0.0, np.log(self.scale * np.sqrt(2.0 * np.pi)))

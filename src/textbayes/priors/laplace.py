@@ -22,6 +22,8 @@ class Laplace(BasePrior):
     name = "laplace"
     proper = True
     smooth = False
+    log_concave = True
+    exact_local = True
 
     def neg_log(self, w: FloatArray) -> FloatArray:
         constant = np.where(np.isinf(self.scale), 0.0, np.log(2.0 * self.scale))

@@ -20,6 +20,7 @@ _SCHEMES = {
     "log": "1 + ln(count)",
     "ltc": "(1 + log₂ count) × log₂(training texts / training texts with the word)",
     "tfidf": "(1 + ln count) × ln((training texts + 1) / (training texts with the word + 1))",
+    "tfidf1": "(1 + ln count) × (1 + ln((training texts + 1) / (training texts with the word + 1)))",
 }
 
 

@@ -14,7 +14,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 
-SCHEMES = ("raw", "binary", "log", "ltc", "tfidf")
+SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
 
 
 class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -28,13 +28,14 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     "log"      1 + ln tf             1
     "ltc"      1 + log₂ tf           log₂(N / n_i), 0 if n_i = 0
     "tfidf"    1 + ln tf             ln((N + 1) / (n_i + 1))
+    "tfidf1"   1 + ln tf             1 + ln((N + 1) / (n_i + 1))
     ========== ===================== ====================================
 
     N and n_i are those of the training documents, so new documents do not move the weights of old ones.
 
     Parameters
     ----------
-    scheme : {"raw", "binary", "log", "ltc", "tfidf"}, default="log"
+    scheme : {"raw", "binary", "log", "ltc", "tfidf", "tfidf1"}, default="log"
     norm : {"cosine", None}, default="cosine"
         "cosine" divides each document by its Euclidean length; a document without weight stays zero.
 
@@ -48,8 +49,9 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Notes
     -----
     No idf is negative, as n_i ≤ N. It is 0, and the word gone from every document, when all training documents have the
-    word, in both schemes; in "ltc" also when none has. In "tfidf" a word that no training document has weighs most,
-    ln(N + 1). Zero weights are not stored.
+    word, in "ltc" and "tfidf"; in "ltc" also when none has. In "tfidf" a word that no training document has weighs
+    most, ln(N + 1). "tfidf1" keeps common words: it is scikit-learn's ``TfidfVectorizer(sublinear_tf=True)``. Zero
+    weights are not stored.
 
     Counts must be finite and not negative. A tf below 1, which no count is, has the weight the formula gives: less
     than 1, and negative below 1/e (1/2 in "ltc").
@@ -151,4 +153,6 @@ def _idf(scheme: str, n_with_word: IntArray, n_docs: int) -> FloatArray:
         return np.where(n_with_word > 0, np.log2(n_docs / np.maximum(n_with_word, 1)), 0.0)
     if scheme == "tfidf":
         return np.log((n_docs + 1.0) / (n_with_word + 1.0))
+    if scheme == "tfidf1":
+        return 1.0 + np.log((n_docs + 1.0) / (n_with_word + 1.0))
     return np.ones(len(n_with_word))

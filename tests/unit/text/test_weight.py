@@ -21,6 +21,7 @@ TF = {
     "log": lambda tf: 1 + math.log(tf),
     "ltc": lambda tf: 1 + math.log2(tf),
     "tfidf": lambda tf: 1 + math.log(tf),
+    "tfidf1": lambda tf: 1 + math.log(tf),
 }
 IDF = {
     "raw": lambda n_docs, df: 1.0,
@@ -28,6 +29,7 @@ IDF = {
     "log": lambda n_docs, df: 1.0,
     "ltc": lambda n_docs, df: math.log2(n_docs / df) if df else 0.0,
     "tfidf": lambda n_docs, df: math.log((n_docs + 1) / (df + 1)),
+    "tfidf1": lambda n_docs, df: 1 + math.log((n_docs + 1) / (df + 1)),
 }
 COUNTS = arrays(np.int64, (5, 4), elements=st.integers(0, 50))
 
@@ -47,7 +49,7 @@ def textbook(scheme: str, norm: str | None, train: np.ndarray, new: np.ndarray) 
 
 
 @pytest.mark.parametrize("norm", ["cosine", None])
-@pytest.mark.parametrize("scheme", ["raw", "binary", "log", "ltc", "tfidf"])
+@pytest.mark.parametrize("scheme", ["raw", "binary", "log", "ltc", "tfidf", "tfidf1"])
 @settings(max_examples=50, deadline=None)
 @given(train=COUNTS, new=COUNTS)
 def test_is_the_textbook_formula(scheme: str, norm: str | None, train: np.ndarray, new: np.ndarray) -> None:
@@ -107,3 +109,13 @@ def test_what_cannot_be_used_is_refused(options: dict[str, str], X: list[list[in
 @parametrize_with_checks([TermWeighting(), TermWeighting("ltc", norm=None), TermWeighting("tfidf")])
 def test_scikit_learn_estimator_checks(estimator: TermWeighting, check: object) -> None:
     check(estimator)
+
+
+def test_tfidf1_is_scikit_learn_s():
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    counts = sparse.random(
+        30, 12, density=0.4, random_state=0, data_rvs=lambda n: np.arange(1, n + 1) % 5 + 1, format="csr"
+    )
+    theirs = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
+    np.testing.assert_allclose(TermWeighting("tfidf1").fit_transform(counts).toarray(), theirs.toarray(), rtol=1e-12)

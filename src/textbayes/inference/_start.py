@@ -1,0 +1,55 @@
+"""Where a fit starts: it matters to priors that are not log-concave, and so it is said and not left to chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from textbayes.core.errors import NotSupportedError
+from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
+from textbayes.inference.newton import Newton
+from textbayes.priors.gaussian import Gaussian
+
+_TOL, _MAX_ITER = 1e-6, 100  # a start need not be exact, but must not depend on how it was found either
+
+
+def ridge_start(problem: Problem, factor: float = 1.0) -> Posterior:
+    """The mode under the Gaussian prior of the same mean and ``factor`` times the scale: every word has a weight.
+
+    Figueiredo & Jain (2001) start from a ridge regression for the same reason: EM cannot leave a weight of zero.
+    """
+    prior, intercept = problem.prior, problem.intercept_prior
+    smooth = problem._replace(
+        prior=Gaussian(factor * prior.scale, prior.mean),
+        intercept_prior=None if intercept is None else Gaussian(intercept.scale, intercept.mean),
+    )
+    return Newton(_TOL, _MAX_ITER).run(smooth)
+
+
+def away_from_pole(problem: Problem, start: Posterior | None) -> Posterior | None:
+    """The start that was given; for a prior with a pole at its mean, from which no weight ever leaves, else ridge."""
+    return ridge_start(problem) if start is None and problem.prior.pole else start
+
+
+def best_of_starts(inference: BaseInference, problem: Problem, starts: Sequence[Posterior | None]) -> Posterior:
+    """Fit from every start and keep, label by label, the mode of highest posterior.
+
+    For links and priors that are not log-concave. A prior with a pole is refused: its posterior is unbounded wherever
+    a weight is at its mean, so that modes with different words cannot be compared.
+    """
+    if problem.prior.pole:
+        raise NotSupportedError(
+            f"modes under prior {problem.prior.name!r} cannot be compared, for its density is infinite at the mean; "
+            "compare the fits on held-out documents instead"
+        )
+    fits = [inference.run(problem, start) for start in starts]
+    best = np.argmin([fit.info.objective for fit in fits], axis=0)
+    labels = np.arange(len(best))
+
+    def pick(name: str, source: Sequence[object]) -> np.ndarray:
+        return np.stack([getattr(item, name) for item in source])[best, labels]
+
+    infos = [fit.info for fit in fits]
+    info = FitInfo(*(pick(name, infos) for name in FitInfo._fields))
+    return Posterior(pick("mean", fits), pick("intercept", fits), None, info)

@@ -1,0 +1,75 @@
+"""Terminals and pipes: tables for people, JSON for programs, progress that stays out of the results."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from textbayes.cli.errors import as_options
+from textbayes.cli.output import to_json
+
+
+def test_a_table_on_a_terminal_json_in_a_pipe(on_terminal, start, models, write, documents):
+    path = write(documents)
+    shown, notes = on_terminal("classify", models["multiclass"], path)
+    assert "most probable" in shown
+    assert "grain-0" in shown
+    assert notes == ""
+    piped = start("classify", models["multiclass"], path).communicate()[0]
+    assert json.loads(piped.splitlines()[0])["id"] == "grain-0"
+
+
+def test_progress_goes_to_the_terminal_and_results_to_the_pipe(on_terminal, write, documents, tmp_path):
+    arguments = ("train", write(documents), "-o", tmp_path / "m.tb")
+    shown, result = on_terminal(*arguments, stream="stderr")
+    assert "cross-validation" in shown
+    assert json.loads(result)["documents"] == 15
+    shown, result = on_terminal(*arguments, "--quiet", stream="stderr")
+    assert shown == ""
+    assert json.loads(result)["documents"] == 15
+
+
+def test_counting_documents_leaves_the_pipe_alone(on_terminal, models, write, documents):
+    path = write(doc | {"id": f"{doc['id']}-{i}"} for i in range(100) for doc in documents)
+    shown, results = on_terminal("classify", models["multiclass"], path, stream="stderr")
+    assert "reading" in shown
+    assert len([json.loads(line) for line in results.splitlines()]) == 1_500
+
+
+def test_json_is_utf_8_in_any_locale_and_has_no_odd_numbers(start, models, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    (tmp_path / "größe.txt").write_text("the bank", encoding="utf-8")
+    out, err = start("classify", models["multiclass"], tmp_path / "größe.txt").communicate()
+    assert err == b""
+    assert json.loads(out.decode("utf-8"))["id"] == "größe.txt"
+    odd = {"a": float("nan"), "b": [float("inf"), -0.0], "c": (1, "é")}
+    assert to_json(odd) == '{"a": null, "b": [null, 0.0], "c": [1, "é"]}'
+
+
+def test_labels_are_shown_as_they_are(run, write, tmp_path):
+    """Brackets and colons mean something to rich, not to us."""
+    rows = [
+        {"text": f"{word} {i}", "labels": f"[bold]{word}[/x] :smile:"} for word in ("corn", "bank") for i in range(4)
+    ]
+    run("train", write(rows), "-o", tmp_path / "m.tb", "--quiet")
+    assert "[bold]corn[/x] :smile:" in run("words", tmp_path / "m.tb", "--table").stdout
+    assert "[bold]bank[/x] :smile:? yes" in run("explain", tmp_path / "m.tb", "bank", "--table", "--literal").stdout
+
+
+def test_messages_of_the_library_in_the_words_of_the_command_line():
+    @click.command()
+    @click.option("--label-field")
+    @click.option("--encoding")
+    @click.option("--jobs", "n_jobs")
+    @click.option("--download", is_flag=True)
+    def command() -> None: ...
+
+    group = click.Group(commands={"command": command})
+    for owner in (command, group):
+        assert as_options("use encoding='latin-1' now", owner) == "use --encoding latin-1 now"
+        assert as_options("n_jobs=0 runs nothing", owner) == "--jobs 0 runs nothing"
+        assert as_options("name one as label_field", owner) == "name one as --label-field"
+        assert as_options("pass download=True, or", owner) == "pass --download, or"
+        assert as_options("the file's encoding; other=3", owner) == "the file's encoding; other=3"
+    assert as_options("encoding='x'", None) == "encoding='x'"
