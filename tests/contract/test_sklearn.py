@@ -1,11 +1,11 @@
-"""scikit-learn's own checks over every public estimator; each expected failure carries its reason."""
+"""scikit-learn's own checks; estimators of texts have theirs in test_sklearn_text.py."""
 
 from __future__ import annotations
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textbayes.linear import BayesLinearClassifier
+from textbayes import BayesLinearClassifier
 
 ESTIMATORS = [
     # Weights equal repetition at the optimum only, so the checks run close to it.

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -142,13 +143,17 @@ def on_terminal(start) -> Callable[..., tuple[str, str]]:
         ours, theirs = os.openpty()
         process = start(*arguments, **{stream: theirs})
         os.close(theirs)
+        piped: list[bytes] = []
+        other = process.stderr if stream == "stdout" else process.stdout
+        reader = threading.Thread(target=lambda: piped.append(other.read()))  # a full pipe would stop the command
+        reader.start()
         shown = b""
         with contextlib.suppress(OSError):  # Linux reports the end as an error
             while chunk := os.read(ours, 4096):
                 shown += chunk
         os.close(ours)
-        other = (process.stderr if stream == "stdout" else process.stdout).read()
-        assert process.wait() == 0, other
-        return shown.decode(), other.decode()
+        reader.join()
+        assert process.wait() == 0, piped
+        return shown.decode(), piped[0].decode()
 
     return call

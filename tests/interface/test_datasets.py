@@ -51,7 +51,8 @@ def test_list(lines, run, tiny):
     assert rows["reuters21578"]["path"] is None
     assert "textbayes datasets check reuters21578 --download" in rows["reuters21578"]["to_get_it"]
     assert all(row["licence"] and row["title"] and row["to_get_it"] for row in rows.values())
-    assert lines("datasets", "list") == list(rows.values())
+    assert lines("datasets", "list") == lines("datasets", "--json", "list") == list(rows.values())
+    assert "Found in" in run("datasets", "--table", "list").stdout
     table = run("datasets", "list", "--table").stdout
     assert "Found in" in table
     assert "To get it:" in table

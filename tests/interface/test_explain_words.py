@@ -63,6 +63,18 @@ def test_a_mistyped_file_is_not_taken_for_a_text(lines, run, models):
     assert len(lines("explain", models["multiclass"], "new.jsnl", "--literal")) == 1
 
 
+def test_a_text_without_quotes_and_a_mixture(lines, run, models, write, documents):
+    assert lines("explain", models["multiclass"], "the", "bank")[0]["label"] == "money"
+    failed = run("explain", models["multiclass"], write(documents), "gone", code=1)
+    assert "there is no file gone" in failed.stderr
+
+
+def test_fields_of_a_table(lines, models, tmp_path):
+    (tmp_path / "a.csv").write_text("no,story\n7,the bank\n", encoding="utf-8")
+    arguments = ("--text-field", "story", "--id-field", "no")
+    assert lines("explain", models["multiclass"], tmp_path / "a.csv", *arguments)[0]["id"] == "7"
+
+
 def test_an_unknown_label(run, models):
     for kind in ("multiclass", "binary"):
         assert "label 'oil' is not known" in run("explain", models[kind], "a text", "--label", "oil", code=1).stderr
@@ -76,6 +88,8 @@ def test_explanations_as_table_and_csv(run, models):
     assert [row in table for row in ("corn", "base", "log-odds")] == [True] * 3
     rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
     assert {row["word"] for row in rows} == {"corn", "bank"}
+    two = run("explain", models["multiclass"], "--csv", stdin="the bank\nthe match\n").stdout
+    assert two.count("log_odds") == 1
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])

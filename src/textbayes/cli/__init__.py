@@ -1,1 +1,1 @@
-"""cli"""
+"""The command line: one command per file, imported when it runs; ``main`` is the entry point."""

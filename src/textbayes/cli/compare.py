@@ -13,6 +13,7 @@ import numpy as np
 from textbayes.cli.assess import batches, class_names
 from textbayes.cli.decisions import Labels, aligned, read_decisions
 from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.labelled import no_label
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options
 from textbayes.core.errors import InputError
@@ -48,6 +49,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, output: Output, **choices:
     the labelled documents. The matrix says of each row against each column: ≫ and > better, ≪ and < worse, ~ no
     difference found. The tests: s (sign test over all decisions), S (sign test over the F1 of the labels), mcnemar
     (documents with all labels right), bootstrap_micro and bootstrap_macro (paired bootstrap of F1 over documents).
+    All labels count that the truth, a decision or a model has: one that a system never gives is missed by it.
 
     \b
     textbayes compare laplace.tb gaussian.tb --truth test.jsonl
@@ -108,7 +110,7 @@ def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dic
             decided[name] += model.predict_labels([document.text for document in batch])
     require_documents(ids, inputs)
     if not any(truth):
-        raise InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
+        raise no_label(inputs)
     for name, found in files.items():
         decided[name] = aligned(found, ids, paths[name], inputs.name)
     known = {label for model in models.values() for label in class_names(model)}

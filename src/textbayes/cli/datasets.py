@@ -59,12 +59,13 @@ def check(names: tuple[str, ...], path: str | None, download: bool, output: Outp
     if path is not None and len(names) != 1:
         raise click.UsageError("--path is that of one corpus; name it.")
     chosen = names or tuple(name for name in CORPORA.names() if corpus_path(name) is not None)
+    if download:
+        for name in chosen:
+            _fetch(CORPORA.get(name))
     reports = []
     with reporting() as progress:
         for done, name in enumerate(chosen):
             progress("checking", done, len(chosen))
-            if download:
-                _fetch(CORPORA.get(name))
             reports.append(check_corpus(name, path))
     _write_reports(reports, output)
     if not all(report.ok for report in reports):

@@ -13,7 +13,7 @@ import numpy as np
 from textbayes.cli.assess import assess, class_names, decisions_row
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.labelled import single_label
+from textbayes.cli.labelled import no_label, single_label
 from textbayes.cli.output import Output, console, make_table, output_options, to_json
 from textbayes.cli.settings import common_options, warn
 from textbayes.core.errors import InputError
@@ -87,7 +87,7 @@ def _checked(inputs: Inputs, kind: str) -> Iterator[Document]:
             single_label(document, number, inputs)
         yield document
     if not labelled:
-        raise InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
+        raise no_label(inputs)
 
 
 def _truth(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> tuple[BoolArray, dict[str, int]]:

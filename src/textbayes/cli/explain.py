@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from textbayes.cli.assess import explain_document
-from textbayes.cli.inputs import Inputs
+from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
@@ -22,21 +21,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model")
-@click.argument("text", required=False, metavar="[TEXT|FILE|-]")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="Label to explain; may be given several times.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Words to list.")
-@click.option("--id", "wanted", metavar="ID", help="The one document of the file to explain.")
+@click.option("--id", "wanted", metavar="ID", help="The one document to explain.")
 @click.option("--literal", is_flag=True, help="TEXT is a text, even if it looks like the name of a file.")
+@input_options(usual_part="test", duplicates="keep", metavar="[TEXT|FILE|-]...")
 @output_options
 @common_options
 def explain(
-    model: str,
-    text: str | None,
-    labels: tuple[str, ...],
-    top: int,
-    wanted: str | None,
-    literal: bool,
-    output: Output,
+    model: str, inputs: Inputs, labels: tuple[str, ...], top: int, wanted: str | None, literal: bool, output: Output
 ) -> None:
     """Show the words behind a decision.
 
@@ -51,31 +44,32 @@ def explain(
 
     categorizer = load_model(model)
     found = False
-    for document in _documents(text, literal):
+    for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:
             continue
-        found = True
         told = list(explain_document(categorizer, document.text, labels, top))
         if output.is_table:
             _print(document, told)
         else:
-            _write(document, told, output)
+            _write(document, told, output, header=not found)
+        found = True
     if not found:
         raise InputError("there is no document" + ("" if wanted is None else f" of id {wanted!r}") + " to explain")
 
 
-def _documents(text: str | None, literal: bool) -> Iterator[Document]:
-    if text is None and sys.stdin.isatty():
-        raise click.UsageError("There is no text: give one in quotes, name a file, or '-' for standard input.")
-    if text is None or text == "-" or (not literal and os.path.exists(text)):
-        return Inputs((text or "-",), duplicates="keep").documents(count=False)
+def _documents(inputs: Inputs, literal: bool) -> Iterator[Document]:
+    """Those of the files named; words that name no file are a text."""
+    missing = [path for path in inputs.paths if literal or not (path == "-" or os.path.exists(path))]
+    if not missing:
+        return inputs.documents(count=False)
+    text = " ".join(inputs.paths)
     looks_like_file = not any(map(str.isspace, text)) and (os.sep in text or os.path.splitext(text)[1])
-    if looks_like_file and not literal:
-        raise InputError(f"there is no file {text}; check the path, or pass --literal to explain it as a text")
+    if not literal and (looks_like_file or len(missing) < len(inputs.paths)):
+        raise InputError(f"there is no file {missing[0]}; check the path, or pass --literal to explain it as a text")
     return iter([Document("text", text)])
 
 
-def _write(document: Document, told: list[Explanation], output: Output) -> None:
+def _write(document: Document, told: list[Explanation], output: Output, header: bool) -> None:
     if output.kind == "json":
         output.write([{"id": document.id} | _as_row(explanation) for explanation in told], [])
         return
@@ -84,7 +78,7 @@ def _write(document: Document, told: list[Explanation], output: Output) -> None:
         for explanation in told
         for part in explanation.contributions
     ]
-    output.write(rows, ["id", "label", "word", "log_odds", "occurrences"])
+    output.write(rows, ["id", "label", "word", "log_odds", "occurrences"], header)
 
 
 def _as_row(told: Explanation) -> dict[str, Any]:

@@ -72,12 +72,15 @@ class Inputs:
 
 
 def input_options(
-    usual_part: str = "train", duplicates: str = "refuse", source: str | None = None
+    usual_part: str = "train",
+    duplicates: str = "refuse",
+    source: str | None = None,
+    metavar: str = "[FILE|FOLDER|-]...",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Options of a command that reads documents; the command is given them as ``inputs``.
 
     ``usual_part`` of a corpus is read unless another is named; ``source`` is the option that names the files, by
-    default they are the command's last arguments.
+    default they are the command's last arguments, which help calls ``metavar``.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,7 +89,7 @@ def input_options(
             return function(*args, inputs=_collect(given, usual_part, source), **given)
 
         paths = (
-            click.argument("paths", nargs=-1, metavar="[FILE|FOLDER|-]...")
+            click.argument("paths", nargs=-1, metavar=metavar)
             if source is None
             else click.option(source, "paths", multiple=True, metavar="FILE", help="True labels: file, folder or '-'.")
         )

@@ -38,7 +38,7 @@ def read_labelled(inputs: Inputs, multi_label: bool | None) -> Labelled:
     require_documents(documents, inputs)
     sizes = [len(document.labels) for document in documents]
     if not any(sizes):
-        raise InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
+        raise no_label(inputs)
     none, several = sizes.count(0), sum(size > 1 for size in sizes)
     if multi_label is None:
         multi_label = bool(none or several)
@@ -50,6 +50,11 @@ def read_labelled(inputs: Inputs, multi_label: bool | None) -> Labelled:
     if multi_label:
         return Labelled(texts, [document.labels for document in documents])
     return Labelled(texts, [single_label(document, n, inputs) for n, document in enumerate(documents, start=1)])
+
+
+def no_label(inputs: Inputs) -> InputError:
+    """The refusal of documents of which none is labelled."""
+    return InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
 
 
 def single_label(document: Document, number: int, inputs: Inputs) -> str:

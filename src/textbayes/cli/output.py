@@ -53,8 +53,10 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
+        group = click.get_current_context().parent
+        above = {} if group is None else group.params  # `datasets --json list` means the same as `datasets list --json`
         kinds: tuple[Kind, ...] = ("json", "csv", "table")
-        chosen = [kind for kind in kinds if given.pop(f"as_{kind}")]
+        chosen = [kind for kind in kinds if given.pop(f"as_{kind}") or above.get(f"as_{kind}")]
         if len(chosen) > 1:
             raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} were both given; choose one of them.")
         usual: Kind = "table" if sys.stdout.isatty() else "json"

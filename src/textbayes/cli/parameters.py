@@ -166,8 +166,8 @@ def registered_names(package: str) -> list[str]:
 
     Importing the modules would name them as well, but takes seconds (numba, scikit-learn), and help must not.
 
-    >>> registered_names("textbayes.priors")
-    ['gaussian', 'laplace']
+    >>> "laplace" in registered_names("textbayes.priors")
+    True
     """
     folder = Path(textbayes.__file__).parent.joinpath(*package.split(".")[1:])
     sources = (path.read_text(encoding="utf-8") for path in folder.glob("*.py"))

@@ -44,6 +44,7 @@ def words(model: str, labels: tuple[str, ...], top: int, output: Output) -> None
 
 def _table(label: str, found: list[tuple[str, float]]) -> Table:
     table = make_table("word", "weight", title=label, right=("weight",))
+    table.min_width = min(len(label) + 1, 40)  # else the label is broken into lines of the width of the words
     for word, weight in found:
         table.add_row(word, f"{weight:+.2f}")
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textbayes.core.errors import InputError
 from textbayes.core.registry import Registry
 from textbayes.links.base import BaseLink
 
@@ -9,8 +10,34 @@ links: Registry[type[BaseLink]] = Registry("link", "textbayes.links")
 
 
 def make_link(link: str | BaseLink) -> BaseLink:
-    """The link of that name, or the object itself."""
-    return link if isinstance(link, BaseLink) else links.get(link)()
+    """The link of that name, with parameters after a colon where it has any, or the object itself.
+
+    >>> make_link("skew_t:df=8,skew=2")
+    SkewT(df=8.0, skew=2.0)
+    >>> make_link("flip:rate=0.1,base=student_t:df=4").spec  # ``base`` comes last and takes the rest
+    'flip:rate=0.1,base=student_t:df=4.0'
+    """
+    if isinstance(link, BaseLink):
+        return link
+    if not isinstance(link, str):
+        raise InputError(f"link={link!r} is neither the name of a link nor a link; names: {', '.join(links.names())}")
+    name, _, rest = link.partition(":")
+    link_class, params = links.get(name), {}
+    while rest:
+        key, _, rest = rest.partition("=")
+        value, _, rest = (rest, "", "") if key == "base" else rest.partition(",")
+        if key not in link_class.parameters:
+            known = ", ".join(link_class.parameters) or "none"
+            raise InputError(f"link {name!r} has no parameter {key!r}; it has: {known}")
+        params[key] = value if key == "base" else _number(link, key, value)
+    return link_class(**params)
+
+
+def _number(link: str, key: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"link {link!r} gives {key}={value!r}; write a number, as in {key}=4") from None
 
 
 __all__ = ["BaseLink", "links", "make_link"]

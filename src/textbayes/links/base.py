@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,10 +24,38 @@ class BaseLink(ABC):
 
     ``curvature`` majorises: log p(y | u) ≥ log p(y | eta) + score·(u − eta) − ½ curvature·(u − eta)² for every u, so a
     step on the quadratic never overshoots. ``hessian`` is the exact −∂² log p / ∂eta² (Newton).
+
+    A link with parameters names them in ``parameters``, takes them by name in its constructor, keeps them as attributes
+    and never changes them; links of one class and equal parameters are equal. ``examples`` are parameters that the
+    contract tests try besides the defaults.
     """
 
     name: ClassVar[str]
-    log_concave: ClassVar[bool]
+    parameters: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    log_concave: bool
+
+    def params(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self.parameters}
+
+    @property
+    def spec(self) -> str:
+        """Name and parameters as ``make_link`` reads them, the way model files keep a link."""
+        given = [
+            f"{key}={value.spec if isinstance(value, BaseLink) else value}" for key, value in self.params().items()
+        ]
+        return ":".join([self.name, ",".join(given)] if given else [self.name])
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self.params().items())
+        return f"{type(self).__name__}({given})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, BaseLink) and self.params() == other.params()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.params().values()))
 
     @abstractmethod
     def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from textbayes.priors.base import BasePrior
 
 _NEAREST = 1e-150  # closer to the mean than this is at the mean; the square still is a number
 _FAR = 2.0  # beyond this the continued fraction, which knows 1 − 1/(t f) without cancellation
-_FRACTION_TERMS = 80
+_FRACTION_TERMS = 40
 
 
 @priors.register("horseshoe")

@@ -44,11 +44,12 @@ class StudentT(BasePrior):
             raise InputError("degrees must be positive and finite; infinite degrees are the gaussian prior")
 
     def neg_log(self, w: FloatArray) -> FloatArray:
-        nu = self.degrees
-        log_constant = special.gammaln(nu / 2.0) - special.gammaln((nu + 1.0) / 2.0) + 0.5 * np.log(nu * np.pi)
-        finite = np.where(np.isinf(self.scale), 1.0, self.scale)
-        tail = 0.5 * (nu + 1.0) * np.log1p(((w - self.mean) / finite) ** 2 / nu)
-        return np.where(np.isinf(self.scale), 0.0, tail + log_constant + np.log(finite))
+        nu, finite = self.degrees, np.where(np.isinf(self.scale), 1.0, self.scale)
+        constant = special.gammaln(nu / 2.0) - special.gammaln((nu + 1.0) / 2.0) + 0.5 * np.log(nu * np.pi)
+        return self.penalty(w) + np.where(np.isinf(self.scale), 0.0, constant + np.log(finite))
+
+    def penalty(self, w: FloatArray) -> FloatArray:
+        return 0.5 * (self.degrees + 1.0) * np.log1p(((w - self.mean) / self.scale) ** 2 / self.degrees)
 
     def neg_grad(self, w: FloatArray) -> FloatArray:
         return self._precision(w) * (w - self.mean)

@@ -1,9 +1,9 @@
-"""scikit-learn's estimator checks for transformers of text.
+"""scikit-learn's estimator checks for estimators that take texts.
 
 ``parametrize_with_checks`` leaves out every check for an estimator that takes no numbers, so those that need no data
-are named here; the others feed arrays of numbers, which a transformer of text refuses. What they look at is tested
-with texts in test_vectorize.py and test_hashing.py. TermWeighting, which takes numbers, runs all checks in
-test_weight.py.
+are named here; the others feed arrays of numbers, which an estimator of texts refuses. What they look at is tested
+with texts in tests/unit (test_categorizer.py, text/test_vectorize.py, text/test_hashing.py). TermWeighting, which takes
+numbers, runs all checks in text/test_weight.py.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks, get_tags
 
-from textbayes.text import HashingTextVectorizer, TextVectorizer
+from textbayes import HashingTextVectorizer, TextCategorizer, TextVectorizer
 
-ESTIMATORS = [TextVectorizer(), HashingTextVectorizer()]
+ESTIMATORS = [TextVectorizer(), HashingTextVectorizer(), TextCategorizer()]
 WITHOUT_DATA = [
     "check_estimator_cloneable",
     "check_estimator_repr",
@@ -45,4 +45,4 @@ def test_tags_say_that_the_input_is_text(estimator: Any) -> None:
     tags = get_tags(estimator)
     assert tags.input_tags.string
     assert not tags.input_tags.two_d_array
-    assert tags.requires_fit == isinstance(estimator, TextVectorizer)
+    assert tags.requires_fit == (not isinstance(estimator, HashingTextVectorizer))
