@@ -226,7 +226,9 @@ def command_help(*path: str) -> Callable[[], str]:
         from textbayes.cli.main import cli
 
         command: Any = cli
-        context = click.Context(cli, info_name="textbayes", terminal_width=_WIDTH - 2, help_option_names=["-h", "--help"])
+        context = click.Context(
+            cli, info_name="textbayes", terminal_width=_WIDTH - 2, help_option_names=["-h", "--help"]
+        )
         for name in path:
             command = command.get_command(context, name)
             context = click.Context(command, parent=context, info_name=name)

@@ -15,6 +15,8 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, make_rule, stratified_folds
+from textbayes.evaluate import evaluate
+from textbayes.explain import Explanation, explain_column, mirror
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.pool import fit_pool, pooled_probabilities, probabilities
@@ -31,25 +33,6 @@ class Assessment(NamedTuple):
 
     proba: FloatArray
     decisions: BoolArray
-
-
-class Contribution(NamedTuple):
-    """A word's part in one label's log-odds."""
-
-    word: str
-    log_odds: float
-    occurrences: int
-
-
-class Explanation(NamedTuple):
-    """Why a text has a label's probability: ``log_odds`` = ``base`` + the sum of all contributions."""
-
-    label: str
-    probability: float
-    decision: bool
-    log_odds: float
-    base: float
-    contributions: list[Contribution]
 
 
 class TextCategorizer(ClassifierMixin, BaseEstimator):
@@ -80,6 +63,14 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         Of the folds.
     n_jobs : int or None
         Threads over labels; None is 1, −1 all cores.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the pooled linear model, one row per label (one for two classes)
+    pool_ : weights of the members
+    rule_ : the fitted decision rule
+    held_out_ : figures of the cross-validation: micro and macro F1 or accuracy, log-loss
+    classes_, label_space_, vectorizer_, weighting_, link_
 
     Examples
     --------
@@ -131,7 +122,8 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         link = make_link(members[0].link)
         pool = fit_pool(held_out, indicator, link, space)
         rule = _make_rule(self.rule, space)
-        rule.fit(pooled_probabilities(held_out, pool, link, space), indicator & learnable)
+        proba = pooled_probabilities(held_out, pool, link, space)
+        rule.fit(proba, indicator & learnable)
         report("fitting all texts", 0, 1)
         self.weighting_, fitted = self._fit_members(members, counts, indicator)
         report("fitting all texts", 1, 1)
@@ -139,6 +131,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         self.coef_ = sum(weight * member.coef_ for weight, member in zip(pool, fitted, strict=True))
         self.intercept_ = sum(weight * member.intercept_ for weight, member in zip(pool, fitted, strict=True))
         self.link_, self.pool_, self.rule_ = link, pool, rule
+        self.held_out_ = _held_out_figures(indicator, proba, rule.decide(proba), space)
         self.label_space_, self.classes_ = space, space.classes
         return self
 
@@ -148,7 +141,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
             members = default_classifiers()
         else:
             members = [clone(member) for member in (given if isinstance(given, (list, tuple)) else [given])]
-        if len({make_link(member.link).name for member in members}) != 1:
+        if len({make_link(member.link).spec for member in members}) != 1:
             raise InputError("pooled classifiers must share one link; give them all the same")
         for member in members:
             member.set_params(n_jobs=self.n_jobs if self.n_jobs is not None else member.n_jobs)
@@ -220,57 +213,52 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     def explain(self, text: str, labels: Sequence[str] | None = None, top: int | None = None) -> list[Explanation]:
         """Why the text has its labels: each word's part in the log-odds, largest first.
 
-        Without ``labels``, the labels decided on, or the likeliest where there is none.
+        Without ``labels``, the labels decided on, or the likeliest where there is none. Either of two classes can be
+        explained.
         """
         check_is_fitted(self, "coef_")
-        proba, decisions = self.assess([text])
-        names = self.label_space_.column_names
-        if labels is None:
-            chosen = np.flatnonzero(decisions[0])
-            columns = chosen if len(chosen) else proba[0].argmax(keepdims=True)
-            columns = columns[np.argsort(-proba[0, columns], kind="stable")]
-        else:
-            columns = np.array([self._column(label) for label in labels], dtype=np.int64)
-        counts = self.vectorizer_.transform([text])
+        counts = self.vectorizer_.transform(_as_texts([text]))
         row = self.weighting_.transform(counts)
         words = self.vectorizer_.get_feature_names_out()[row.indices]
         occurrences = np.asarray(counts[0, row.indices].todense()).ravel()
-        return [self._explain(j, names[j], proba[0, j], decisions[0, j], words, row, occurrences, top) for j in columns]
+        proba, decisions = self.assess([text])
+        told = []
+        for column, mirrored in self._to_explain(labels, proba[0], decisions[0]):
+            name = self.label_space_.column_names[column]
+            parts = row.data * self.coef_[column, row.indices]
+            one = explain_column(
+                self.link_, self.intercept_[column], parts, words, occurrences, name, proba[0, column],
+                decisions[0, column], top,
+            )  # fmt: skip
+            told.append(mirror(one, str(self.classes_[0])) if mirrored else one)
+        return told
 
-    def _explain(
-        self,
-        column: int,
-        name: str,
-        probability: float,
-        decision: bool,
-        words: AnyArray,
-        row: Any,
-        occurrences: AnyArray,
-        top: int | None,
-    ) -> Explanation:
-        parts = row.data * self.coef_[column, row.indices]
-        base, eta = self.intercept_[column], self.intercept_[column] + parts.sum()
-        base_odds, odds = self.link_.log_odds(np.array([base, eta]))
-        # Log-odds are linear in eta for the logit alone; elsewhere the mean slope between base and eta shares them out.
-        parts = parts * ((odds - base_odds) / (eta - base)) if eta != base else parts
-        order = np.argsort(-np.abs(parts), kind="stable")
-        order = order[parts[order] != 0.0][:top]
-        contributions = [Contribution(str(words[i]), float(parts[i]), int(occurrences[i])) for i in order]
-        return Explanation(name, float(probability), bool(decision), float(odds), float(base_odds), contributions)
+    def _to_explain(
+        self, labels: Sequence[str] | None, proba: FloatArray, decisions: BoolArray
+    ) -> list[tuple[int, bool]]:
+        if labels is not None:
+            return [self._column(label) for label in labels]
+        if self.label_space_.kind == "binary":
+            return [(0, not decisions[0])]
+        chosen = np.flatnonzero(decisions)
+        columns = chosen if len(chosen) else np.array([proba.argmax()])
+        return [(int(j), False) for j in columns[np.argsort(-proba[columns], kind="stable")]]
 
     def top_words(self, label: str, k: int = 20) -> list[tuple[str, float]]:
-        """The words with the largest weights for a label, by size, with their sign."""
+        """The words with the largest weights for a label, by size, with their sign; either of two classes."""
         check_is_fitted(self, "coef_")
-        weights = self.coef_[self._column(label)]
+        column, mirrored = self._column(label)
+        weights = -self.coef_[column] if mirrored else self.coef_[column]
         order = np.argsort(-np.abs(weights), kind="stable")[:k]
         names = self.vectorizer_.get_feature_names_out()
         return [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
 
-    def _column(self, label: str) -> int:
-        names = self.label_space_.column_names
-        if str(label) not in names:
-            raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")
-        return names.index(str(label))
+    def _column(self, label: str) -> tuple[int, bool]:
+        """The column of a label, and whether it speaks of the other of two classes."""
+        names, classes = self.label_space_.column_names, [str(name) for name in self.classes_]
+        if str(label) not in classes:
+            raise InputError(f"label {label!r} is not known; choose one of {', '.join(classes)}")
+        return (names.index(str(label)), False) if str(label) in names else (0, True)
 
     # -- state: arrays and JSON -----------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -280,9 +268,10 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         weighting, weighting_arrays = self.weighting_.to_state()
         space = self.label_space_
         meta = {
-            "link": self.link_.name,
+            "link": self.link_.spec,
             "labels": {"kind": space.kind, "classes": space.classes.tolist()},
             "rule": self.rule_.to_state(),
+            "held_out": self.held_out_,
             "vectorizer": vectorizer,
             "weighting": weighting,
         }
@@ -305,7 +294,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         model.weighting_ = TermWeighting.from_state(meta["weighting"], part("weighting"))
         model.label_space_ = LabelSpace(np.asarray(meta["labels"]["classes"]), meta["labels"]["kind"])
         model.classes_, model.link_ = model.label_space_.classes, make_link(meta["link"])
-        model.rule_ = Rule.from_state(meta["rule"])
+        model.rule_, model.held_out_ = Rule.from_state(meta["rule"]), dict(meta["held_out"])
         model.intercept_, model.pool_ = arrays["intercept"], arrays["pool"]
         shape = (len(model.intercept_), len(model.vectorizer_.get_feature_names_out()))
         coef = sparse.csr_matrix((arrays["coef.data"], arrays["coef.indices"], arrays["coef.indptr"]), shape=shape)
@@ -318,6 +307,14 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _held_out_figures(
+    indicator: BoolArray, proba: FloatArray, decisions: BoolArray, space: LabelSpace
+) -> dict[str, float]:
+    """What cross-validation says of the model: honest for probabilities, a little kind to tuned thresholds."""
+    summary = evaluate(indicator, proba, decisions, space.column_names, kind=space.kind)
+    return {name: float(summary[name]) for name in ("accuracy", "micro_f1", "macro_f1", "log_loss") if name in summary}
 
 
 def _make_weighting(weighting: TermWeighting | str | None) -> TermWeighting:

@@ -20,6 +20,7 @@ def test_without_options_it_is_the_default_categorizer(lines, write, documents, 
     np.testing.assert_array_equal(model.coef_, expected.coef_)
     assert model.rule_.name == expected.rule_.name
     assert summary.pop("seconds") > 0
+    assert set(summary.pop("held_out")) == {"accuracy", "micro_f1", "macro_f1", "log_loss"}
     assert summary == {
         "model": str(tmp_path / "m.tb"),
         "documents": 15,

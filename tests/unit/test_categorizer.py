@@ -156,3 +156,21 @@ def test_unknown_choices_are_refused():
     ):
         with pytest.raises(InputError, match=message):
             TextCategorizer(**params).fit(TEXTS, TOPICS)
+
+
+def test_either_of_two_classes_can_be_explained():
+    model = TextCategorizer().fit(TEXTS[:8] * 3, TOPICS[:8] * 3)
+    (grain,), (money,) = (model.explain("corn prices", labels=[label]) for label in ("grain", "money"))
+    assert grain.probability + money.probability == pytest.approx(1.0)
+    assert (grain.decision, money.decision) == (True, False)
+    assert grain.log_odds == -money.log_odds
+    assert dict(model.top_words("grain", 3)) == {word: -weight for word, weight in model.top_words("money", 3)}
+    assert model.explain("corn prices")[0].label == "grain"
+
+
+def test_held_out_figures_are_those_of_texts_not_seen(multilabel):
+    assert set(multilabel.held_out_) == {"micro_f1", "macro_f1", "log_loss"}
+    texts, labels = many_labels()
+    rng = np.random.default_rng(0)
+    shuffled = [labels[i] for i in rng.permutation(len(labels))]
+    assert TextCategorizer().fit(texts, shuffled).held_out_["log_loss"] > 3 * multilabel.held_out_["log_loss"]

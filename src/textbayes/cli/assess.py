@@ -11,7 +11,7 @@ from textbayes.core.errors import TextBayesError
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray
 
 if TYPE_CHECKING:
-    from textbayes.categorizer import Explanation, TextCategorizer
+    from textbayes.categorizer import TextCategorizer
 
 BATCH = 512
 _MOST_CHARACTERS = 1 << 24  # a batch of long documents ends earlier: memory is bounded by this, not by their number
@@ -79,36 +79,3 @@ def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None 
     if assessed.unsure is not None:
         row["unsure"] = [names[j] for j in np.flatnonzero(assessed.unsure[i])]
     return row
-
-
-def explain_document(
-    model: TextCategorizer, text: str, labels: tuple[str, ...], top: int | None
-) -> Iterator[Explanation]:
-    """Explanations of the labels named, or of those decided on; either of two classes can be explained."""
-    if model.label_space_.kind != "binary":
-        yield from model.explain(text, list(labels) or None, top)
-        return
-    first, second = class_names(model)
-    told = model.explain(text, [second], top)[0]
-    for label in labels or ((second if told.decision else first),):
-        # The model refuses a label that is neither.
-        yield _complement(told, first) if label == first else model.explain(text, [label], top)[0]
-
-
-def label_words(model: TextCategorizer, label: str, k: int) -> list[tuple[str, float]]:
-    """The words of largest weight for a label, either of two classes included."""
-    if model.label_space_.kind == "binary" and label == class_names(model)[0]:
-        return [(word, -weight) for word, weight in model.top_words(class_names(model)[1], k)]
-    return model.top_words(label, k)
-
-
-def _complement(told: Explanation, label: str) -> Explanation:
-    contributions = [part._replace(log_odds=-part.log_odds) for part in told.contributions]
-    return told._replace(
-        label=label,
-        probability=1.0 - told.probability,
-        decision=not told.decision,
-        log_odds=-told.log_odds,
-        base=-told.base,
-        contributions=contributions,
-    )

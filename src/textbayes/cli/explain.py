@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textbayes.cli.assess import explain_document
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
@@ -16,7 +15,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 
 if TYPE_CHECKING:
-    from textbayes.categorizer import Explanation
+    from textbayes.explain import Explanation
 
 
 @click.command()
@@ -47,7 +46,7 @@ def explain(
     for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:
             continue
-        told = list(explain_document(categorizer, document.text, labels, top))
+        told = categorizer.explain(document.text, labels or None, top)
         if output.is_table:
             _print(document, told)
         else:

@@ -48,8 +48,7 @@ class Inputs:
     def _from_files(self) -> Iterator[Document]:
         from textbayes.data import open_documents
 
-        sources = [_standard_input() if path == "-" else path for path in self.paths]
-        return open_documents(sources, self.format, duplicates=self.duplicates, **dict(self.options))
+        return open_documents(list(self.paths), self.format, duplicates=self.duplicates, **dict(self.options))
 
     def _from_corpus(self) -> Iterator[Document]:
         from textbayes.data import load_corpus
@@ -159,12 +158,6 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
     if tuple(paths).count("-") > 1:
         raise click.UsageError("Standard input ('-') was named twice; it can be read once only.")
     return Inputs(paths, format, corpus, parts, usual_part, download, duplicates, tuple(options.items()))
-
-
-def _standard_input() -> Any:
-    """Standard input without its buffer, which waits for 64 KiB: documents of a slow pipe are wanted as they come."""
-    stream = sys.stdin.buffer
-    return getattr(stream, "raw", stream)
 
 
 def require_documents(documents: list[Any], inputs: Inputs) -> None:

@@ -31,9 +31,10 @@ class TextChoices:
         return vectorizer
 
     def term_weighting(self) -> TermWeighting:
+        from textbayes.presets import default_weighting
         from textbayes.text import TermWeighting
 
-        return TermWeighting(self.weighting or "ltc")
+        return default_weighting() if self.weighting is None else TermWeighting(self.weighting)
 
 
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,6 +82,6 @@ _OPTIONS = [
     click.option(
         "--weighting",
         type=click.Choice(["raw", "binary", "log", "ltc", "tfidf", "tfidf1"]),
-        help="Weight of a word in a document, before the cosine norm; ltc if not given.",
+        help="Weight of a word in a document, before the cosine norm; tfidf1 if not given.",
     ),
 ]

@@ -116,6 +116,7 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         "labels": len(space.classes),
         "words": int(model.coef_.shape[1]),
         "words_with_weight": int((model.coef_ != 0.0).any(axis=0).sum()),
+        "held_out": {name: round(value, 4) for name, value in model.held_out_.items()},
     }
 
 
@@ -123,6 +124,9 @@ def _table(summary: dict[str, Any]) -> Table:
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
-    for name, value in summary.items():
+    held_out = {f"held-out {name}": value for name, value in summary["held_out"].items()}
+    for name, value in {**summary, **held_out}.items():
+        if name == "held_out":
+            continue
         table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
     return table

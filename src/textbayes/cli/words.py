@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textbayes.cli.assess import class_names, label_words
+from textbayes.cli.assess import class_names
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options
 
@@ -28,7 +28,7 @@ def words(model: str, labels: tuple[str, ...], top: int, output: Output) -> None
     from textbayes.store import load_model
 
     categorizer = load_model(model)
-    chosen = {label: label_words(categorizer, label, top) for label in labels or class_names(categorizer)}
+    chosen = {label: categorizer.top_words(label, top) for label in labels or class_names(categorizer)}
     if output.is_table:
         from rich.columns import Columns
 

@@ -179,7 +179,8 @@ def open_file(path: Path) -> io.FileIO:
 @contextmanager
 def _open_raw(source: Source) -> Iterator[Any]:
     if source == "-":
-        yield sys.stdin.buffer
+        # Without the buffer, which waits for 64 KiB: documents of a slow pipe are wanted as they come.
+        yield getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
     elif isinstance(source, (str, os.PathLike)):
         with open_file(Path(source)) as stream:
             yield stream

@@ -1,29 +1,21 @@
-"""EM for the mode of the posterior: what ``em`` and ``block_em`` share."""
+"""EM for the mode of the posterior: settings and rounds, which ``em`` and ``block_em`` share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.types import IntArray
 from textbayes.core.validation import check_choice
-from textbayes.inference._anderson import Anderson
+from textbayes.inference._em_course import EmCourse
 from textbayes.inference._label import LabelFit, solve_in_blocks
-from textbayes.inference._mstep import Block
 from textbayes.inference._start import ridge_start
 from textbayes.inference.base import BaseInference, Posterior, Problem
-from textbayes.kernels.coordinate import gather_columns, newton_step
-from textbayes.kernels.sparse import squares_times, times, transpose_times
-from textbayes.priors.base import BasePrior
+from textbayes.kernels.sparse import times, transpose_times
 
-_PASSES = 20  # EM steps between two looks at all words
-_STALLED = 3  # rounds that gain nothing but rounding before the fit is given up
-_CRAWL = 1.0  # an EM step goes less than half of the way where the prior outweighs the data so many times
-_SWEEP_TOL, _MAX_SWEEPS = 0.01, 50
-_BACKTRACKS = 6  # lengths tried of an extrapolated step, each a quarter of the last
+_STALLED = 3  # rounds that gain nothing but rounding before a fit is given up
 
 
 class BaseEm(BaseInference):
@@ -66,192 +58,20 @@ class BaseEm(BaseInference):
         fit.start_intercept()
         fit.reference = fit.reference_at_mean()
         self.record(fit.label, fit.w, fit.b)
-        course = _Course(self, fit)
-        ended = False  # by the rule of plain EM
-        stalled, best = 0, np.inf
+        course = EmCourse(fit, self.tol, self.blocks, self.record)
+        ended, stalled, best = False, 0, np.inf
         for round_ in range(self.max_iter + 1):
             gradient = transpose_times(X.indptr, X.indices, X.data, fit.refresh()[:, None])[:, 0]
             violation = fit.violation(gradient)
             left = fit.worst(violation)
             stalled = stalled + 1 if left > 0.5 * best and not course.gained else 0
             best = min(best, left)
-            if round_ == self.max_iter or left <= self.tol * fit.reference or ended or stalled == _STALLED:
+            done = fit.one_sided or (ended if self.plain else left <= self.tol * fit.reference)
+            if done or round_ == self.max_iter or stalled == _STALLED:
                 fit.write(out, violation, self.tol)
-                out.info.converged[fit.label] |= ended
+                out.info.converged[fit.label] = done
                 return
             if self.plain:
                 ended = course.step_plainly()
             else:
                 course.round(gradient, violation)
-
-
-class _State(NamedTuple):
-    """The moving weights and what was computed with them."""
-
-    w: FloatArray
-    b: float
-    eta: FloatArray
-    likelihood: float
-    objective: float
-
-
-class _Course:
-    """EM steps of one label."""
-
-    def __init__(self, em: BaseEm, fit: LabelFit) -> None:
-        self.em, self.fit, self.anderson = em, fit, Anderson()
-        self.blocks: list[tuple[Block, BasePrior]] = []
-        self.columns: IntArray = np.zeros(0, dtype=np.int64)
-        self.gained = True
-
-    # -- what a round does ----------------------------------------------------------------------------------------
-    def step_plainly(self) -> bool:
-        """One step of the algorithm as published; True when the weights have stopped moving."""
-        self._choose_words()
-        before = self._point()
-        self._pass()
-        self.em.record(self.fit.label, self.fit.w, self.fit.b)
-        after = self._point()
-        return bool(np.linalg.norm(after - before) <= self.em.tol * np.linalg.norm(after))
-
-    def round(self, gradient: FloatArray, violation: FloatArray) -> None:
-        """Settle the words that EM cannot, then take accelerated EM steps with the others."""
-        fit, start = self.fit, self.fit.objective()
-        moved = self._settle(gradient, violation)
-        same_words = self._choose_words()
-        if moved or not same_words:
-            self.anderson.clear()
-        # Where the start decides which words stay, the steps are plain until no more words go.
-        accelerate = same_words or not fit.prior.pole
-        here = self._state()
-        for _ in range(_PASSES):
-            left = self._pass()
-            image = self._state()
-            # At a pole the objective says nothing; elsewhere it rises when the system is solved no better than this.
-            if image.objective > here.objective + _rounding(here) and not fit.prior.pole:
-                self._restore(here)
-                break
-            here = self._accelerate(here, image) if accelerate else image
-            self.em.record(fit.label, fit.w, fit.b)
-            if left <= 0.3 * self.em.tol * fit.reference:
-                break
-        self.gained = here.objective < start - _rounding(here)
-
-    def _choose_words(self) -> bool:
-        """Take the words that an EM step can move; True if they are those of the last round."""
-        fit = self.fit
-        live = fit.prior.variance(fit.w) > 0.0
-        if fit.allowed is not None:
-            live &= fit.allowed
-        columns = np.flatnonzero(live)
-        if self.blocks and np.array_equal(columns, self.columns):
-            return True
-        self.columns = columns
-        parts = self.em.blocks(columns, len(fit.y))
-        self.blocks = [(Block(fit.problem.X, part, len(parts) == 1), fit.prior.take(part)) for part in parts]
-        return False
-
-    # -- EM -------------------------------------------------------------------------------------------------------
-    def _pass(self) -> float:
-        """One EM step for every block; the largest partial derivative of the objective met, of words that can move."""
-        fit = self.fit
-        intercept = fit.problem.intercept_prior
-        worst = 0.0
-        for block, prior in self.blocks:
-            omega = self._expect()
-            w = fit.w[block.columns]
-            b_variance = np.zeros(1) if intercept is None else intercept.variance(np.array([fit.b]))
-            offset, variance = np.append(w - prior.mean, fit.b), np.append(prior.variance(w), b_variance)
-            gradient = block.gradient(fit.score)
-            step = block.direction(gradient, omega, offset, variance)
-            slope = np.divide(offset, variance, out=np.zeros_like(offset), where=variance > 0.0)
-            worst = max(worst, float(np.abs(gradient - slope)[variance > 0.0].max(initial=0.0)))
-            # A variance too small for a number holds its word where it will end anyway: at the mean.
-            fit.w[block.columns] = np.where(variance[:-1] > 0.0, w + step[:-1], prior.mean)
-            fit.b += float(step[-1])
-            fit.eta = fit.eta + block.times(step)
-        fit.n_iter += 1
-        return worst
-
-    def _expect(self) -> FloatArray:
-        """E-step: the score and the majorising curvature of the documents at the present weights."""
-        fit, weight = self.fit, self.fit.problem.sample_weight
-        fit.score = fit.problem.link.score(fit.eta, fit.y)
-        omega = fit.problem.link.curvature(fit.eta, fit.y)
-        if weight is not None:
-            fit.score, omega = weight * fit.score, weight * omega
-        return omega
-
-    # -- what EM alone is slow at, or cannot do at all ------------------------------------------------------------
-    def _settle(self, gradient: FloatArray, violation: FloatArray) -> bool:
-        """Move the words at a kink or near it by coordinate descent on EM's own majorising model of the likelihood.
-
-        An EM step neither leaves the mean nor arrives at it, and close to it moves at a crawl: E[1/τ | w] = l1/|w − mean|
-        outweighs the data. Soft-thresholding does all three, and on that model never lowers the posterior either.
-        """
-        fit, X = self.fit, self.fit.problem.X
-        if fit.prior.smooth or fit.prior.pole:
-            return False
-        omega = self._expect()
-        center, l1, _ = fit.penalty
-        offset = fit.w - center
-        curvature = squares_times(X.indptr, X.indices, X.data, omega[:, None])[:, 0]
-        arriving = np.abs(gradient + curvature * offset) <= l1
-        crawling = _CRAWL * curvature * np.abs(offset) <= l1
-        chosen = np.where(offset == 0.0, violation > 0.0, arriving | crawling)
-        if fit.allowed is not None:
-            chosen &= fit.allowed
-        columns = np.flatnonzero(chosen)
-        if len(columns) == 0 and fit.intercept_l1 <= 0.0:
-            return False
-        arrays = gather_columns(X.indptr, X.indices, X.data, columns)
-        model = *(part[columns] for part in fit.penalty), fit.w[columns], fit.b, fit.intercept_l1, fit.intercept_l2
-        _, new_w, shift, eta_step, _ = newton_step(*arrays, fit.score, omega, *model, _SWEEP_TOL, _MAX_SWEEPS)
-        moved = fit.line_search(new_w, shift, eta_step, columns)
-        self.em.record(fit.label, fit.w, fit.b)
-        return moved
-
-    def _accelerate(self, before: _State, image: _State) -> _State:
-        """Go on from an EM step towards where the last few of them point, and not below the objective before it."""
-        fit = self.fit
-        here = np.append(image.w, image.b)
-        target = self.anderson.propose(np.append(before.w, before.b), here)
-        if target is None:
-            return image
-        step = target - here
-        eta_step, start = np.full_like(image.eta, step[-1]), 0
-        for block, _ in self.blocks:
-            stop = start + len(block.columns)
-            eta_step += block.times(np.append(step[start:stop], 0.0))
-            start = stop
-        for _ in range(_BACKTRACKS):
-            fit.w[self.columns], fit.b = image.w + step[:-1], image.b + float(step[-1])
-            fit.eta = image.eta + eta_step
-            # Everything near a pole looks better than it is: no extrapolation may lead there.
-            away = np.abs(image.w - fit.penalty.center[self.columns]) if fit.prior.pole else np.inf
-            if (np.abs(step[:-1]) <= 0.5 * away).all():
-                reached = self._state()
-                if reached.objective <= before.objective + _rounding(before):
-                    return reached
-            step, eta_step = 0.25 * step, 0.25 * eta_step
-        self._restore(image)
-        self.anderson.clear()
-        return image
-
-    # -- the present weights --------------------------------------------------------------------------------------
-    def _point(self) -> FloatArray:
-        return np.append(self.fit.w[self.columns], self.fit.b)
-
-    def _state(self) -> _State:
-        fit, weight = self.fit, self.fit.problem.sample_weight
-        log_prob = fit.problem.link.log_prob(fit.eta, fit.y)
-        fit.likelihood = float(log_prob.sum() if weight is None else weight @ log_prob)
-        return _State(fit.w[self.columns], fit.b, fit.eta, fit.likelihood, fit.objective())
-
-    def _restore(self, state: _State) -> None:
-        self.fit.w[self.columns], self.fit.b, self.fit.eta, self.fit.likelihood, _ = state
-
-
-def _rounding(state: _State) -> float:
-    """What the objective, a sum over the documents, is not known better than."""
-    return 4.0 * float(np.finfo(float).eps) * (2.0 * abs(state.likelihood) + abs(state.objective))

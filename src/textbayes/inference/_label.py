@@ -84,9 +84,11 @@ class LabelFit:
 
     def objective(self) -> float:
         """−log likelihood − log prior up to the prior's constant, of the weights as they are."""
-        of_intercept = self.problem.intercept_prior
-        penalty = 0.0 if of_intercept is None else float(of_intercept.penalty(np.array([self.b]))[0])
-        return float(self.prior.penalty(self.w).sum()) + penalty - self.likelihood
+        intercept = self.problem.intercept_prior
+        if self.prior.exact_local and (intercept is None or intercept.exact_local):
+            return self._penalty_value(self.w, self.b) - self.likelihood
+        of_intercept = 0.0 if intercept is None else float(intercept.penalty(np.array([self.b]))[0])
+        return float(self.prior.penalty(self.w).sum()) + of_intercept - self.likelihood
 
     def _class_weights(self) -> FloatArray:
         """Total weight of the positive and of the negative documents."""

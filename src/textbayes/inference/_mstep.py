@@ -10,8 +10,8 @@ V⁻¹ is infinite for a weight at its mean under a prior with a kink. With S = 
     d = S (I + S XᵀΩX S)⁻¹ S⁻¹h            one row per word                        (p × p)
     d = h − V XᵀR (I + R X V Xᵀ R)⁻¹ R X h one row per document, R = Ω^½, Woodbury (n × n)
 
-and the smaller system is solved. What no prior holds (v = ∞: a free intercept, unpenalised words) has a row 0·I + XᵀΩX in
-the first form and is eliminated by generalised least squares in the second.
+and the smaller system is solved. What no prior holds (v = ∞: a free intercept, unpenalised words) has s = 1 and 0 in
+place of I in the first form; in the second it is eliminated by generalised least squares.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Block:
 
     def __init__(self, X: Any, columns: IntArray, keep: bool) -> None:
         self.columns, self._n_docs, self._keep = columns, X.shape[0], keep
-        self._csc = gather_columns(X.indptr, X.indices, X.data, columns)
-        self._rows: tuple[Any, ...] | None = None
+        self._csc: tuple[Any, Any, Any] = gather_columns(X.indptr, X.indices, X.data, columns)
+        self._rows: tuple[Any, Any, Any] | None = None
         self._gram: FloatArray | None = None
         self._gram_omega: FloatArray | None = None
 
@@ -119,8 +119,8 @@ class Block:
         if self._gram is not None and self._gram_omega is not None and np.array_equal(omega, self._gram_omega):
             return self._gram
         if self._rows is None:
-            *rows, _ = gather_rows(*self._csc, self._n_docs)
-            self._rows = tuple(rows)
+            row_ptr, words, values, _ = gather_rows(*self._csc, self._n_docs)
+            self._rows = row_ptr, words, values
         gram, _ = weighted_gram(*self._rows, np.zeros(self._n_docs), omega, len(self.columns))
         if self._keep:
             self._gram, self._gram_omega = gram, omega

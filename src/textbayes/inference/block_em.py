@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from textbayes.core.errors import InputError
@@ -16,24 +18,24 @@ _MATRICES = 3  # of the system's size are alive at once: the Gram matrix, its sc
 class BlockEm(BaseEm):
     """``em`` with the words in blocks: an EM step moves one block and the intercept while the other words stay.
 
-    Each step is an EM step of the problem in which the other weights are known, so no step lowers the log-posterior, and
-    a system has as many rows as its block has words. Where the documents alone fit into memory there is one block, solved
-    by documents, and this is ``em``.
+    Each step is an EM step of the problem in which the other weights are known, so no step lowers the log-posterior,
+    and a system has as many rows as its block has words. Where one row per document fits into memory there is one
+    block, and this is ``em``.
 
     Parameters
     ----------
     tol, max_iter, n_jobs, start, plain
         As in ``em``.
-    memory : int
-        Bytes that the systems of one label may take; they decide how many words a block has.
+    memory : int, optional
+        Bytes that the systems of one label may take, by default 64 MiB; they decide how many words a block has.
 
     References
     ----------
-    Meng & Rubin (1993), Maximum likelihood estimation via the ECM algorithm, Biometrika; Section 5 of Genkin, Lewis,
-    Eyheramendy, Ju & Madigan's "Sparse Bayesian classifiers for text categorization" asks for it.
+    Meng & Rubin (1993), Maximum likelihood estimation via the ECM algorithm: a general framework, Biometrika 80.
     """
 
     name = "block_em"
+    default_memory: ClassVar[int] = 2**26
 
     def __init__(
         self,
@@ -42,12 +44,12 @@ class BlockEm(BaseEm):
         n_jobs: int = 1,
         start: str | None = None,
         plain: bool = False,
-        memory: int = 2**26,
+        memory: int | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs, start, plain)
-        if memory < 1024:
+        self.memory = self.default_memory if memory is None else memory
+        if self.memory < 1024:
             raise InputError(f"memory={memory} holds no block of words; pass at least 1024 bytes")
-        self.memory = memory
 
     def blocks(self, columns: IntArray, n_docs: int) -> list[IntArray]:
         rows = int(np.sqrt(self.memory / (8 * _MATRICES)))

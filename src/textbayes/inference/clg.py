@@ -23,10 +23,10 @@ _SWEEPS = 30  # over the words away from their mean, between two over all words
 class Clg(BaseInference):
     """Column relaxation: words are updated one at a time, each as far as a bound on the loss around it can be trusted.
 
-    The column relaxation of Zhang & Oles for ridge logistic regression, extended to the Laplace prior by Genkin, Lewis &
-    Madigan, and here to every prior by its local penalty. It needs no line search and no working matrix: the bound on the
-    curvature within the trust region makes every step safe. ``max_iter`` counts rounds: a sweep over all words, then up
-    to 30 over those away from their mean.
+    The column relaxation of Zhang & Oles for ridge logistic regression, extended to the Laplace prior by Genkin, Lewis
+    & Madigan, and here to every prior by its local penalty. It needs no line search: the bound on the curvature within
+    the trust region makes every step safe. ``max_iter`` counts rounds: a sweep over all words, then up to 30 over those
+    away from their mean. A fit ends as under ``coordinate``.
 
     Notes
     -----
@@ -35,7 +35,7 @@ class Clg(BaseInference):
 
     References
     ----------
-    Zhang & Oles (2001), Text categorization based on regularized linear classification methods, Information Retrieval 4.
+    Zhang & Oles (2001), Text categorization based on regularized linear classification methods, Information Retrieval.
     Genkin, Lewis & Madigan (2007), Large-scale Bayesian logistic regression for text categorization, Technometrics 49.
     """
 

@@ -14,15 +14,16 @@ _LARGEST = 16_384  # rows of the system: 2 GiB
 class Em(BaseEm):
     """EM with normal scale-mixture priors: the reference that the faster inferences are held to.
 
-    E-step: the link gives every document its working response and curvature (z, ω) — probit: the mean of a truncated
-    normal and 1; logit: tanh(m/2)/(2m) — and the prior gives every word E[1/τ_j | w] = −(d log p/dw_j)/w_j. M-step: the
-    least squares problem Σ_i ω_i (z_i − x_i·w − b)² + Σ_j E[1/τ_j] w_j² is solved directly, in a form that never divides
-    by a weight, by words or by documents, whichever are fewer. No step lowers the log-posterior.
+    E-step: the link gives every document its working response and curvature (z, ω) (probit: the mean of a truncated
+    normal, and 1; logit: ω = tanh(m/2)/(2m)), and the prior gives every word E[1/τ_j | w] = −(d log p/dw_j)/w_j.
+    M-step: the least squares problem Σ_i ω_i (z_i − x_i·w − b)² + Σ_j E[1/τ_j] w_j² is solved directly, by words or by
+    documents, whichever are fewer, in a form that never divides by a weight. No step lowers the log-posterior.
 
-    Plain EM approaches a weight of zero without arriving, never leaves zero, and converges linearly. Unless ``plain`` is
-    set, steps are therefore extrapolated (Anderson acceleration, refused where the log-posterior would fall), and every
-    20 steps the words at the edge of their kink are soft-thresholded. ``max_iter`` counts these rounds; they end when no
-    partial derivative violates its optimality condition by more than ``tol`` times the largest one at the prior mean.
+    Plain EM approaches a weight of zero without arriving, never leaves zero, and converges linearly. Unless ``plain``
+    is set, steps are therefore extrapolated (Anderson acceleration, cut back where the log-posterior would fall), and
+    every 20 steps the words at or near their prior's kink are soft-thresholded. ``max_iter`` counts these rounds; they
+    end when no partial derivative violates its optimality condition by more than ``tol`` times the largest one at the
+    prior mean.
 
     Parameters
     ----------
@@ -37,12 +38,12 @@ class Em(BaseEm):
 
     Notes
     -----
-    A step costs O(min(n, q)³) plus the Gram matrix for q words with weights that can move; words of weight zero drop out.
+    A step costs the Gram matrix and O(min(n, q)³) for the q words that can move; words of weight zero drop out.
 
     References
     ----------
     Figueiredo & Jain (2001), Bayesian learning of sparse classifiers, CVPR.
-    Polson & Scott (2013), Data augmentation for non-Gaussian regression models using variance-mean mixtures, Biometrika.
+    Polson & Scott (2013), Data augmentation for non-Gaussian regression models using variance-mean mixtures.
 
     Examples
     --------

@@ -54,9 +54,9 @@ def weighted_gram(row_ptr, columns, values, score, omega, n_columns):  # type: i
                 gram[a, U(columns[t])] += wx * values[t]
     gradient[last] = score.sum()
     gram[last, last] = omega.sum()
-    for a in range(size):
-        for c in range(a):
-            gram[c, a] = gram[a, c]
+    for row in range(size):
+        for column in range(row):
+            gram[column, row] = gram[row, column]
     return gram, gradient
 
 

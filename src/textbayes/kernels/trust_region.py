@@ -6,7 +6,7 @@ that interval the logistic loss curves by no more than
     F(eta_i, δ) = ¼ if |eta_i| ≤ δ, else 1 / (2 + exp(|eta_i| − δ) + exp(δ − |eta_i|)),
 
 so the minimiser of the quadratic with curvature Σ_i F x_ij², cut to the radius, never raises the objective. Afterwards
-radius_j = max(2 |step|, radius_j / 2) (Zhang & Oles 2001, Section 4; Genkin, Lewis & Madigan 2007, Figures 2–3).
+radius_j = max(2 |step|, radius_j / 2) (Zhang & Oles 2001; Genkin, Lewis & Madigan 2007).
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ class BasePrior(ABC):
     label its own. ``scale = inf`` leaves a word unpenalised. Further hyperparameters of a family are arrays of the same
     shapes, kept under their argument's name.
 
-    Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so EM needs only E[1/τ | w] = neg_grad(w) /
-    (w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
+    Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so that EM needs no more of it than
+    E[1/τ | w] = neg_grad(w)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
     """
 
     name: ClassVar[str]
@@ -50,9 +50,9 @@ class BasePrior(ABC):
 
     @abstractmethod
     def local(self, w: FloatArray) -> LocalPenalty:
-        """The penalty a kernel sees at ``w``, arrays of the shape of ``w``: it touches −log p at ``w`` and is nowhere below.
+        """The penalty a kernel sees at ``w``, arrays of the shape of ``w``.
 
-        Up to a constant, that is: a step that lowers the penalty then never lowers the prior's density.
+        Up to a constant it touches −log p at ``w`` and lies nowhere below, so what lowers it never lowers the density.
         """
 
     def variance(self, w: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Elastic net prior: Laplace and Gaussian in one, p(w) ∝ exp(−l1_ratio |u| − ½ (1 − l1_ratio) u²), u = (w − mean)/scale."""
+"""Elastic net prior: Laplace and Gaussian in one."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ class Horseshoe(BasePrior):
 
     References
     ----------
-    Carvalho, Polson & Scott (2010), The horseshoe estimator for sparse signals, Biometrika 97, 465–480, Theorem 1.
+    Carvalho, Polson & Scott (2010), The horseshoe estimator for sparse signals, Biometrika 97, 465–480, proof of
+    Theorem 1.
 
     >>> import numpy as np
     >>> bool(Horseshoe(scale=0.1).neg_log(np.array([0.0])) < Horseshoe(scale=0.1).neg_log(np.array([1e-9])))

@@ -16,7 +16,7 @@ from textbayes.priors.base import BasePrior
 
 @priors.register("student_t")
 class StudentT(BasePrior):
-    """−log p(w) = ½ (ν + 1) log(1 + u²/ν) + constant, u = (w − mean)/scale: most weights small, a few as large as need be.
+    """−log p(w) = ½ (ν + 1) log(1 + u²/ν) + constant, u = (w − mean)/scale: most weights small, a few very large.
 
     ``degrees`` ν = 1 is the Cauchy prior, ν = ∞ the Gaussian. No kink, hence no weight exactly at the mean; not
     log-concave, so the result may depend on the start. The penalty is concave in u², hence at most quadratic with

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textbayes.categorizer import Assessment, Explanation, TextCategorizer
+from textbayes.categorizer import Assessment, TextCategorizer
 from textbayes.core.types import BoolArray, FloatArray
+from textbayes.explain import Explanation
 from textbayes.report.records import Example, Reason, Word
 from textbayes.report.surface import common_forms, highlight, shown
 

@@ -19,7 +19,9 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     Whatever goes wrong (a full disk, an interrupt), what stood at ``path`` before stays as it was and nothing else
     is left behind.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays a link: what it points to is replaced
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path} is not a regular file; choose another name")
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
