@@ -8,7 +8,8 @@ Two things are written. Between ``<!-- generated: NAME -->`` and ``<!-- end -->`
 says, see BLOCKS. And every Python and bash block is run, page by page and in order, in a temporary folder; a ``text``
 block right after it holds what it printed. A line ``<!-- not run -->`` before a block (installation) leaves it alone.
 
-Numbers that differ by one in their last digit are not stale: another processor rounds differently.
+Numbers that differ by one in their last digit, or in their fourth after the point, are not stale: another processor
+rounds differently.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from textbayes.core.registry import Registry
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page]
@@ -42,10 +45,28 @@ _FENCED = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WIDTH = 80  # columns of the terminal; click leaves two of them free
-_PUBLIC = [
-    f"textbayes{module}"
-    for module in ("", ".core.errors", ".text", ".select", ".decide", ".evaluate", ".data", ".report")
-] + ["textbayes.links", "textbayes.priors", "textbayes.inference"]
+_PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which names where they do not say
+    "textbayes": (),
+    "textbayes.categorizer": ("Assessment",),
+    "textbayes.explain": ("Explanation", "Contribution"),
+    "textbayes.text": (),
+    "textbayes.select": (),
+    "textbayes.decide": (),
+    "textbayes.evaluate": (),
+    "textbayes.data": (),
+    "textbayes.report": (),
+    "textbayes.links": (),
+    "textbayes.priors": (),
+    "textbayes.inference": (),
+    "textbayes.core.errors": (
+        "InputError",
+        "NotSupportedError",
+        "MalformedFileError",
+        "CorpusNotFoundError",
+        "ModelFileError",
+        "MissingExtraError",
+    ),
+}
 
 
 # -- generated blocks -----------------------------------------------------------------------------------------------
@@ -53,19 +74,21 @@ def links() -> str:
     """The links and what they are."""
     from textbayes.links import links
 
-    return table(("link", "what it is"), ((code(name), summary(links.get(name))) for name in links.names()))
+    rows = ((code(name), summary(links.get(name)), parameters(links.get(name))) for name in links.names())
+    return table(("link", "what it is", "parameters"), rows)
 
 
 def priors() -> str:
     """The priors, what they are, and which properties they have."""
     from textbayes.priors import priors
 
-    def kind(prior: Any) -> str:
-        sparse = "no" if prior.smooth else "yes"
-        return f"{sparse} | {'yes' if prior.log_concave else 'no'}"
+    def row(name: str) -> tuple[str, ...]:
+        prior = priors.get(name)
+        properties = ("no" if prior.smooth else "yes", "yes" if prior.log_concave else "no")
+        return code(name), summary(prior), parameters(prior), *properties
 
-    rows = ((code(name), summary(priors.get(name)), kind(priors.get(name))) for name in priors.names())
-    return table(("prior", "what it is", "weights exactly at the mean | log-concave"), rows)
+    header = ("prior", "what it is", "parameters", "weights exactly at the mean", "log-concave")
+    return table(header, map(row, priors.names()))
 
 
 def inferences() -> str:
@@ -122,12 +145,6 @@ def score_functions() -> str:
 def decision_rules() -> str:
     """The decision rules, what they do, and their parameters."""
     from textbayes.decide import rules
-
-    def parameters(rule: Any) -> str:
-        if rule.__init__ is object.__init__:
-            return "–"
-        given = [item for item in inspect.signature(rule).parameters.values() if item.kind is not item.VAR_KEYWORD]
-        return ", ".join(code(f"{item.name}={item.default!r}") for item in given) or "–"
 
     rows = ((code(name), summary(rules.get(name)), parameters(rules.get(name))) for name in rules.names())
     return table(("rule", "what it does", "parameters"), rows)
@@ -198,21 +215,23 @@ def parts() -> str:
 
 
 def api() -> str:
-    """Autodoc directives for every public name, each once."""
+    """Autodoc directives for every public name and every member of a registry, each once."""
     lines: list[str] = []
     done: set[Any] = set()
-    for name in _PUBLIC:
+    for name, chosen in _PUBLIC.items():
         module = importlib.import_module(name)
-        public = getattr(module, "__all__", None) or [key for key in vars(module) if key.endswith("Error")]
         lines += [f"## {name}", "", "```{eval-rst}", f".. currentmodule:: {name}", ""]
-        for key in public:
-            member = getattr(module, key)
-            if not callable(member) or member in done:
-                continue
-            done.add(member)
-            kind = "class" if inspect.isclass(member) else "function"
-            kind = "exception" if inspect.isclass(member) and issubclass(member, Exception) else kind
-            lines += [f".. auto{kind}:: {key}", *(["   :members:"] if kind == "class" else []), ""]
+        public = {key: getattr(module, key) for key in chosen or module.__all__}
+        for registry in [member for member in public.values() if isinstance(member, Registry)]:
+            members = map(registry.get, registry.names())
+            public |= {f"{member.__module__}.{member.__name__}": member for member in members if callable(member)}
+        for key, member in public.items():
+            if callable(member) and member not in done:
+                done.add(member)
+                is_error = inspect.isclass(member) and issubclass(member, Exception)
+                kind = "exception" if is_error else "class" if inspect.isclass(member) else "function"
+                in_full = kind == "class" and "." not in key  # members of registries do what their base says
+                lines += [f".. auto{kind}:: {key}", *(["   :members:"] if in_full else []), ""]
         lines += ["```", ""]
     return "\n".join(lines)
 
@@ -302,6 +321,12 @@ def escaped(text: str) -> str:
     return re.sub(r"([|*<>\[\]])", r"\\\1", text)
 
 
+def parameters(member: Any) -> str:
+    """What a class takes, with its defaults."""
+    given = [] if member.__init__ is object.__init__ else inspect.signature(member).parameters.values()
+    return ", ".join(code(f"{item.name}={item.default!r}") for item in given) or "–"
+
+
 def code(text: str) -> str:
     return "`" + text.replace("|", r"\|") + "`"
 
@@ -315,7 +340,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def fenced(text: str) -> str:
-    return f"```text\n{text.rstrip()}\n```\n"
+    return "```text\n" + text.strip("\n") + "\n```\n"
 
 
 # -- examples -------------------------------------------------------------------------------------------------------
@@ -426,7 +451,7 @@ class Stale(NamedTuple):
 
 
 def agree(old: str, new: str) -> bool:
-    """Whether the words are the same, and the numbers up to one in their last digit; counts are exact.
+    """Whether the words are the same, and the numbers up to one in their last or fourth decimal; counts are exact.
 
     >>> agree("F1 0.979, bank +19.4", "F1 0.980, bank +19.4"), agree("F1 0.979", "F1 0.981"), agree("3 texts", "4")
     (True, False, False)
@@ -437,8 +462,8 @@ def agree(old: str, new: str) -> bool:
 
 
 def _close(old: str, new: str) -> bool:
-    digits = len(old.partition(".")[2])
-    if digits == 0 or digits != len(new.partition(".")[2]):
+    digits, others = (min(4, len(number.partition(".")[2])) for number in (old, new))
+    if digits == 0 or digits != others:
         return old == new
     return abs(float(old) - float(new)) < 1.5 * 10.0**-digits
 

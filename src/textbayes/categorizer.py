@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from textbayes.categorizer_state import VECTORIZERS, restore, state_of
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
@@ -109,9 +111,10 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     # -- training -------------------------------------------------------------------------------------------------
     def fit(self, texts: Iterable[str], labels: Any, progress: Progress | None = None) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix."""
-        texts, labels = _as_texts(texts), labels if sparse.issparse(labels) else _as_labels(labels)
-        check_same_length(texts, "texts", labels, "labels")
+        texts = _as_texts(texts)
+        self._check_settings()
         indicator, space = encode_labels(labels)
+        check_same_length(texts, "texts", indicator, "labels")
         report = progress or _silent
         report("reading words", 0, 1)
         self.vectorizer_ = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
@@ -120,7 +123,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         members = self._members()
         held_out, learnable = self._out_of_fold(members, counts, indicator, report)
         link = make_link(members[0].link)
-        pool = fit_pool(held_out, indicator, link, space)
+        pool = fit_pool(held_out, indicator, link, space, learnable)
         rule = _make_rule(self.rule, space)
         proba = pooled_probabilities(held_out, pool, link, space)
         rule.fit(proba, indicator & learnable)
@@ -135,17 +138,29 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         self.label_space_, self.classes_ = space, space.classes
         return self
 
+    def _check_settings(self) -> None:
+        if not isinstance(self.cv, numbers.Integral) or self.cv < 2:
+            raise InputError(f"cv={self.cv!r} is not usable; pass a whole number of folds from 2 on")
+        if self.select is None and (self.select_k is not None or self.select_threshold is not None):
+            raise InputError("select_k and select_threshold choose words by a score; name it with select")
+        if self.vectorizer is not None and type(self.vectorizer).__name__ not in VECTORIZERS:
+            raise InputError(
+                f"vectorizer is a {type(self.vectorizer).__name__}; pass a textbayes {' or '.join(VECTORIZERS)}, which "
+                "can be written to a model file"
+            )
+
     def _members(self) -> list[BayesLinearClassifier]:
         given = self.classifier
         if given is None:
             members = default_classifiers()
         else:
-            members = [clone(member) for member in (given if isinstance(given, (list, tuple)) else [given])]
+            members = list(given) if isinstance(given, Sequence) else [given]
+        if not members or not all(isinstance(member, BayesLinearClassifier) for member in members):
+            raise InputError(f"classifier={given!r} is not usable; pass a BayesLinearClassifier or a list of them")
         if len({make_link(member.link).spec for member in members}) != 1:
             raise InputError("pooled classifiers must share one link; give them all the same")
-        for member in members:
-            member.set_params(n_jobs=self.n_jobs if self.n_jobs is not None else member.n_jobs)
-        return members
+        jobs = {} if self.n_jobs is None else {"n_jobs": self.n_jobs}
+        return [clone(member).set_params(**jobs) for member in members]
 
     def _fit_members(
         self, members: list[BayesLinearClassifier], counts: Any, indicator: BoolArray
@@ -175,7 +190,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         for k in range(n_folds):
             report("cross-validation", k, n_folds)
             held_out = fold == k
-            learnable[held_out] = indicator[~held_out].any(axis=0)
+            learnable[held_out] = indicator[~held_out].any(axis=0) & ~indicator[~held_out].all(axis=0)
             weighting, fitted = self._fit_members(members, counts[~held_out], indicator[~held_out])
             X = weighting.transform(counts[held_out])
             for m, member in enumerate(fitted):
@@ -199,12 +214,13 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
 
     def predict(self, texts: Iterable[str]) -> AnyArray:
         """The label of each text; where a text may have many, an indicator matrix in the order of ``classes_``."""
-        decisions = self.assess(texts).decisions
+        proba, decisions = self.assess(texts)
         if self.label_space_.kind == "multilabel":
             return decisions.astype(int)
         if self.label_space_.kind == "binary":
             return self.classes_[decisions[:, 0].astype(int)]
-        return self.classes_[decisions.argmax(axis=1)]
+        # A rule may say yes to several classes or to none: of those it favours, the likeliest.
+        return self.classes_[(proba + 2.0 * decisions).argmax(axis=1)]
 
     def predict_labels(self, texts: Iterable[str]) -> list[tuple[str, ...]]:
         """The names of the labels decided on for each text: one, or none to several where labels are many."""
@@ -217,6 +233,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         explained.
         """
         check_is_fitted(self, "coef_")
+        _check_top(top)
         counts = self.vectorizer_.transform(_as_texts([text]))
         row = self.weighting_.transform(counts)
         words = self.vectorizer_.get_feature_names_out()[row.indices]
@@ -237,7 +254,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         self, labels: Sequence[str] | None, proba: FloatArray, decisions: BoolArray
     ) -> list[tuple[int, bool]]:
         if labels is not None:
-            return [self._column(label) for label in labels]
+            return [self._column(label) for label in ([labels] if isinstance(labels, str) else labels)]
         if self.label_space_.kind == "binary":
             return [(0, not decisions[0])]
         chosen = np.flatnonzero(decisions)
@@ -247,6 +264,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     def top_words(self, label: str, k: int = 20) -> list[tuple[str, float]]:
         """The words with the largest weights for a label, by size, with their sign; either of two classes."""
         check_is_fitted(self, "coef_")
+        _check_top(k)
         column, mirrored = self._column(label)
         weights = -self.coef_[column] if mirrored else self.coef_[column]
         order = np.argsort(-np.abs(weights), kind="stable")[:k]
@@ -264,41 +282,13 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """What a model file holds: a JSON-able description and named arrays."""
         check_is_fitted(self, "coef_")
-        vectorizer, vectorizer_arrays = self.vectorizer_.to_state()
-        weighting, weighting_arrays = self.weighting_.to_state()
-        space = self.label_space_
-        meta = {
-            "link": self.link_.spec,
-            "labels": {"kind": space.kind, "classes": space.classes.tolist()},
-            "rule": self.rule_.to_state(),
-            "held_out": self.held_out_,
-            "vectorizer": vectorizer,
-            "weighting": weighting,
-        }
-        coef = sparse.csr_matrix(self.coef_)
-        arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
-        arrays |= {"intercept": self.intercept_, "pool": self.pool_}
-        arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
-        arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
-        return meta, arrays
+        return state_of(self)
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> TextCategorizer:
         """The categorizer a state was taken from; it scores the same to the last bit."""
-
-        def part(name: str) -> dict[str, AnyArray]:
-            return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-
         model = cls()
-        model.vectorizer_ = TextVectorizer.from_state(meta["vectorizer"], part("vectorizer"))
-        model.weighting_ = TermWeighting.from_state(meta["weighting"], part("weighting"))
-        model.label_space_ = LabelSpace(np.asarray(meta["labels"]["classes"]), meta["labels"]["kind"])
-        model.classes_, model.link_ = model.label_space_.classes, make_link(meta["link"])
-        model.rule_, model.held_out_ = Rule.from_state(meta["rule"]), dict(meta["held_out"])
-        model.intercept_, model.pool_ = arrays["intercept"], arrays["pool"]
-        shape = (len(model.intercept_), len(model.vectorizer_.get_feature_names_out()))
-        coef = sparse.csr_matrix((arrays["coef.data"], arrays["coef.indices"], arrays["coef.indptr"]), shape=shape)
-        model.coef_ = np.ascontiguousarray(coef.toarray().T).T
+        restore(model, meta, arrays)
         return model
 
     def __sklearn_tags__(self) -> Any:
@@ -328,15 +318,21 @@ def _make_rule(rule: str | Rule, space: LabelSpace) -> Rule:
 
 
 def _as_texts(texts: Iterable[str]) -> list[str]:
-    if isinstance(texts, (str, bytes)):
-        raise InputError("one text was given where a list of texts is needed; wrap it in a list: [text]")
+    if isinstance(texts, (str, bytes)) or texts is None:
+        raise InputError(
+            f"texts is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
+        )
     return list(texts)
 
 
-def _as_labels(labels: Any) -> Any:
-    if isinstance(labels, (str, bytes)) or labels is None:
-        raise InputError(f"labels is {labels!r}; pass one label, or a list of labels, per text")
-    return labels if isinstance(labels, np.ndarray) else list(labels)
+def _shortened(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else f"{shown[:40]}…"
+
+
+def _check_top(top: int | None) -> None:
+    if top is not None and top < 1:
+        raise InputError(f"{top} words were asked for; pass a number from 1 on, or None for all")
 
 
 def _silent(what: str, done: int, total: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import warnings
 from typing import Any
@@ -24,7 +25,7 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import check_same_length
 from textbayes.inference import Posterior, Problem, inferences
-from textbayes.links import make_link
+from textbayes.links import BaseLink, make_link
 from textbayes.priors import make_prior
 
 
@@ -115,6 +116,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         if y is None:
             raise InputError("requires y to be passed, but the target y is None; pass one label per document")
+        self._check_settings()
         indicator, space = _encode(y)
         check_same_length(X, "X", indicator, "y")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -141,12 +143,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities, one column per class; rows add up to one unless the labels are multi-label."""
-        proba = make_link(self.link).probability(self.linear_predictor(X))
-        if self.label_space_.kind == "binary":
-            return np.hstack([1.0 - proba, proba])
+        eta, link = self.linear_predictor(X), make_link(self.link)
         if self.label_space_.kind == "multiclass":
-            return normalize_rows(proba)
-        return proba
+            return one_of_many(eta, link)
+        proba = link.probability(eta)
+        return np.hstack([1.0 - proba, proba]) if self.label_space_.kind == "binary" else proba
 
     def predict(self, X: Any) -> AnyArray:
         """The likelier class; for multi-label an indicator of the labels likelier than not."""
@@ -185,6 +186,12 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             return None
         return Posterior(coef, self.intercept_, None, self.fit_info_)
 
+    def _check_settings(self) -> None:
+        if not (isinstance(self.tol, numbers.Real) and 0.0 < float(self.tol) < np.inf):
+            raise InputError(f"tol={self.tol!r} is not usable; pass a positive number such as 1e-4")
+        if not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 1:
+            raise InputError(f"max_iter={self.max_iter!r} is not usable; pass a whole number from 1 on")
+
     def _warn_if_unfinished(self) -> None:
         unfinished = np.flatnonzero(~self.fit_info_.converged)
         if len(unfinished):
@@ -201,40 +208,46 @@ def n_threads(n_jobs: int | None) -> int:
     """Threads for scikit-learn's ``n_jobs``: None is 1, −1 all cores, −2 all but one."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise InputError("n_jobs=0 runs nothing; pass a positive number, −1 for all cores or None for 1")
+    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise InputError(f"n_jobs={n_jobs!r} is not usable; pass a positive number, −1 for all cores or None for 1")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
-def normalize_rows(proba: FloatArray) -> FloatArray:
-    """Rows divided by their sum; a row of zeros becomes uniform."""
-    total = proba.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, proba / np.where(total > 0.0, total, 1.0), 1.0 / proba.shape[1])
+def one_of_many(eta: FloatArray, link: BaseLink) -> FloatArray:
+    """Probabilities of classes that exclude each other: each class's own, divided by their sum.
+
+    Done with logarithms, so that classes stay apart where all their own probabilities are nearly 0.
+    """
+    log_prob = link.log_prob(eta, np.ones_like(eta))
+    proba = np.exp(log_prob - log_prob.max(axis=1, keepdims=True))
+    return proba / proba.sum(axis=1, keepdims=True)
 
 
 def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
     """Labels as scikit-learn's users pass them: a vector, a column (with its warning), lists or an indicator matrix."""
-    if sparse.issparse(y) or _is_ragged(y):
-        return encode_labels(y)
-    array = np.asarray(y)
-    if array.ndim == 2 and array.shape[1] > 1:
-        return encode_labels(array)
-    array = column_or_1d(array, warn=True)
-    if array.dtype.kind == "f":
-        assert_all_finite(array, input_name="y")
-    check_classification_targets(array)
-    return encode_labels(array)
+    if not sparse.issparse(y):
+        y = (
+            y
+            if isinstance(y, (list, tuple)) and any(isinstance(row, (list, tuple, set)) for row in y)
+            else np.asarray(y)
+        )
+    if isinstance(y, np.ndarray) and (y.ndim == 1 or y.shape[1:] == (1,)) and not _holds_collections(y):
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+    return encode_labels(y)
 
 
-def _is_ragged(y: Any) -> bool:
-    """Lists of labels, as opposed to the rows of an indicator matrix."""
-    if not isinstance(y, (list, tuple)) or not any(isinstance(row, (list, tuple, set, frozenset)) for row in y):
-        return False
-    return len({len(row) for row in y}) > 1 or any(isinstance(label, str) for row in y for label in row)
+def _holds_collections(y: AnyArray) -> bool:
+    return y.dtype == object and any(isinstance(label, (list, tuple, set, frozenset)) for label in y.ravel())
 
 
 def _as_columns(X: Any) -> Any:
-    """CSC with sorted int32 indices, whatever came in."""
-    X = sparse.csc_matrix(X)
-    X.sort_indices()
-    return sparse.csc_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape, copy=False)
+    """CSC with sorted, distinct int32 indices, whatever came in; what came in is not changed."""
+    columns = sparse.csc_matrix(X)
+    if not columns.has_canonical_format:
+        columns = columns.copy() if columns is X or np.shares_memory(columns.data, getattr(X, "data", X)) else columns
+        columns.sum_duplicates()
+    arrays = (columns.data, columns.indices.astype(np.int32, copy=False), columns.indptr.astype(np.int64))
+    return sparse.csc_matrix(arrays, shape=columns.shape, copy=False)

@@ -12,7 +12,7 @@ from scipy import optimize
 
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.linear import normalize_rows
+from textbayes.linear import one_of_many
 from textbayes.links.base import BaseLink
 
 _PRIOR_SD = 2.0
@@ -20,8 +20,7 @@ _PRIOR_SD = 2.0
 
 def probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
     """Probability of every column; those of one-of-many classes add up to one."""
-    proba = link.probability(eta)
-    return normalize_rows(proba) if space.kind == "multiclass" else proba
+    return one_of_many(eta, link) if space.kind == "multiclass" else link.probability(eta)
 
 
 def pooled_probabilities(eta: FloatArray, pool: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
@@ -29,17 +28,26 @@ def pooled_probabilities(eta: FloatArray, pool: FloatArray, link: BaseLink, spac
     return probabilities(np.tensordot(pool, eta, axes=1), link, space)
 
 
-def fit_pool(eta: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace) -> FloatArray:
-    """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, 2²)."""
+def fit_pool(
+    eta: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace, learnable: BoolArray | None = None
+) -> FloatArray:
+    """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, 2²).
+
+    Only entries that are ``learnable`` (n_docs, n_columns) count; where there are none, members share equally.
+    """
     n_members = len(eta)
     equal = np.full(n_members, 1.0 / n_members)
+    use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
+    right = indicator & use
+    if not (right.any() and (use & ~indicator).any()):
+        return equal
 
     def negative_log_posterior(pool: FloatArray) -> float:
         proba = np.clip(pooled_probabilities(eta, pool, link, space), 1e-300, 1.0)
         if space.kind == "multiclass":
-            fit = np.log(proba[indicator]).sum()
+            fit = np.log(proba[right]).sum()
         else:
-            fit = np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))).sum()
+            fit = np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))[use]).sum()
         return float(-fit + 0.5 * (((pool - equal) / _PRIOR_SD) ** 2).sum())
 
     bounds = [(0.0, 10.0)] * n_members

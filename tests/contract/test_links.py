@@ -106,18 +106,6 @@ def test_says_whether_it_is_log_concave(link):
     assert link.log_concave == (lowest >= 0.0)
 
 
-@pytest.mark.parametrize("y", SIGNS)
-def test_newton_uses_the_hessian_where_it_can(link, y):
-    sign = np.full_like(GRID, y)
-    hessian = link.hessian(GRID, sign)
-    omega = link.newton_curvature(GRID, sign, hessian)
-    np.testing.assert_array_equal(omega[hessian > 0.0], hessian[hessian > 0.0])
-    if not link.log_concave:
-        assert (omega > 0.0).all()
-        bent = hessian <= 0.0
-        np.testing.assert_array_equal(omega[bent], link.curvature(GRID, sign)[bent])
-
-
 def test_log_odds(link):
     np.testing.assert_allclose(link.log_odds(GRID), BaseLink.log_odds(link, GRID), rtol=1e-10, atol=1e-13)
     eta = np.linspace(-5.0, 5.0, 33)

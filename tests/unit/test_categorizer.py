@@ -130,10 +130,17 @@ def test_progress_is_reported():
     ("texts", "labels", "message"),
     [
         ([], [], "no "),
-        ("one text", ["a"], "wrap it in a list"),
-        (["a b", "c d"], ["x"], "differ in length: 2 and 1"),
+        ("one text", ["a"], "wrap one text in a list"),
+        (None, ["a"], "texts is None"),
+        (["a b", "c d"], ["x", "y", "x"], "differ in length: 2 and 3"),
         (["a b", "c d"], ["x", "x"], "only one class, 'x'"),
-        (["a b", "c d"], None, "labels is None"),
+        (["a b", "c d"], None, "labels are given as NoneType"),
+        (["a b", "c d"], {"x": 1}, "labels are given as dict"),
+        (["a b", "c d"], ["x", float("nan")], "NaN"),
+        (["a b", "c d"], ["1", 1], r"mix types \(number, str\)"),
+        (["a b", "c d"], [b"x", b"y"], "labels of type bytes"),
+        (["a b", "c d"], [["x"], None], "None"),
+        (["a b", "c d"], np.zeros((2, 0)), "shape"),
         (["a b", "c d"], [[], []], "no document carries a label"),
         (["a b", "c d"], ["x", None], "None"),
         (["a b", "c d"], [1.0, float("nan")], "NaN"),
@@ -174,3 +181,54 @@ def test_held_out_figures_are_those_of_texts_not_seen(multilabel):
     rng = np.random.default_rng(0)
     shuffled = [labels[i] for i in rng.permutation(len(labels))]
     assert TextCategorizer().fit(texts, shuffled).held_out_["log_loss"] > 3 * multilabel.held_out_["log_loss"]
+
+
+@pytest.mark.parametrize("rule", ["max_f1", "fixed", "target_recall"])
+def test_single_label_prediction_follows_the_probabilities_within_what_the_rule_favours(rule):
+    rng = np.random.default_rng(0)
+    words = [f"word{letter}" for letter in "abcdefghij"]
+    topics = np.arange(120) % 4
+    texts = [" ".join(words[t] if rng.random() < 0.3 else rng.choice(words) for _ in range(6)) for t in topics]
+    model = TextCategorizer(rule=rule, cv=3).fit(texts, topics)
+    proba, decisions = model.assess(texts)
+    chosen = model.predict(texts)
+    for row, yes, label in zip(proba, decisions, chosen, strict=True):
+        allowed = np.flatnonzero(yes) if yes.any() else np.arange(4)
+        assert label == allowed[row[allowed].argmax()]
+
+
+def test_no_texts_no_results(multiclass, multilabel):
+    assert multiclass.predict([]).tolist() == []
+    assert multilabel.predict_labels([]) == []
+    assert multilabel.predict_proba([]).shape == (0, 3)
+
+
+def test_two_texts_are_enough():
+    model = TextCategorizer(vectorizer=TextVectorizer()).fit(["corn wheat", "bank rates"], ["grain", "money"])
+    assert model.predict(["corn wheat", "bank rates"]).tolist() == ["grain", "money"]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"cv": 2.5}, "cv=2.5 is not usable"),
+        ({"cv": 1}, "cv=1 is not usable"),
+        ({"select_k": 5}, "name it with select"),
+        ({"classifier": "logit"}, "pass a BayesLinearClassifier"),
+        ({"classifier": []}, "pass a BayesLinearClassifier"),
+        ({"vectorizer": "words"}, "pass a textbayes TextVectorizer"),
+        ({"n_jobs": 0}, "n_jobs=0 is not usable"),
+        ({"classifier": BayesLinearClassifier(tol=float("nan"))}, "tol=nan is not usable"),
+        ({"classifier": BayesLinearClassifier(max_iter=0)}, "max_iter=0 is not usable"),
+    ],
+)
+def test_settings_that_make_no_sense(params, message):
+    with pytest.raises(InputError, match=message):
+        TextCategorizer(**params).fit(TEXTS, TOPICS)
+
+
+def test_a_label_as_one_string_and_a_number_of_words(multiclass):
+    assert multiclass.explain("corn", labels="grain")[0].label == "grain"
+    for call in (lambda: multiclass.explain("corn", top=0), lambda: multiclass.top_words("grain", -1)):
+        with pytest.raises(InputError, match="words were asked for"):
+            call()

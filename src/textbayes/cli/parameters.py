@@ -56,6 +56,25 @@ class RegistryName(Checked):
         return registered_names(self.package)
 
 
+class LinkSpec(RegistryName):
+    """A link and its parameters: ``logit``, ``student_t:df=4``, ``flip:rate=0.01,base=probit``."""
+
+    name = "link"
+
+    def __init__(self) -> None:
+        super().__init__("textbayes.links:links")
+        self._check = _make_link
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "NAME[:PARAMETER=VALUE,…]"
+
+
+def _make_link(spec: str) -> object:
+    from textbayes.links import make_link
+
+    return make_link(spec)
+
+
 class RuleSpec(RegistryName):
     """A decision rule and its parameters: ``max_f1``, ``fixed:threshold=0.3``, ``max_f1:fbr=0.3,fallback=never``."""
 

@@ -11,7 +11,7 @@ from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import label_options, read_labelled
 from textbayes.cli.output import Output, console, output_options
-from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
+from textbayes.cli.parameters import LinkSpec, NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
@@ -34,7 +34,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.option(
     "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."
 )
-@click.option("--link", cls=NameOption, type=RegistryName("textbayes.links:links"), help="Link; logit if not given.")
+@click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given.")
 @click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
 @click.option("--top-k", "select_k", type=click.IntRange(min=1), help="Words per label at most; needs --select.")
 @click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select.")

@@ -6,7 +6,8 @@ Three kinds: ``binary`` (two classes, one column: the second class in sorted ord
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray
 
 Kind = Literal["binary", "multiclass", "multilabel"]
+_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
 class LabelSpace(NamedTuple):
@@ -47,30 +49,55 @@ def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[Bo
     """Indicator matrix and label space of labels given as a vector, as lists of labels, or as an indicator matrix.
 
     A vector of scalars is binary or multi-class; a sequence of lists, tuples or sets, or a 0/1 matrix of two
-    dimensions, is multi-label (its classes are then ``0 … k−1`` unless ``classes`` names them).
+    dimensions (an array, a sparse matrix or nested lists), is multi-label. A matrix has the classes ``0 … k−1`` unless
+    ``classes`` names them. Labels are strings, whole numbers or booleans, all of one kind.
     """
-    if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2):
+    if isinstance(labels, (str, bytes, Mapping)) or labels is None:
+        raise InputError(
+            f"labels are given as {type(labels).__name__}; pass one label, or a list of labels, per document"
+        )
+    if hasattr(labels, "to_numpy"):
+        labels = labels.to_numpy()
+    if not sparse.issparse(labels) and not isinstance(labels, (list, tuple, np.ndarray)):
+        labels = np.asarray(labels) if hasattr(labels, "__array__") else list(labels)
+    if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2) or _is_nested_matrix(labels):
         return _from_matrix(labels, classes)
-    labels = list(labels)
-    if not labels:
+    if len(labels) == 0:
         raise InputError("no labels were given; pass one label, or a list of labels, per document")
-    if any(isinstance(label, (list, tuple, set, frozenset, np.ndarray)) for label in labels):
-        return _from_lists(labels, classes)
+    if any(isinstance(label, _COLLECTIONS) for label in labels):
+        return _from_lists(list(labels), classes)
     return _from_vector(labels, classes)
+
+
+def _is_nested_matrix(labels: Any) -> bool:
+    """Rows of two numbers or more, all 0 or 1 and of one length: a matrix, not lists of the labels 0 and 1."""
+    if isinstance(labels, np.ndarray) or not labels or not all(isinstance(row, (list, tuple)) for row in labels):
+        return False
+    width = len(labels[0])
+    return width > 1 and all(len(row) == width and all(_is_bit(value) for value in row) for row in labels)
+
+
+def _is_bit(value: Any) -> bool:
+    return isinstance(value, (bool, int, np.integer, np.bool_)) and value in (0, 1)
 
 
 def _from_matrix(matrix: Any, classes: Iterable[Any] | None) -> tuple[BoolArray, LabelSpace]:
     array = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    if not array.size:
+        raise InputError(f"the label matrix has shape {array.shape}; at least one document and one label are needed")
     if not np.isin(array, (0, 1)).all():
         raise InputError("a label matrix must hold only 0 and 1: one row per document, one column per label")
-    names = np.arange(array.shape[1]) if classes is None else np.asarray(list(classes))
+    names = np.arange(array.shape[1]) if classes is None else _class_array(list(classes))
     if len(names) != array.shape[1]:
         raise InputError(f"the label matrix has {array.shape[1]} columns but {len(names)} classes are named")
     return array.astype(np.bool_), LabelSpace(names, "multilabel")
 
 
 def _from_lists(labels: Sequence[Any], classes: Iterable[Any] | None) -> tuple[BoolArray, LabelSpace]:
-    rows = [(label,) if isinstance(label, str) or not isinstance(label, Iterable) else tuple(label) for label in labels]
+    if any(row is None for row in labels):
+        raise InputError("some labels are None; use an empty list for a document without labels")
+    rows = [tuple(row) if isinstance(row, _COLLECTIONS) else (row,) for row in labels]
+    _check_kind([name for row in rows for name in row])
     found = sorted({name for row in rows for name in row})
     names = found if classes is None else list(classes)
     if not names:
@@ -82,31 +109,60 @@ def _from_lists(labels: Sequence[Any], classes: Iterable[Any] | None) -> tuple[B
             if name not in column:
                 raise InputError(f"label {name!r} is not among the classes {_listed(names)}")
             indicator[i, column[name]] = True
-    return indicator, LabelSpace(np.asarray(names), "multilabel")
+    return indicator, LabelSpace(_class_array(names), "multilabel")
 
 
-def _from_vector(labels: Sequence[Any], classes: Iterable[Any] | None) -> tuple[BoolArray, LabelSpace]:
-    array = np.asarray(labels)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InputError("labels contain NaN or infinity; every document needs a label")
-    if array.dtype == object and any(label is None for label in labels):
-        raise InputError("some labels are None; use an empty list for a document without labels (multi-label)")
-    found, codes = np.unique(array, return_inverse=True)
+def _from_vector(labels: Any, classes: Iterable[Any] | None) -> tuple[BoolArray, LabelSpace]:
+    values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    _check_kind(values)
+    found = sorted(set(values))
     if classes is not None:
-        names = np.asarray(list(classes))
-        unseen = [name for name in found.tolist() if name not in names]
+        names = list(classes)
+        unseen = [name for name in found if name not in names]
         if unseen:
-            raise InputError(f"label {unseen[0]!r} is not among the classes {_listed(names.tolist())}")
-        position = {name: j for j, name in enumerate(names.tolist())}
-        codes = np.asarray([position[name] for name in found.tolist()])[codes]
+            raise InputError(f"label {unseen[0]!r} is not among the classes {_listed(names)}")
         found = names
     if len(found) < 2:
-        raise InputError(
-            f"only one class, {found.tolist()[0]!r}, was given; a classifier needs documents of at least two"
-        )
-    if len(found) == 2:
-        return (codes == 1)[:, None], LabelSpace(found, "binary")
-    return codes[:, None] == np.arange(len(found)), LabelSpace(found, "multiclass")
+        raise InputError(f"only one class, {found[0]!r}, was given; a classifier needs documents of at least two")
+    position = {name: j for j, name in enumerate(found)}
+    codes = np.fromiter((position[value] for value in values), dtype=np.int64, count=len(values))
+    space = LabelSpace(_class_array(found), "binary" if len(found) == 2 else "multiclass")
+    if space.kind == "binary":
+        return (codes == 1)[:, None], space
+    return codes[:, None] == np.arange(len(found)), space
+
+
+def _check_kind(values: Sequence[Any]) -> None:
+    """Labels of one kind that sorts, compares and can be written to a model file."""
+    kinds = {_kind(value) for value in values}
+    if "None" in kinds:
+        raise InputError("some labels are None; use an empty list for a document without labels (multi-label)")
+    if "NaN" in kinds:
+        raise InputError("labels contain NaN or infinity; every document needs a label")
+    odd = kinds - {"str", "bool", "number"}
+    if odd:
+        raise InputError(f"labels of type {min(odd)} were given; use strings, whole numbers or booleans")
+    if len(kinds) > 1:
+        raise InputError(f"labels mix types ({', '.join(sorted(kinds))}); make them all strings or all numbers")
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return "str"
+    if isinstance(value, (bool, np.bool_)):
+        return "bool"
+    if isinstance(value, numbers.Real):
+        return "number" if np.isfinite(float(value)) else "NaN"
+    return type(value).__name__
+
+
+def _class_array(names: Sequence[Any]) -> AnyArray:
+    """Classes as an array; strings as objects, so that one long name does not widen them all."""
+    if names and all(isinstance(name, str) for name in names):
+        return np.array(names, dtype=object)
+    return np.asarray(names)
 
 
 def _listed(names: Sequence[Any], most: int = 8) -> str:

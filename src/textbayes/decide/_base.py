@@ -94,6 +94,9 @@ class Rule(BaseEstimator):
         unknown = set(state["params"]) - set(rule_class._get_param_names())
         if unknown:
             raise InputError(f"rule {state['rule']!r} has no parameter {sorted(unknown)[0]!r}; was the state altered?")
+        names = [key for key in state["fitted"] if not key.isidentifier() or key[0] == "_" or key[-1] != "_"]
+        if names:
+            raise InputError(f"rule {state['rule']!r} learns no {names[0]!r}; was the state altered?")
         rule = rule_class(**{key: _revived(value) for key, value in state["params"].items()})
         for key, value in state["fitted"].items():
             setattr(rule, key, np.asarray(value) if isinstance(value, list) else _revived(value))

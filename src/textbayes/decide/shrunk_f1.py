@@ -52,7 +52,7 @@ class ShrunkF1(ThresholdRule):
         self.width = width
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
-        if self.strength < 0.0 or self.width <= 0.0:
+        if not (self.strength >= 0.0 and self.width > 0.0):
             raise InputError(f"strength={self.strength!r} must be ≥ 0 and width={self.width!r} > 0")
         Y = self._need_labels(Y)
         tp, fp = _counts_above(proba, Y)
@@ -68,8 +68,15 @@ class ShrunkF1(ThresholdRule):
         hits = tp + m * prior_tp
         f = 2.0 * hits / (hits + fp + m * prior_fp + n_positive[:, None] + m)
         best = f >= f.max(axis=1, keepdims=True) - 1e-12
-        middle = (best * _GRID).sum(axis=1) / best.sum(axis=1)
-        self.thresholds_ = expit(middle)
+        self.thresholds_ = expit([_middle_of_longest_run(row) for row in best])
+
+
+def _middle_of_longest_run(best: BoolArray) -> float:
+    """The middle of the longest stretch of thresholds that are equally good; of equal ones the strictest."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], best, [False]]).astype(np.int8)))
+    starts, stops = edges[::2], edges[1::2]
+    longest = len(starts) - 1 - int(np.argmax((stops - starts)[::-1]))
+    return float(_GRID[starts[longest] : stops[longest]].mean())
 
 
 def _counts_above(proba: FloatArray, Y: BoolArray) -> tuple[FloatArray, FloatArray]:

@@ -66,7 +66,11 @@ class LabelFit:
     ) -> tuple[float, FloatArray, FloatArray]:
         link = self.problem.link
         log_prob, score, hessian = link.derivatives(eta, y)
-        omega = hessian if link.log_concave else link.curvature(eta, y)
+        omega = hessian
+        if not link.log_concave and (bent := hessian <= 0.0).any():
+            # Newton needs a model that is convex: where the exact one is not, the majorising one takes its place.
+            omega = hessian.copy()
+            omega[bent] = link.curvature(eta[bent], y[bent])
         omega = np.maximum(omega, _HESSIAN_FLOOR)
         if weight is not None:
             log_prob, score, omega = weight * log_prob, weight * score, weight * omega
@@ -116,17 +120,20 @@ class LabelFit:
         if self.allowed is not None:
             violation[~self.allowed] = 0.0
         if self.reference == 0.0:  # violations are measured against the largest partial derivative at the start
-            largest = float(np.abs(gradient).max(initial=0.0))
-            self.reference = max(largest, np.finfo(float).tiny) if not self.prior.pole else self.reference_at_mean()
+            self.reference = self.reference_at_mean() if self.prior.pole else self._largest(gradient)
         return violation
+
+    def _largest(self, gradient: FloatArray) -> float:
+        """The largest partial derivative, or a share of all scores where no word tells anything."""
+        of_scores = 1e-3 * float(np.abs(self.score).sum())
+        return max(float(np.abs(gradient).max(initial=of_scores)), float(np.finfo(float).tiny))
 
     def reference_at_mean(self) -> float:
         """The largest partial derivative at the prior mean: the reference of a fit that must not start there."""
         cold = LabelFit(self.problem, None, self.label)
         cold.eta = np.asarray(self.problem.X @ cold.w)
         cold.start_intercept()
-        gradient = self.problem.X.T @ cold.refresh()
-        return max(float(np.abs(gradient).max(initial=0.0)), np.finfo(float).tiny)
+        return cold._largest(self.problem.X.T @ cold.refresh())
 
     def intercept_violation(self) -> float:
         if self.problem.intercept_prior is None or self.one_sided:
@@ -149,7 +156,7 @@ class LabelFit:
         shift = 0.0
         for _ in range(MAX_NEWTON):
             likelihood, score, omega = self._derivatives(eta + shift, y, weight)
-            step = float(score.sum() / omega.sum())
+            step = float(score.sum() / max(omega.sum(), _HESSIAN_FLOOR))  # no document may count at all
             while abs(step) > 1e-6 and self._derivatives(eta + shift + step, y, weight)[0] < likelihood:
                 step /= 2.0
             shift += step

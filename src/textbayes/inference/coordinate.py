@@ -2,8 +2,9 @@
 
 Labels are solved in blocks. A round computes the full gradient of every unfinished label of the block in one reading
 of the matrix; each label then takes the words that violate its optimality conditions most into its working set and
-solves on those alone (exact Newton curvature where the link is log-concave, a majorising one elsewhere, line search in
-either case). A label is finished when no word violates by more than ``tol`` times the largest violation at the start.
+solves on those alone (with the exact curvature of a document where it is positive, else with a majorising one, and
+with a line search in either case). A label is finished when no word violates by more than ``tol`` times the largest
+violation at the start.
 
 A prior that is not log-concave is seen from the present weights anew after every step, as a weighted lasso or ridge
 penalty that lies above it (local linear approximation, Zou & Li 2008), so that no step lowers the posterior.

@@ -5,9 +5,9 @@ Minimises the quadratic model
     −Σ_i score_i d_i + ½ Σ_i omega_i d_i²  +  Σ_j [ l1_j |w_j − c_j| + ½ l2_j (w_j − c_j)² ],
 
 with d = X (w − w₀) + (b − b₀), by cyclic exact steps. The intercept is profiled out: its optimum is known after every
-step from two running sums, so it costs O(1) a step instead of a pass over all documents. This file keeps the residual of
-every document (cost of a step: the column's non-zeros); ``gram.py`` keeps the gradient of every column instead and is
-faster for small working sets.
+step from two running sums, so it costs O(1) a step instead of a pass over all documents. This file keeps the residual
+of every document (cost of a step: the column's non-zeros); ``gram.py`` keeps the gradient of every column instead and
+is faster for small working sets.
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.links.probit import Probit
 
-# Where the polynomial's variable log(1 + τ/2) ends when √ν is larger: no predictor comes near.
-_FARTHEST = 1e5
+_FARTHEST = 1e5  # where the polynomial ends if √ν lies beyond; no predictor does
 _NODES = 96  # the largest ν need degree 70; up to ν = 100 it is 25
 _PRECISION = 1e-14
 _QUADRATURE_POINTS = 320
@@ -50,7 +49,7 @@ def student_tail(df: float) -> Callable[[FloatArray], Tail]:
         return _normal_tail
     series = _fit(df)
     # T(0) = ½ fixes the density's constant: no gamma functions, whose logarithms cancel for large ν.
-    log_density_at_zero = np.log(_excess(np.zeros(1), df)[0] / 2.0)
+    log_density_at_zero = np.log(0.5 * _chebyshev(-np.ones(1), series)[0])
 
     def tail(t: FloatArray) -> Tail:
         square = t * (t / df)

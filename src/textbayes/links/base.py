@@ -77,19 +77,6 @@ class BaseLink(ABC):
         """All three at once; override where they share work."""
         return Derivatives(self.log_prob(eta, y), self.score(eta, y), self.hessian(eta, y))
 
-    def newton_curvature(self, eta: FloatArray, y: FloatArray, hessian: FloatArray) -> FloatArray:
-        """What a Newton step with line search uses: the hessian, and where it is not positive the majorising curvature.
-
-        Majorising throughout would be safe without a line search, but slow: a document on the right side has next to
-        no hessian, while its majoriser must allow for all that lies on the wrong side.
-        """
-        bent = hessian <= 0.0
-        if self.log_concave or not bent.any():
-            return hessian
-        out = hessian.copy()
-        out[bent] = self.curvature(eta[bent], y[bent])
-        return out
-
     def working(self, eta: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""
         omega = self.curvature(eta, y)

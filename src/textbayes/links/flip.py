@@ -30,7 +30,7 @@ class Flip(BaseLink):
     base : str or link
         Any other link.
     rate : float in [0, ½)
-        Share of flipped labels.
+        Share of flipped labels. No probability is lower, so keep it well below the share of the rarest label.
 
     References
     ----------
@@ -53,7 +53,7 @@ class Flip(BaseLink):
         {"base": "probit", "rate": 0.0},
     )
 
-    def __init__(self, base: str | BaseLink = "logit", rate: float = 0.01) -> None:
+    def __init__(self, base: str | BaseLink = "logit", rate: float = 0.001) -> None:
         self.base, self.rate = make_link(base), float(rate)
         if not 0.0 <= self.rate < 0.5:
             raise InputError(f"rate={rate} is given; the share of flipped labels must be at least 0 and below 0.5")

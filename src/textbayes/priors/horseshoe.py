@@ -11,8 +11,8 @@ from textbayes.priors import priors
 from textbayes.priors.base import BasePrior
 
 _NEAREST = 1e-150  # closer to the mean than this is at the mean; the square still is a number
-_FAR = 2.0  # beyond this the continued fraction, which knows 1 − 1/(t f) without cancellation
-_FRACTION_TERMS = 40
+_FAR = 50.0  # beyond this the continued fraction, which gives 1/(t f) − 1 without cancellation
+_FRACTION_TERMS = 8
 
 
 @priors.register("horseshoe")

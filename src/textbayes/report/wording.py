@@ -87,7 +87,7 @@ def _weighting(weighting: TermWeighting) -> str:
 
 
 def _model(model: TextCategorizer) -> str:
-    link = {"logit": "logistic", "probit": "probit"}.get(model.link_.name, f"{model.link_.name}-link")
+    link = {"logit": "logistic", "probit": "probit"}.get(model.link_.name, f"{model.link_.spec}-link")
     used, size = int(np.count_nonzero(model.coef_)), int(model.coef_.size)
     text = f"{link} regression per label; {used:,} of {size:,} weights are not zero"
     if len(model.pool_) > 1:

@@ -16,7 +16,7 @@ import numpy as np
 
 from textbayes._version import __version__
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.errors import ModelFileError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.store.atomic import atomic_write
 
 FORMAT = "textbayes model"
@@ -30,9 +30,11 @@ def save_model(model: TextCategorizer, path: str | Path) -> None:
     """Write a fitted categorizer to ``path``; what stood there is replaced only when the new file is complete."""
     from safetensors.numpy import save
 
+    if not isinstance(model, TextCategorizer):
+        raise InputError(f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer")
     meta, arrays = model.to_state()
     members = {
-        "model.json": json.dumps({"class": type(model).__name__, "state": meta}, ensure_ascii=False).encode(),
+        "model.json": json.dumps({"class": type(model).__name__, "state": meta}).encode(),
         "arrays.safetensors": save({name: np.ascontiguousarray(array) for name, array in arrays.items()}),
     }
     manifest = {
@@ -60,7 +62,7 @@ def load_model(path: str | Path) -> TextCategorizer:
                 f"{path} holds a {described['class']!r}, which this version of textbayes does not know"
             )
         return TextCategorizer.from_state(described["state"], arrays)
-    except (KeyError, TypeError, ValueError, SafetensorError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, SafetensorError) as error:
         raise ModelFileError(f"{path} is a damaged model file ({error}); train or copy it again") from error
 
 

@@ -129,7 +129,11 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any, reset: bool) -> sparse.csr_matrix:
         """The counts as a float64 CSR matrix of our own, without stored zeros or duplicates."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, copy=True, reset=reset)
+        # No document at all is fine to weigh, though nothing can be learnt from it.
+        least = 1 if reset else 0
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, copy=True, reset=reset, ensure_min_samples=least
+        )
         X = sparse.csr_matrix(X)
         X.sum_duplicates()
         X.eliminate_zeros()

@@ -38,6 +38,20 @@ def test_indicator_matrix(form):
     assert space.column_names == ["x", "y"]
 
 
+def test_nested_lists_of_bits_are_a_matrix():
+    indicator, space = encode_labels([[1, 0, 1], [0, 1, 0]])
+    assert indicator.tolist() == [[True, False, True], [False, True, False]]
+    assert space.column_names == ["0", "1", "2"]
+    # One label each, or lists of different lengths, are labels.
+    assert encode_labels([[0], [1]])[1].classes.tolist() == [0, 1]
+    assert encode_labels([[0], [0, 1]])[0].tolist() == [[True, False], [True, True]]
+
+
+def test_names_are_kept_whole():
+    _, space = encode_labels(["x", "x\0", "x"])
+    assert space.classes.tolist() == ["x", "x\0"]
+
+
 def test_classes_fix_the_columns():
     indicator, _ = encode_labels([["b"]], classes=["a", "b", "c"])
     assert indicator.tolist() == [[False, True, False]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -9,8 +10,9 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from textbayes import TextCategorizer, load_model, save_model
+from textbayes import BayesLinearClassifier, HashingTextVectorizer, TextCategorizer, load_model, save_model
 from textbayes.core.errors import InputError, ModelFileError
 
 TEXTS = [
@@ -95,6 +97,60 @@ def test_altered_content_is_refused(path):
     rewrite(path, model__json=json.dumps(content))
     with pytest.raises(ModelFileError, match=r"altered after it was written: model\.json"):
         load_model(path)
+
+
+DAMAGE = {
+    "index far outside": lambda meta, arrays: arrays["coef.indices"].__setitem__(0, 2_000_000_000),
+    "negative index": lambda meta, arrays: arrays["coef.indices"].__setitem__(0, -1),
+    "not a number": lambda meta, arrays: arrays["coef.data"].__setitem__(0, np.nan),
+    "idf too short": lambda meta, arrays: arrays.update({"weighting.idf": arrays["weighting.idf"][:-1]}),
+    "one class": lambda meta, arrays: meta["labels"].update(classes=["a"]),
+    "odd kind": lambda meta, arrays: meta["labels"].update(kind="foo"),
+    "odd rule": lambda meta, arrays: meta["rule"].update(fitted={"decide": 3}),
+    "odd rule settings": lambda meta, arrays: meta["rule"].update(params=[]),
+    "odd vectorizer": lambda meta, arrays: meta["vectorizer"].update({"class": "os.system"}),
+    "odd link": lambda meta, arrays: meta.update(link="magic"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_file_that_claims_nonsense_with_correct_checksums_is_refused(model, path, monkeypatch, name):
+    meta, arrays = copy.deepcopy(model.to_state())
+    DAMAGE[name](meta, arrays)
+    monkeypatch.setattr(TextCategorizer, "to_state", lambda self: (meta, arrays))
+    save_model(model, path)
+    with pytest.raises(ModelFileError):
+        load_model(path)
+
+
+def test_settings_survive_a_reload(tmp_path):
+    classifier = BayesLinearClassifier(link="probit", prior="gaussian", scale=2.0)
+    model = TextCategorizer(classifier=classifier, rule="max_f1", cv=3, select="chi2", select_k=4).fit(TEXTS, LABELS)
+    save_model(model, tmp_path / "m.tb")
+    again = load_model(tmp_path / "m.tb")
+    assert (again.cv, again.select, again.select_k, again.rule.name) == (3, "chi2", 4, "max_f1")
+    retrained = clone(again).fit(TEXTS, LABELS)
+    np.testing.assert_array_equal(retrained.coef_, model.coef_)
+
+
+@pytest.mark.parametrize("labels", [[3, 3, 1, 1, 2, 2] * 4, [True, True, False, False, True, True] * 4])
+def test_labels_keep_their_type(labels, tmp_path):
+    model = TextCategorizer(cv=3).fit(TEXTS, labels)
+    save_model(model, tmp_path / "m.tb")
+    again = load_model(tmp_path / "m.tb").predict(TEXTS)
+    assert again.dtype == model.predict(TEXTS).dtype
+    assert again.tolist() == model.predict(TEXTS).tolist()
+
+
+def test_hashed_words(tmp_path):
+    model = TextCategorizer(vectorizer=HashingTextVectorizer(n_features=256), cv=3).fit(TEXTS, LABELS)
+    save_model(model, tmp_path / "m.tb")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.tb").predict_proba(TEXTS), model.predict_proba(TEXTS))
+
+
+def test_only_categorizers_are_saved(tmp_path):
+    with pytest.raises(InputError, match="BayesLinearClassifier cannot be saved"):
+        save_model(BayesLinearClassifier(), tmp_path / "m.tb")
 
 
 def test_newer_format_is_refused(path):

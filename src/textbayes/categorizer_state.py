@@ -1,0 +1,124 @@
+"""A fitted ``TextCategorizer`` as arrays and JSON, and back, with everything checked that a model file could claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.decide import Rule
+from textbayes.linear import BayesLinearClassifier
+from textbayes.links import BaseLink, make_link
+from textbayes.priors import BasePrior
+from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+
+VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
+_SETTINGS = ("select", "select_k", "select_threshold", "cv", "random_state")
+
+
+def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """A JSON-able description and named arrays."""
+    vectorizer, vectorizer_arrays = model.vectorizer_.to_state()
+    weighting, weighting_arrays = model.weighting_.to_state()
+    space = model.label_space_
+    meta = {
+        "link": model.link_.spec,
+        "labels": {"kind": space.kind, "classes": space.classes.tolist()},
+        "rule": model.rule_.to_state(),
+        "held_out": model.held_out_,
+        "vectorizer": {"class": type(model.vectorizer_).__name__, **vectorizer},
+        "weighting": weighting,
+        "settings": {name: getattr(model, name) for name in _SETTINGS},
+        "members": _members(model.classifier),
+    }
+    coef = sparse.csr_matrix(model.coef_)
+    arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
+    arrays |= {"intercept": model.intercept_, "pool": model.pool_}
+    arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
+    arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
+    return meta, arrays
+
+
+def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Give an empty categorizer the state; what does not fit together is refused, since a file can claim anything."""
+
+    def part(name: str) -> dict[str, AnyArray]:
+        return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+
+    described = dict(meta["vectorizer"])
+    name = described.pop("class")
+    if name not in VECTORIZERS:
+        raise ModelFileError(f"the model's vectorizer {name!r} is not known; was the file altered?")
+    model.vectorizer_ = VECTORIZERS[name].from_state(described, part("vectorizer"))
+    model.weighting_ = TermWeighting.from_state(meta["weighting"], part("weighting"))
+    model.label_space_ = _space(meta["labels"])
+    model.classes_, model.link_ = model.label_space_.classes, make_link(meta["link"])
+    model.rule_, model.held_out_ = Rule.from_state(meta["rule"]), dict(meta["held_out"])
+    model.intercept_, model.pool_ = (_vector(arrays[key], key) for key in ("intercept", "pool"))
+    n_words = len(model.weighting_.idf_)
+    if len(model.intercept_) != model.label_space_.n_columns or n_words != _n_columns(model.vectorizer_):
+        raise ModelFileError("the model's labels, words and weights do not belong together; was the file altered?")
+    model.coef_ = _coef(part("coef"), (len(model.intercept_), n_words))
+    settings = dict(meta["settings"])
+    model.set_params(
+        **{key: settings[key] for key in _SETTINGS}, rule=clone(model.rule_), classifier=_classifiers(meta)
+    )
+    model.set_params(vectorizer=clone(model.vectorizer_), weighting=clone(model.weighting_))
+
+
+def _members(classifier: Any) -> list[dict[str, Any]] | None:
+    """Settings of the members as given, so that a loaded model can be trained again; None for the defaults.
+
+    A prior given as an object has no plain form; such a model scores the same after a reload but forgets its members.
+    """
+    members = classifier if isinstance(classifier, (list, tuple)) else [classifier]
+    if classifier is None or any(isinstance(member.prior, BasePrior) for member in members):
+        return None
+    return [{key: _plain(value) for key, value in member.get_params(deep=False).items()} for member in members]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value.spec if isinstance(value, BaseLink) else value
+
+
+def _classifiers(meta: Mapping[str, Any]) -> list[BayesLinearClassifier] | None:
+    members = meta["members"]
+    return None if members is None else [BayesLinearClassifier(**params) for params in members]
+
+
+def _space(labels: Mapping[str, Any]) -> LabelSpace:
+    kind, classes = labels["kind"], labels["classes"]
+    fits = {"binary": len(classes) == 2, "multiclass": len(classes) > 2, "multilabel": len(classes) > 0}
+    if not fits.get(kind, False):
+        raise ModelFileError(f"the model claims {len(classes)} classes of kind {kind!r}; was the file altered?")
+    text = all(isinstance(name, str) for name in classes)
+    return LabelSpace(np.array(classes, dtype=object if text else None), kind)
+
+
+def _vector(array: AnyArray, name: str) -> FloatArray:
+    if array.ndim != 1 or array.dtype != np.float64 or not np.isfinite(array).all():
+        raise ModelFileError(f"the model's {name} is not a vector of finite numbers; was the file altered?")
+    return array
+
+
+def _n_columns(vectorizer: Any) -> int:
+    return int(vectorizer.n_features) if isinstance(vectorizer, HashingTextVectorizer) else len(vectorizer.vocabulary_)
+
+
+def _coef(parts: Mapping[str, AnyArray], shape: tuple[int, int]) -> FloatArray:
+    """Weights laid out word by word; indices are checked, since unchecked ones would write outside of the array."""
+    data = _vector(parts["data"], "weights")
+    try:
+        coef = sparse.csr_matrix((data, parts["indices"], parts["indptr"]), shape=shape)
+        coef.check_format(full_check=True)
+    except (ValueError, InputError) as error:
+        raise ModelFileError(f"the model's weights are damaged ({error})") from error
+    return np.ascontiguousarray(coef.toarray().T).T
