@@ -150,11 +150,8 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
             )
 
     def _members(self) -> list[BayesLinearClassifier]:
-        given = self.classifier
-        if given is None:
-            members = default_classifiers()
-        else:
-            members = list(given) if isinstance(given, Sequence) else [given]
+        given = default_classifiers() if self.classifier is None else self.classifier
+        members = list(given) if isinstance(given, Sequence) else [given]
         if not members or not all(isinstance(member, BayesLinearClassifier) for member in members):
             raise InputError(f"classifier={given!r} is not usable; pass a BayesLinearClassifier or a list of them")
         if len({make_link(member.link).spec for member in members}) != 1:
