@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textbayes._version import __version__
+from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -52,12 +52,4 @@ __all__ = [
     "save_model",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'textbayes' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

@@ -8,8 +8,9 @@ Document(id='1', text='five goals', labels=('sport',))
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.data.catalogue import (
@@ -62,12 +63,4 @@ __all__ = [
     "search_folders",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'textbayes.data' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

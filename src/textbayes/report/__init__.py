@@ -6,8 +6,9 @@ on a terminal. Plots need the ``demo`` extra; nothing here imports matplotlib or
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.report.collect import collect_report
@@ -37,12 +38,4 @@ __all__ = [
     "write_report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'textbayes.report' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)
