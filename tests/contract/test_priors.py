@@ -83,3 +83,51 @@ def test_wrong_shape_is_refused(name):
 def test_bad_mean_is_refused(name):
     with pytest.raises(InputError, match="finite"):
         make_prior(name, 1.0, np.inf)
+
+
+def test_log_concave_is_what_it_says(name):
+    prior = make_prior(name, 0.8, 0.3)
+    values = prior.neg_log(np.linspace(-6.0, 6.0, 402))  # the mean is not among them
+    assert bool((np.diff(values, 2) >= -1e-9).all()) == prior.log_concave
+
+
+def test_smooth_and_pole_are_what_they_say(name):
+    """The slope next to the mean: none without a kink, beyond all bounds at a pole."""
+    prior = make_prior(name, 0.8, 0.0)
+    slope = prior.neg_grad(np.array([1e-120]))[0]
+    assert (slope < 1e-100) == prior.smooth
+    assert (slope > 1e100) == prior.pole
+    assert prior.local(np.array([0.0])).l1[0] >= slope
+
+
+def test_exact_local_is_what_it_says(name):
+    prior = make_prior(name, 0.8, 0.3)
+    center, l1, l2 = prior.local(W)
+    if prior.exact_local:
+        for part, elsewhere in zip((center, l1, l2), prior.local(W + 1.0), strict=True):
+            np.testing.assert_array_equal(part, elsewhere)
+        np.testing.assert_allclose(l1 * np.abs(W - center) + 0.5 * l2 * (W - center) ** 2, prior.penalty(W))
+    else:
+        assert any((here != there).any() for here, there in zip((l1, l2), prior.local(W + 1.0)[1:], strict=True))
+
+
+def test_penalty_is_neg_log_without_its_constant(name):
+    prior = make_prior(name, 0.8, 0.3)
+    np.testing.assert_allclose(np.diff(prior.penalty(W)), np.diff(prior.neg_log(W)), rtol=1e-12)
+    assert prior.penalty(np.array([0.3]))[0] == 0.0
+
+
+def test_variance_is_offset_over_gradient(name):
+    """E[1/τ | w] = neg_grad(w)/(w − mean) for every normal scale mixture."""
+    prior = make_prior(name, 0.8, 0.3)
+    np.testing.assert_allclose(prior.variance(W), (W - 0.3) / prior.neg_grad(W), rtol=1e-12)
+    at_mean = prior.variance(np.array([0.3]))[0]
+    assert (at_mean > 0.0) == prior.smooth
+    assert prior.variance(np.array([0.3 + 1e-7]))[0] == pytest.approx(at_mean, abs=1e-6)
+    assert make_prior(name, np.inf, 0.3).variance(np.array([0.3, 1.0])).tolist() == [np.inf, np.inf]
+
+
+def test_words_can_be_taken_one_by_one(name):
+    prior = make_prior(name, np.array([0.5, 2.0, 1.0]), np.array([0.0, -1.0, 0.4])).for_label(0, 3)
+    some = np.array([2, 0])
+    np.testing.assert_array_equal(prior.take(some).neg_log(W[some]), prior.neg_log(W[:3])[some])

@@ -118,7 +118,10 @@ def compare(
     Read from the row: ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; in order:
       micro sign test (s-test), all decisions
     """
-    names, tests = tuple(systems), tuple(tests)
+    if not isinstance(systems, Mapping):
+        raise InputError(f"systems is a {type(systems).__name__}; pass a dict from a system's name to its decisions")
+    systems = {str(name): decisions for name, decisions in systems.items()}
+    names, tests = tuple(systems), (tests,) if isinstance(tests, str) else tuple(tests)
     if len(names) < 2:
         raise InputError(f"{len(names)} system was given; pass two or more to compare")
     for test in tests:

@@ -59,7 +59,7 @@ def objective(problem, step, counted, count_intercept):
     return -together.sum(), np.abs(together).sum()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(problems(), st.sampled_from(sorted(METHODS)))
 def test_no_step_lowers_the_log_posterior(problem, method):
     if method == "clg":

@@ -35,6 +35,8 @@ def pearson(X: Matrix, Y: AnyArray) -> ScoreResult:
     np.divide(r, norm, out=r, where=norm > 0.0)
     r[norm == 0.0] = 0.0
     np.minimum(r, 1.0, out=r)
+    if n_docs <= 2:  # a line goes through any two points: their correlation says nothing
+        return ScoreResult(r, np.ones_like(r))
     with np.errstate(divide="ignore"):  # |r| = 1: t is infinite and p = 0
-        t = r * np.sqrt(max(n_docs - 2, 0) / ((1.0 - r) * (1.0 + r)))
+        t = r * np.sqrt((n_docs - 2) / ((1.0 - r) * (1.0 + r)))
     return ScoreResult(r, t_p_value(t, n_docs - 2.0))
