@@ -30,7 +30,7 @@ def round_trip(estimator: Any) -> Any:
         {"analyzer": "char", "ngram_range": (1, 2)},
         {"vocabulary": {"grain": 1, "rise": 0}, "binary": True},
     ],
-    ids=str,
+    ids=", ".join,
 )
 def test_text_vectorizer(options: dict[str, Any]) -> None:
     vectorizer = TextVectorizer(**options).fit(TEXTS)
