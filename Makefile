@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs lock clean
+.PHONY: demo test check bench docs generate lock clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
@@ -30,6 +30,10 @@ bench: $(VENV)/.ready
 docs: $(VENV)/.ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock 'sphinx>=8' 'numpydoc>=1.8' 'myst-parser>=4'
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+
+# Rewrites the generated blocks and example outputs of README.md and docs/ (about two minutes).
+generate: $(VENV)/.ready
+	$(BIN)/python docs/generate.py
 
 # Rewrites requirements.lock from pyproject.toml: exact versions, no index addresses.
 lock:

@@ -78,8 +78,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.3]])
     >>> model = BayesLinearClassifier(prior="gaussian", scale=3.0).fit(X, ["no", "no", "yes", "yes"])
-    >>> model.predict([[0.9, 0.1]])
-    array(['yes'], dtype='<U3')
+    >>> model.predict([[0.9, 0.1]]).tolist()
+    ['yes']
     """
 
     def __init__(

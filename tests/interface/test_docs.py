@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
-import importlib.util
 import os
 import pkgutil
 import re
@@ -18,13 +17,12 @@ import pytest
 import textbayes
 
 ROOT = Path(__file__).resolve().parents[2]
-_SPEC = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-generate = importlib.util.module_from_spec(_SPEC)
-sys.modules["docs_generate"] = generate  # its classes look their module up
-_SPEC.loader.exec_module(generate)
+sys.path.insert(0, str(ROOT / "docs"))
+generate = importlib.import_module("generate")
+examples = importlib.import_module("_examples")
 
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in generate.PAGES}
-WITH_EXAMPLES = [page for page, text in TEXTS.items() if any(generate.examples(text))]
+WITH_EXAMPLES = [page for page, text in TEXTS.items() if any(examples.examples(text))]
 WITH_BLOCKS = [page for page, text in TEXTS.items() if "<!-- generated:" in text]
 MODULES = ["textbayes", *(module.name for module in pkgutil.walk_packages(textbayes.__path__, "textbayes."))]
 
@@ -35,7 +33,7 @@ _needs_a_shell = pytest.mark.skipif(
 
 
 def _assert_fresh(page, stale):
-    for part in stale:
+    for part in list(stale):  # to the end, so that the folder of the examples is left
         old = TEXTS[page][part.start : part.end]
         assert part.new.splitlines() == old.splitlines(), f"{page}: {part.what} {_STALE}"
 
@@ -69,7 +67,7 @@ def test_the_pages_there_should_be():
 @pytest.mark.parametrize("page", TEXTS)
 def test_nothing_is_left_out_silently(page):
     """Only what sets a machine up is not run, and no block is in a language that is never run."""
-    for source in generate.not_run(TEXTS[page]):
+    for source in examples.not_run(TEXTS[page]):
         for line in source.splitlines():
             assert re.match(r"make |pip install |python3 -m venv ", line), f"{page} does not run {line!r}"
     languages = re.findall(r"^```(\S+)$", TEXTS[page], re.MULTILINE)
@@ -191,4 +189,4 @@ def test_an_unknown_block_is_an_error():
 
 
 def test_seconds_are_masked():
-    assert generate.tidy("seconds   3.21  \r\nTook 5.0 s, 2 s of it training.\nend\n") == "seconds   …\nend\n"
+    assert examples.tidy("seconds   3.21  \r\nTook 5.0 s, 2 s of it training.\nend\n") == "seconds   …\nend\n"

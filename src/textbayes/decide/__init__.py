@@ -13,6 +13,7 @@ from textbayes.decide.folds import stratified_folds
 from textbayes.decide.interval import FInterval, f1_interval
 from textbayes.decide.max_f1 import MaxF1
 from textbayes.decide.micro_macro import MicroMacroF1
+from textbayes.decide.shrunk_f1 import ShrunkF1
 from textbayes.decide.target_precision import TargetPrecision
 from textbayes.decide.target_recall import TargetRecall
 from textbayes.decide.top_label import TopLabel
@@ -30,6 +31,7 @@ __all__ = [
     "MaxF1",
     "MicroMacroF1",
     "Rule",
+    "ShrunkF1",
     "TargetPrecision",
     "TargetRecall",
     "ThresholdClassifier",

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cache
+from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # scikit-learn brings it
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference._em_course import EmCourse
 from textbayes.inference._label import LabelFit, solve_in_blocks
-from textbayes.inference._start import ridge_start
 from textbayes.inference.base import BaseInference, Posterior, Problem
+from textbayes.inference.starts import ridge_start
 from textbayes.kernels.sparse import times, transpose_times
 
 _STALLED = 3  # rounds that gain nothing but rounding before a fit is given up
+
+
+@cache
+def _blas() -> Any:
+    """The linear algebra libraries of this process."""
+    return ThreadpoolController()
 
 
 class BaseEm(BaseInference):
@@ -39,13 +48,15 @@ class BaseEm(BaseInference):
             for label in labels:
                 self._solve(LabelFit(problem, begin, label), out)
 
-        return solve_in_blocks(problem, self.n_jobs, solve)
+        # Threads are for labels; those of the linear algebra would, on a busy machine, mostly wait for each other.
+        with _blas().limit(limits=1, user_api="blas"):
+            return solve_in_blocks(problem, self.n_jobs, solve)
 
     def _begin(self, problem: Problem) -> Posterior | None:
         prior = problem.prior
         start = self.start or ("mean" if prior.smooth else "ridge")
         if start == "ridge":
-            return ridge_start(problem)
+            return ridge_start(problem, n_jobs=self.n_jobs)
         if prior.pole or (self.plain and not prior.smooth):
             raise NotSupportedError(
                 f"EM under prior {prior.name!r} cannot move a weight away from the prior mean; use start='ridge'"

@@ -17,7 +17,6 @@ from textbayes.priors.base import BasePrior
 
 _PASSES = 20  # EM steps between two looks at all words
 _BACKTRACKS = 6  # lengths tried of an extrapolated step, each a quarter of the last
-_CRAWL = 1.0  # an EM step goes less than half of the way where the prior outweighs the data so many times
 _SWEEP_TOL, _MAX_SWEEPS = 0.01, 50
 
 
@@ -59,7 +58,7 @@ class EmCourse:
 
     def round(self, gradient: FloatArray, violation: FloatArray) -> None:
         """Settle the words that EM cannot, then take accelerated EM steps with the others."""
-        fit, start = self.fit, self.fit.objective()
+        fit, start, n_away = self.fit, self.fit.objective(), self._n_away()
         moved = self._settle(gradient, violation)
         same_words = self._choose_words()
         if moved or not same_words:
@@ -78,7 +77,7 @@ class EmCourse:
             self.record(fit.label, fit.w, fit.b)
             if left <= 0.3 * self.tol * fit.reference:
                 break
-        self.gained = here.objective < start - _rounding(here)
+        self.gained = here.objective < start - _rounding(here) or self._n_away() != n_away
 
     def _choose_words(self) -> bool:
         """Take the words that an EM step can move; True if they are those of the last round."""
@@ -140,7 +139,7 @@ class EmCourse:
         offset = fit.w - center
         curvature = squares_times(X.indptr, X.indices, X.data, omega[:, None])[:, 0]
         arriving = np.abs(gradient + curvature * offset) <= l1
-        crawling = _CRAWL * curvature * np.abs(offset) <= l1
+        crawling = curvature * np.abs(offset) <= l1  # an EM step goes less than half of the way
         chosen = np.where(offset == 0.0, violation > 0.0, arriving | crawling)
         if fit.allowed is not None:
             chosen &= fit.allowed
@@ -158,7 +157,7 @@ class EmCourse:
         return moved
 
     def _accelerate(self, before: _State, image: _State) -> _State:
-        """Go on from an EM step towards where the last few of them point, and not below the objective before it."""
+        """Go on from an EM step to where the last few of them point, as far as the objective stays below ``before``."""
         fit = self.fit
         here = np.append(image.w, image.b)
         target = self.anderson.propose(np.append(before.w, before.b), here)
@@ -185,6 +184,9 @@ class EmCourse:
         return image
 
     # -- the present weights --------------------------------------------------------------------------------------
+    def _n_away(self) -> int:
+        return int(np.count_nonzero(self.fit.w != self.fit.penalty.center))
+
     def _point(self) -> FloatArray:
         return np.append(self.fit.w[self.columns], self.fit.b)
 

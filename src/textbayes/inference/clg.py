@@ -7,8 +7,8 @@ import numpy as np
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference import inferences
 from textbayes.inference._label import LabelFit, solve_in_blocks
-from textbayes.inference._start import away_from_pole
 from textbayes.inference.base import BaseInference, Posterior, Problem
+from textbayes.inference.starts import away_from_pole
 from textbayes.kernels.sparse import times, transpose_times
 from textbayes.kernels.trust_region import relax_columns, relax_intercept
 from textbayes.links.base import BaseLink
@@ -51,7 +51,7 @@ class Clg(BaseInference):
             )
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
-        start = away_from_pole(problem, start)
+        start = away_from_pole(problem, start, self.n_jobs)
 
         def solve(labels: range, out: Posterior) -> None:
             for label in labels:

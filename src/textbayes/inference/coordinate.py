@@ -19,8 +19,8 @@ import numpy as np
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference import inferences
 from textbayes.inference._label import MAX_NEWTON, LabelFit, solve_in_blocks
-from textbayes.inference._start import away_from_pole
 from textbayes.inference.base import BaseInference, Posterior, Problem
+from textbayes.inference.starts import away_from_pole
 from textbayes.kernels.coordinate import gather_columns, newton_step
 from textbayes.kernels.gram import gather_rows, newton_step_gram
 from textbayes.kernels.sparse import times, transpose_times
@@ -39,7 +39,7 @@ class Coordinate(BaseInference):
     name = "coordinate"
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
-        start = away_from_pole(problem, start)
+        start = away_from_pole(problem, start, self.n_jobs)
 
         def solve(labels: range, out: Posterior) -> None:
             fits = [LabelFit(problem, start, label) for label in labels]
