@@ -40,6 +40,13 @@ class BasePrior(ABC):
         if not np.isfinite(self.mean).all():
             raise InputError("a prior mean must be finite; some are NaN or infinite")
 
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}={value.item():g}" if value.ndim == 0 else f"{name}=<array {value.shape}>"
+            for name, value in vars(self).items()
+        )
+        return f"{type(self).__name__}({given})"
+
     @abstractmethod
     def neg_log(self, w: FloatArray) -> FloatArray:
         """−log p(w), elementwise; an unpenalised word contributes 0."""
