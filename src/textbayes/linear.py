@@ -172,7 +172,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
         prior = make_prior(self.prior, self.scale, self.mean)
-        intercept_prior = type(prior)(scale=self.intercept_scale) if self.fit_intercept else None
+        intercept_prior = prior.rescaled(self.intercept_scale) if self.fit_intercept else None
         y = np.where(indicator, 1.0, -1.0)
         if words is not None:
             words = np.asarray(words, dtype=np.bool_)

@@ -85,6 +85,13 @@ class BasePrior(ABC):
         away = w != self.mean
         return np.where(away, self.neg_log(np.where(away, w, self.mean + 1.0)), 0.0)
 
+    def rescaled(self, scale: float) -> BasePrior:
+        """The same family around 0 with another scale; its further hyperparameters must be single numbers for that."""
+        others = {name: value for name, value in vars(self).items() if name not in ("scale", "mean")}
+        if any(value.ndim for value in others.values()):
+            others = {}  # per-word values say nothing of an intercept: the family's defaults
+        return type(self)(scale=scale, **others)
+
     def for_label(self, label: int, n_features: int) -> BasePrior:
         """The prior of one label, with hyperparameters of shape (n_features,)."""
         return type(self)(**{name: _row(value, name, label, n_features) for name, value in vars(self).items()})
