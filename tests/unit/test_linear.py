@@ -1,0 +1,107 @@
+"""BayesLinearClassifier: forms of labels, probabilities at the extremes, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from textbayes import BayesLinearClassifier
+from textbayes.core.errors import InputError
+from textbayes.priors.elastic_net import ElasticNet
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+y = X[:, 0] + 0.3 * RNG.normal(size=60) > 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_and_weights_that_are_not_numbers(bad):
+    broken = X.copy()
+    broken[3, 1] = bad
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
+        BayesLinearClassifier().fit(broken, y)
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
+        BayesLinearClassifier().fit(sparse.csr_matrix(broken), y)
+    weights = np.ones(60)
+    weights[5] = bad
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
+        BayesLinearClassifier().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (y[:-1], "X and y differ in length: 60 and 59"),
+        (None, "y is None"),
+        (np.ones(60), "only one class"),
+        (np.full(60, None), "None"),
+    ],
+)
+def test_labels_that_do_not_fit(labels, message):
+    with pytest.raises(InputError, match=message):
+        BayesLinearClassifier().fit(X, labels)
+
+
+def test_negative_weights_and_weights_on_one_class():
+    with pytest.raises(ValueError, match="Negative values"):
+        BayesLinearClassifier().fit(X, y, sample_weight=np.full(60, -1.0))
+    with pytest.raises(InputError, match="only one class has documents of positive weight"):
+        BayesLinearClassifier().fit(X, y, sample_weight=y.astype(float))
+
+
+def test_words_of_the_wrong_shape():
+    with pytest.raises(InputError, match=r"one row per label: \(1, 4\)"):
+        BayesLinearClassifier().fit(X, y, words=np.ones((2, 4)))
+
+
+def test_classes_that_are_all_unlikely_stay_apart():
+    labels = np.digitize(X[:, 1], [-0.5, 0.5])
+    model = BayesLinearClassifier(scale=5.0).fit(X, labels)
+    far = -1e3 * np.abs(X)
+    proba = model.predict_proba(far)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    own = model.decision_function(far)
+    hopeless = (own < -50.0).all(axis=1)
+    np.testing.assert_array_equal(proba[hopeless].argmax(axis=1), own[hopeless].argmax(axis=1))
+
+
+def test_the_matrix_given_is_not_changed():
+    given = sparse.csc_matrix(sparse.random(60, 9, density=0.4, random_state=0))
+    given.indices[: given.indptr[1]] = given.indices[: given.indptr[1]][::-1].copy()
+    given.has_sorted_indices = False
+    before = given.indices.copy(), given.data.copy()
+    BayesLinearClassifier().fit(given, y)
+    for old, new in zip(before, (given.indices, given.data), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_entries_given_in_two_halves_are_added():
+    whole = sparse.csr_matrix(np.abs(X))
+    halves = sparse.csr_matrix(
+        (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2), shape=whole.shape
+    )
+    first, second = (BayesLinearClassifier(tol=1e-9).fit(M, y) for M in (whole, halves))
+    np.testing.assert_allclose(first.coef_, second.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_words_that_tell_nothing(link):
+    """No warning, no weights: the intercept says all there is to say."""
+    model = BayesLinearClassifier(link=link).fit(np.zeros((60, 3)), y)
+    assert not model.coef_.any()
+    np.testing.assert_allclose(model.predict_proba(np.zeros((1, 3)))[0, 1], y.mean(), rtol=1e-5)
+
+
+def test_an_unfinished_fit_says_so():
+    with pytest.warns(ConvergenceWarning, match="above tol=1e-12; raise max_iter or tol"):
+        BayesLinearClassifier(scale=100.0, tol=1e-12, max_iter=1).fit(X, y)
+
+
+def test_the_intercept_s_prior_keeps_its_family():
+    weak, strong = (
+        BayesLinearClassifier(prior=ElasticNet(scale=1.0, l1_ratio=0.7), intercept_scale=scale).fit(X + 1.0, y)
+        for scale in (np.inf, 1e-3)
+    )
+    assert abs(strong.intercept_[0]) < 1e-3 < abs(weak.intercept_[0])
