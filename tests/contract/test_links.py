@@ -112,3 +112,15 @@ def test_log_odds(link):
     p = link.probability(eta)
     eta, p = eta[p < 1.0 - 1e-6], p[p < 1.0 - 1e-6]  # beyond, 1 − p has lost its digits
     np.testing.assert_allclose(link.log_odds(eta), np.log(p) - np.log1p(-p), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_likelihood_is_the_sum_over_documents(link, weighted):
+    rng = np.random.default_rng(0)
+    eta, y = rng.normal(0.0, 4.0, 2000), rng.choice([-1.0, 1.0], 2000)
+    weight = rng.uniform(0.0, 3.0, 2000) if weighted else None
+    total, score, hessian = link.likelihood(eta, y, weight)
+    factor = 1.0 if weight is None else weight
+    assert total == pytest.approx((factor * link.log_prob(eta, y)).sum(), rel=1e-12)
+    np.testing.assert_allclose(score, factor * link.score(eta, y), rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose(hessian, factor * link.hessian(eta, y), rtol=1e-9, atol=1e-300)

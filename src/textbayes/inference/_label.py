@@ -65,16 +65,12 @@ class LabelFit:
         self, eta: FloatArray, y: FloatArray, weight: FloatArray | None
     ) -> tuple[float, FloatArray, FloatArray]:
         link = self.problem.link
-        log_prob, score, hessian = link.derivatives(eta, y)
-        omega = hessian
-        if not link.log_concave and (bent := hessian <= 0.0).any():
+        total, score, omega = link.likelihood(eta, y, weight)
+        floor = _HESSIAN_FLOOR if weight is None else _HESSIAN_FLOOR * weight
+        if not link.log_concave and (bent := omega <= 0.0).any():
             # Newton needs a model that is convex: where the exact one is not, the majorising one takes its place.
-            omega = hessian.copy()
-            omega[bent] = link.curvature(eta[bent], y[bent])
-        omega = np.maximum(omega, _HESSIAN_FLOOR)
-        if weight is not None:
-            log_prob, score, omega = weight * log_prob, weight * score, weight * omega
-        return float(log_prob.sum()), score, omega
+            omega[bent] = link.curvature(eta[bent], y[bent]) * (1.0 if weight is None else weight[bent])
+        return total, score, np.maximum(omega, floor)
 
     def relinearise(self) -> None:
         """See the prior from the present weights, where its local penalty depends on them.

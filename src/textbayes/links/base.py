@@ -19,6 +19,14 @@ class Derivatives(NamedTuple):
     hessian: FloatArray
 
 
+class Likelihood(NamedTuple):
+    """The log-likelihood of weighted documents, and per document its first two derivatives in eta, signs as above."""
+
+    total: float
+    score: FloatArray
+    hessian: FloatArray
+
+
 class BaseLink(ABC):
     """p(y | eta) for y ∈ {−1, +1}, elementwise on arrays.
 
@@ -76,6 +84,13 @@ class BaseLink(ABC):
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
         """All three at once; override where they share work."""
         return Derivatives(self.log_prob(eta, y), self.score(eta, y), self.hessian(eta, y))
+
+    def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
+        """Σ weight·log p(y | eta) with its score and hessian per document; what a fit asks for at every step."""
+        log_prob, score, hessian = self.derivatives(eta, y)
+        if weight is None:
+            return Likelihood(float(log_prob.sum()), score, hessian)
+        return Likelihood(float(weight @ log_prob), weight * score, weight * hessian)
 
     def working(self, eta: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""

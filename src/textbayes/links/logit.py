@@ -7,7 +7,7 @@ from scipy import special
 
 from textbayes.core.types import FloatArray
 from textbayes.links import links
-from textbayes.links.base import BaseLink, Derivatives
+from textbayes.links.base import BaseLink, Derivatives, Likelihood
 
 
 @links.register("logit")
@@ -45,6 +45,11 @@ class Logit(BaseLink):
         narrow = e * wide
         wrong = np.where(m >= 0.0, narrow, wide)
         return Derivatives(np.minimum(m, 0.0) - np.log1p(e), y * wrong, wide * narrow)
+
+    def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
+        from textbayes.kernels.logit import logit_likelihood
+
+        return Likelihood(*logit_likelihood(eta, y, np.empty(0) if weight is None else weight))
 
     def probability(self, eta: FloatArray) -> FloatArray:
         return special.expit(eta)
