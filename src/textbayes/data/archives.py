@@ -12,6 +12,7 @@ from pathlib import Path
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.streams import DAMAGE, Labelled, Source, damaged, open_file
 
+_LARGE = 1 << 24  # bytes; a larger file of a folder is read as it goes
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
 
 
@@ -55,7 +56,12 @@ def member_names(path: Path) -> Iterator[str]:
 def _folder(path: Path) -> Iterator[tuple[str, Labelled]]:
     for name, file in _listed(path):
         with open_file(file) as stream:
-            yield name, Labelled(stream, str(file))
+            if file.stat().st_size > _LARGE:
+                yield name, Labelled(stream, str(file))
+                continue
+            content = io.BytesIO(stream.read())
+        # Read and closed: a reader that stops at a fault in a document leaves no file open.
+        yield name, Labelled(content, str(file))
 
 
 def _listed(path: Path) -> Iterator[tuple[str, Path]]:
