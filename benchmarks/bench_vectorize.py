@@ -11,18 +11,17 @@ Usage: python benchmarks/bench_vectorize.py [--runs 3]. Exits 1 when below 3× p
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import Stemmer
 from sklearn.feature_extraction.text import CountVectorizer
 
+from _common import close
+from textbayes.data import load_corpus
 from textbayes.text import TextVectorizer
 
 BARS = {"plain": 3.0, "stemmed": 5.0}
@@ -36,17 +35,6 @@ first = time.perf_counter()
 TextVectorizer().fit_transform(["a first text", "and another"])
 print(imported - begin, first - imported, time.perf_counter() - first)
 """
-
-
-def read_posts() -> list[str]:
-    root = Path(__file__).resolve().parents[1]
-    for place in (os.environ.get("TEXTBAYES_DATA"), root.parent / "shared" / "data"):
-        path = Path(place or "/nowhere") / "20newsgroups" / "20news-bydate.tar.xz"
-        if path.exists():
-            with tarfile.open(path, "r:xz") as archive:
-                files = (archive.extractfile(member) for member in archive if member.isfile())
-                return [file.read().decode("latin-1") for file in files if file is not None]
-    sys.exit("20newsgroups/20news-bydate.tar.xz is not in $TEXTBAYES_DATA or ../shared/data: nothing to measure")
 
 
 def stemming_count_vectorizer() -> CountVectorizer:
@@ -68,12 +56,12 @@ def assert_same(ours: Any, theirs: Any) -> None:
     assert (Y != X).nnz == 0, "the counts differ"
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=3, help="runs of each, of which the best counts (default 3)")
     n_runs = parser.parse_args().runs
 
-    posts = read_posts()
+    posts = load_corpus("20newsgroups").texts
     megabytes = sum(len(post.encode()) for post in posts) / 1e6
     TextVectorizer(min_df=2).fit(posts[:10])  # compile, or load what was compiled: measured apart below
     print(f"{len(posts):,} posts, {megabytes:.1f} MB, best of {n_runs} runs")
@@ -99,9 +87,8 @@ def main() -> int:
     )
     passed = all(ratios[name] >= bar for name, bar in BARS.items())
     figures = ", ".join(f"{ratios[name]:.1f}x {name} (bar {bar:g}x)" for name, bar in BARS.items())
-    print(f"vectorize: {figures}: {'pass' if passed else 'FAIL'}")
-    return 0 if passed else 1
+    close("vectorize", passed, figures)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -204,7 +204,7 @@ def test_weights_equal_repetition(combination, data):
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
 
 
-def test_labels_together_equal_labels_alone_on_any_number_of_threads(combination, data):
+def test_labels_together_equal_labels_alone(combination, data):
     X, Y = data
     together = BayesLinearClassifier(**combination, n_jobs=2, tol=1e-10).fit(X, Y)
     for k in range(3):

@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate
 
 from textbayes.core.errors import InputError
+from textbayes.core.protocols import Prior
 from textbayes.priors import make_prior, priors
 
 W = np.array([-3.0, -0.7, -1e-6, 1e-6, 0.2, 1.1, 4.0])
@@ -19,6 +20,7 @@ def name(request):
 
 def test_registered_under_its_own_name(name):
     assert priors.get(name).name == name
+    assert isinstance(make_prior(name, 1.0), Prior)
 
 
 def test_gradient_is_the_derivative_of_neg_log(name):

@@ -105,3 +105,17 @@ def test_the_intercept_s_prior_keeps_its_family():
         for scale in (np.inf, 1e-3)
     )
     assert abs(strong.intercept_[0]) < 1e-3 < abs(weak.intercept_[0])
+
+
+@pytest.mark.parametrize(("prior", "inference"), [("laplace", "coordinate"), ("gaussian", "newton")])
+def test_threads_do_not_change_a_bit(prior, inference):
+    """More labels than one block holds, so that several threads really share the work."""
+    rng = np.random.default_rng(1)
+    features = sparse.random(150, 40, density=0.2, random_state=2, format="csr")
+    labels = rng.random((150, 21)) < rng.uniform(0.1, 0.5, 21)
+    one, three = (
+        BayesLinearClassifier(prior=prior, inference=inference, n_jobs=n_jobs).fit(features, labels)
+        for n_jobs in (1, 3)
+    )
+    np.testing.assert_array_equal(one.coef_, three.coef_)
+    np.testing.assert_array_equal(one.intercept_, three.intercept_)

@@ -12,7 +12,7 @@ from textbayes.inference._anderson import Anderson
 from textbayes.inference._label import LabelFit
 from textbayes.inference._mstep import Block
 from textbayes.kernels.coordinate import gather_columns, newton_step
-from textbayes.kernels.sparse import squares_times
+from textbayes.kernels.sparse import transpose_times
 from textbayes.priors.base import BasePrior
 
 _PASSES = 20  # EM steps between two looks at all words
@@ -137,7 +137,7 @@ class EmCourse:
         omega = self._expect()
         center, l1, l2 = fit.penalty
         offset = fit.w - center
-        curvature = squares_times(X.indptr, X.indices, X.data, omega[:, None])[:, 0]
+        curvature = transpose_times(X.indptr, X.indices, X.data**2, omega[:, None])[:, 0]
         arriving = np.abs(gradient + curvature * offset) <= l1
         crawling = curvature * np.abs(offset) <= l1  # an EM step goes less than half of the way
         chosen = np.where(offset == 0.0, violation > 0.0, arriving | crawling)

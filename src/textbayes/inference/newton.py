@@ -14,7 +14,7 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference import inferences
 from textbayes.inference._label import LabelFit, solve_in_blocks
 from textbayes.inference.base import BaseInference, Posterior, Problem
-from textbayes.kernels.sparse import squares_times, times, transpose_times
+from textbayes.kernels.sparse import times, transpose_times
 
 _MAX_CG = 200
 _LOOSEST = 0.3  # a Newton system is solved to this share of its gradient, and more tightly near the end
@@ -79,7 +79,7 @@ def _newton_directions(X: Any, fits: list[LabelFit], slopes: AnyArray, tol: AnyA
     l2 = np.stack([np.append(fit.penalty.l2, fit.intercept_l2) for fit in fits], axis=1)
     residual = np.ascontiguousarray(slopes.T)
     free = residual != 0.0  # a coordinate without slope at the start is held: pinned, or in no document
-    diagonal = l2 + np.vstack([squares_times(*arrays, omega), omega.sum(axis=0)])
+    diagonal = l2 + np.vstack([transpose_times(X.indptr, X.indices, X.data**2, omega), omega.sum(axis=0)])
     scaled = residual / np.maximum(diagonal, 1e-12)
     search, rho = scaled.copy(), (residual * scaled).sum(axis=0)
     direction, eta_step = np.zeros_like(residual), np.zeros_like(omega)

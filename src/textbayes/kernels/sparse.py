@@ -38,18 +38,3 @@ def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatA
             for c in range(U(k)):
                 target[c] += x * row[c]
     return out
-
-
-@njit(cache=True, nogil=True)
-def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
-    """(X∘X)ᵀ V for X (n, p) in CSC and V (n, k): the diagonals of k weighted Gram matrices."""
-    n_columns, k = len(indptr) - 1, vectors.shape[1]
-    out = np.zeros((n_columns, k))
-    for j in range(n_columns):
-        row = out[j]
-        for t in range(U(indptr[j]), U(indptr[j + 1])):
-            square = data[t] * data[t]
-            source = vectors[U(indices[t])]
-            for c in range(U(k)):
-                row[c] += square * source[c]
-    return out

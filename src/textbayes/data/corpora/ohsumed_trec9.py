@@ -14,7 +14,7 @@ from textbayes.data.archives import is_archive, iter_members
 from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
 from textbayes.data.corpus import Corpus
 from textbayes.data.download import Download
-from textbayes.data.formats.ohsumed import Topic, read_ohsumed, read_qrels, read_topics
+from textbayes.data.formats.ohsumed import read_ohsumed, read_qrels, read_topics
 
 _DOCUMENTS = {"ohsumed.87": "train", "ohsumed.88-91": "test"}
 # 1987: the judgements given for batch and adaptive filtering; 1988 to 1991: those the systems are scored by
@@ -59,14 +59,6 @@ def load_ohsumed_trec9(path: Path, *, grade: int = 1) -> Corpus:
         [text for _, _, text in rows],
         split=[part for part, _, _ in rows],
     )
-
-
-def load_topics(path: Path) -> list[Topic]:
-    """The 63 topics; ``path`` as for the corpus."""
-    for name, stream in _files(path):
-        if name == _TOPICS:
-            return read_topics(stream)
-    raise CorpusNotFoundError(f"corpus 'ohsumed_trec9': {path} lacks {_TOPICS}; give the whole t9.filtering.tar.gz")
 
 
 def _files(path: Path) -> Iterator[tuple[str, Any]]:
