@@ -24,7 +24,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import check_same_length
-from textbayes.inference import Posterior, Problem, inferences
+from textbayes.inference import Posterior, Problem, make_inference
 from textbayes.links import BaseLink, make_link
 from textbayes.priors import make_prior
 
@@ -44,8 +44,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
     scale, mean : float or array
         Hyperparameters of the prior: a number, one value per feature (n_features,), or one row per label (n_labels,
         n_features) or (n_labels, 1). ``scale=inf`` leaves a feature unpenalised.
-    inference : str
-        How the posterior is found, see ``textbayes.inference``.
+    sign : int or array
+        1 keeps a weight at zero or above, −1 at zero or below, 0 leaves it free; shapes as for ``scale``.
+    inference : str or inference
+        How the posterior is found, see ``textbayes.inference``. An object such as ``Em(plain=True)`` is used with its
+        own settings, in place of ``tol``, ``max_iter`` and ``n_jobs``.
     fit_intercept : bool
     intercept_scale : float
         Scale of the intercept's own prior, of the same family with mean 0; the default leaves it free.
@@ -88,7 +91,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         prior: Any = "laplace",
         scale: Any = 1.0,
         mean: Any = 0.0,
-        inference: str = "coordinate",
+        sign: Any = 0,
+        inference: Any = "coordinate",
         fit_intercept: bool = True,
         intercept_scale: float = np.inf,
         tol: float = 1e-4,
@@ -100,6 +104,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.prior = prior
         self.scale = scale
         self.mean = mean
+        self.sign = sign
         self.inference = inference
         self.fit_intercept = fit_intercept
         self.intercept_scale = intercept_scale
@@ -123,10 +128,10 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
         problem = self._problem(_as_columns(X), indicator, weight, words)
-        method = inferences.get(self.inference)
+        method = make_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
         method.check(problem.link, problem.prior)
         previous = self._previous(indicator.shape[1], X.shape[1]) if self.warm_start else None
-        posterior = method(self.tol, self.max_iter, n_threads(self.n_jobs)).run(problem, previous)
+        posterior = method.run(problem, previous)
         self.label_space_, self.classes_ = space, space.classes
         # Laid out word by word, so that scoring reads one run of memory per word for all labels.
         self.coef_ = np.ascontiguousarray(posterior.mean.T).T
@@ -171,7 +176,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
-        prior = make_prior(self.prior, self.scale, self.mean)
+        prior = make_prior(self.prior, self.scale, self.mean, self.sign)
         intercept_prior = prior.rescaled(self.intercept_scale) if self.fit_intercept else None
         y = np.where(indicator, 1.0, -1.0)
         if words is not None:

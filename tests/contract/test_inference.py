@@ -271,3 +271,52 @@ def test_label_without_positives_gets_a_small_probability(combination, data):
     np.testing.assert_array_equal(model.coef_[1], 0.0)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], max(0.5 / 81, least), rtol=1e-4)
     assert model.fit_info_.converged.all()
+
+
+SIGNED = [c for c in IN_FULL if inferences.get(c[2]).keeps_signs and _convex(*c)]
+
+
+@pytest.mark.parametrize("combination", SIGNED, ids="-".join)
+@pytest.mark.parametrize("mean", [0.0, 0.4])
+def test_signs_are_kept_at_the_optimum_within_them(combination, mean, data):
+    """A general optimiser with bounds on v⁺ − v⁻ = w − mean, parts penalised apart, finds nothing better."""
+    X, Y = data
+    link, prior_name, _ = combination
+    free = BayesLinearClassifier(**_settings(combination), scale=1.5, tol=1e-9).fit(X, Y[:, 0]).coef_[0]
+    sign = np.where(np.arange(25) % 3 == 0, 0.0, -np.sign(free))  # against what the data say
+    centre = np.where(sign < 0.0, 0.0, mean)
+    model = BayesLinearClassifier(**_settings(combination), scale=1.5, mean=centre, sign=sign, tol=1e-9)
+    coef = model.fit(X, Y[:, 0]).coef_[0]
+    assert (sign * coef >= 0.0).all()
+    assert model.fit_info_.converged.all()
+    likelihood, penalty, y = make_link(link), make_prior(prior_name, 1.5), np.where(Y[:, 0], 1.0, -1.0)
+
+    def parts(v):
+        eta = X @ (centre + v[:25] - v[25:50]) + v[50]
+        score = X.T @ likelihood.score(eta, y)
+        slope = penalty.neg_grad(np.maximum(v[:50], np.finfo(float).tiny))
+        value = -likelihood.log_prob(eta, y).sum() + penalty.penalty(v[:50]).sum()
+        return value, np.concatenate([slope + np.append(-score, score), [-likelihood.score(eta, y).sum()]])
+
+    # w ≥ 0 where the sign is 1: v⁻ ≤ mean; w ≤ 0 where it is −1, whose mean is 0: v⁺ = 0.
+    upper_plus = [0.0 if s < 0 else None for s in sign]
+    upper_minus = [c if s > 0 else None for s, c in zip(sign, centre, strict=True)]
+    bounds = [(0.0, top) for top in upper_plus + upper_minus] + [(None, None)]
+    options = {"maxiter": 5000, "ftol": 1e-14, "gtol": 1e-9}
+    other = optimize.minimize(parts, np.zeros(51), jac=True, bounds=bounds, method="L-BFGS-B", options=options)
+    assert model.fit_info_.objective[0] == pytest.approx(other.fun, rel=1e-7)
+
+
+@pytest.mark.parametrize("inference", [name for name in inferences.names() if not inferences.get(name).keeps_signs])
+def test_signs_are_refused_where_they_would_not_be_kept(inference, data):
+    X, Y = data
+    prior = next(name for name in priors.names() if ("logit", name, inference) in SUPPORTED)
+    with pytest.raises(NotSupportedError, match="use inference 'coordinate'"):
+        BayesLinearClassifier(prior=prior, sign=1, inference=inference).fit(X, Y)
+
+
+def test_signs_hold_from_a_start_that_ignores_them(data):
+    X, Y = data
+    model = BayesLinearClassifier("probit", prior="jeffreys", sign=1).fit(X, Y)
+    assert (model.coef_ >= 0.0).all()
+    assert (model.coef_ > 0.0).any()

@@ -134,3 +134,20 @@ def test_words_can_be_taken_one_by_one(name):
     prior = make_prior(name, np.array([0.5, 2.0, 1.0]), np.array([0.0, -1.0, 0.4])).for_label(0, 3)
     some = np.array([2, 0])
     np.testing.assert_array_equal(prior.take(some).neg_log(W[some]), prior.neg_log(W[:3])[some])
+
+
+def test_sign_is_one_value_or_one_per_word(name):
+    prior = make_prior(name, 1.0, 0.0, np.array([1.0, 0.0, -1.0]))
+    assert prior.signed
+    lower, upper = prior.bounds((3,))
+    np.testing.assert_array_equal(lower, [0.0, -np.inf, -np.inf])
+    np.testing.assert_array_equal(upper, [np.inf, np.inf, 0.0])
+    assert not prior.rescaled(2.0).signed  # an intercept has no sign
+
+
+@pytest.mark.parametrize(
+    ("mean", "sign", "match"), [(0.0, 2, "1 .* -1 .* 0"), (0.0, np.nan, "1 .* -1 .* 0"), (-1.0, 1, "forbids")]
+)
+def test_bad_sign_is_refused(name, mean, sign, match):
+    with pytest.raises(InputError, match=match):
+        make_prior(name, 1.0, mean, sign)

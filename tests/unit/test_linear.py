@@ -119,3 +119,15 @@ def test_threads_do_not_change_a_bit(prior, inference):
     )
     np.testing.assert_array_equal(one.coef_, three.coef_)
     np.testing.assert_array_equal(one.intercept_, three.intercept_)
+
+
+def test_an_inference_object_brings_its_own_settings():
+    from textbayes.inference.em import Em
+
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), [0, 1] * 20
+    accelerated = BayesLinearClassifier(inference="em").fit(X, y)
+    published = BayesLinearClassifier(inference=Em(plain=True, tol=1e-9, max_iter=2000)).fit(X, y)
+    np.testing.assert_allclose(published.coef_, accelerated.coef_, atol=1e-3)
+    assert published.n_iter_ > accelerated.n_iter_
+    with pytest.raises(InputError, match="or an object such as"):
+        BayesLinearClassifier(inference=3).fit(X, y)

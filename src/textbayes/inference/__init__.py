@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from textbayes.core.errors import InputError
 from textbayes.core.registry import Registry
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 
 inferences: Registry[type[BaseInference]] = Registry("inference", "textbayes.inference")
 
-__all__ = ["BaseInference", "FitInfo", "Posterior", "Problem", "inferences"]
+
+def make_inference(inference: str | BaseInference, tol: float, max_iter: int, n_jobs: int) -> BaseInference:
+    """The inference of that name with the given settings, or the object itself, which brings its own."""
+    if isinstance(inference, BaseInference):
+        return inference
+    if not isinstance(inference, str):
+        raise InputError(
+            f"inference={inference!r} is not usable; pass one of {', '.join(inferences.names())}, or an object such as "
+            "Em(plain=True)"
+        )
+    return inferences.get(inference)(tol, max_iter, n_jobs)
+
+
+__all__ = ["BaseInference", "FitInfo", "Posterior", "Problem", "inferences", "make_inference"]

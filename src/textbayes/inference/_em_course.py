@@ -147,7 +147,8 @@ class EmCourse:
         if len(columns) == 0 and fit.intercept_l1 <= 0.0:
             return False
         arrays: tuple[Any, Any, Any] = gather_columns(X.indptr, X.indices, X.data, columns)
-        penalty: tuple[Any, Any, Any] = center[columns], l1[columns], l2[columns]
+        parts = center, l1, l2, fit.low, fit.high
+        penalty: tuple[Any, Any, Any, Any, Any] = tuple(part[columns] for part in parts)  # type: ignore[assignment]
         intercept: tuple[float, float, float] = fit.b, fit.intercept_l1, fit.intercept_l2
         _, new_w, shift, eta_step, _ = newton_step(
             *arrays, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL, _MAX_SWEEPS

@@ -48,7 +48,10 @@ class LabelFit:
         # intercept alone is fitted and the words stay at their prior means.
         self.one_sided = bool(self.intercept_l1 == self.intercept_l2 == 0.0 and (self._class_weights() <= 0.0).any())
         self.cold = start is None or self.one_sided
-        self.w = self.penalty.center.copy() if self.cold or start is None else start.mean[label].copy()
+        lower, upper = self.prior.bounds((n_features,))
+        self.low, self.high = lower - self.penalty.center, upper - self.penalty.center
+        at = self.penalty.center if self.cold or start is None else start.mean[label]
+        self.w = np.clip(at, lower, upper)  # a start need not know of signs
         self.b = 0.0 if self.cold or start is None else float(start.intercept[label])
         self.n_iter = 0
         self.stuck = False  # no step improves the objective any more: rounding is all that is left
@@ -111,6 +114,10 @@ class LabelFit:
         smooth = gradient - self.penalty.l2 * offset
         at_center = np.maximum(np.abs(smooth) - self.penalty.l1, 0.0)
         violation = np.where(offset == 0.0, at_center, np.abs(smooth - np.sign(offset) * self.penalty.l1))
+        if self.prior.signed:  # at a bound only the step back inside counts, and only if it gains
+            up = smooth - np.where(offset >= 0.0, 1.0, -1.0) * self.penalty.l1
+            down = -smooth - np.where(offset <= 0.0, 1.0, -1.0) * self.penalty.l1
+            violation[((offset <= self.low) & (up <= 0.0)) | ((offset >= self.high) & (down <= 0.0))] = 0.0
         if self.one_sided:
             violation[:] = 0.0
         if self.allowed is not None:
@@ -134,7 +141,7 @@ class LabelFit:
     def intercept_violation(self) -> float:
         if self.problem.intercept_prior is None or self.one_sided:
             return 0.0
-        return float(violation_at(self.score.sum(), self.b, self.intercept_l1, self.intercept_l2))
+        return float(violation_at(self.score.sum(), self.b, self.intercept_l1, self.intercept_l2, -np.inf, np.inf))
 
     def worst(self, violation: FloatArray) -> float:
         """The largest violation, the intercept's included."""

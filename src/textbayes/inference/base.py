@@ -80,6 +80,7 @@ class BaseInference(ABC):
     name: ClassVar[str]
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
+    keeps_signs: ClassVar[bool] = False  # can hold a weight to the sign that its prior demands
 
     def __init__(self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1) -> None:
         self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
@@ -95,6 +96,11 @@ class BaseInference(ABC):
                         f"inference {cls.name!r} needs a {kind} that is {attribute.replace('_', '-')}; "
                         f"{kind} {part.name!r} is not: choose another {kind} or another inference"
                     )
+
+        if prior.signed and not cls.keeps_signs:
+            raise NotSupportedError(
+                f"inference {cls.name!r} cannot hold weights to a sign, as this prior asks; use inference 'coordinate'"
+            )
 
     def record(self, label: int, w: FloatArray, b: float) -> None:
         """Note a step where a trace is kept."""

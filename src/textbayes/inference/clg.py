@@ -40,6 +40,7 @@ class Clg(BaseInference):
     """
 
     name = "clg"
+    keeps_signs = True
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
@@ -78,7 +79,9 @@ class Clg(BaseInference):
             target = max(0.1 * left, 0.3 * self.tol * fit.reference)
             for sweep in range(_SWEEPS + 1):
                 columns = every if sweep == 0 else every[fit.w[every] != fit.penalty.center[every]]
-                worst = relax_columns(*arrays, columns, fit.y, weight, *fit.penalty, radius, fit.w, fit.eta)
+                worst = relax_columns(
+                    *arrays, columns, fit.y, weight, *fit.penalty, fit.low, fit.high, radius, fit.w, fit.eta
+                )
                 if fit.problem.intercept_prior is not None:
                     fit.b, b_radius, moved = relax_intercept(
                         fit.y, weight, fit.intercept_l1, fit.intercept_l2, b_radius, fit.b, fit.eta

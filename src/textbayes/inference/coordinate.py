@@ -37,6 +37,7 @@ class Coordinate(BaseInference):
     """Proximal Newton with coordinate descent on working sets, for any link and any prior."""
 
     name = "coordinate"
+    keeps_signs = True
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
         start = away_from_pole(problem, start, self.n_jobs)
@@ -77,8 +78,9 @@ class Coordinate(BaseInference):
         for _ in range(MAX_NEWTON):
             center, l1, l2 = (part[columns] for part in fit.penalty)
             left, new_w, shift, eta_step, _ = working_set.newton_step(
-                fit.score, fit.omega, center, l1, l2, fit.w[columns], fit.b, fit.intercept_l1, fit.intercept_l2
-            )
+                fit.score, fit.omega, center, l1, l2, fit.low[columns], fit.high[columns], fit.w[columns], fit.b,
+                fit.intercept_l1, fit.intercept_l2,
+            )  # fmt: skip
             if left <= target or not fit.line_search(new_w, shift, eta_step, columns):
                 return
             fit.relinearise()

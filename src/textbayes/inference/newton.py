@@ -40,6 +40,7 @@ class Newton(BaseInference):
             fit.eta = eta[:, k] + fit.b
             fit.start_intercept()
             fit.refresh()
+            self.record(fit.label, fit.w, fit.b)
         for round_ in range(self.max_iter + 1):
             scores = np.stack([fit.score for fit in fits], axis=1)
             gradients = transpose_times(X.indptr, X.indices, X.data, scores).T
@@ -58,6 +59,7 @@ class Newton(BaseInference):
             direction, eta_step = _newton_directions(X, fits, *map(np.array, zip(*systems, strict=True)))
             for k, fit in enumerate(fits):
                 fit.line_search(fit.w + direction[:-1, k], float(direction[-1, k]), eta_step[:, k])
+                self.record(fit.label, fit.w, fit.b)
 
 
 def _slope(fit: LabelFit, gradient: FloatArray) -> FloatArray:

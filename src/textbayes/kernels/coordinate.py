@@ -4,10 +4,10 @@ Minimises the quadratic model
 
     −Σ_i score_i d_i + ½ Σ_i omega_i d_i²  +  Σ_j [ l1_j |w_j − c_j| + ½ l2_j (w_j − c_j)² ],
 
-with d = X (w − w₀) + (b − b₀), by cyclic exact steps. The intercept is profiled out: its optimum is known after every
-step from two running sums, so it costs O(1) a step instead of a pass over all documents. This file keeps the residual
-of every document (cost of a step: the column's non-zeros); ``gram.py`` keeps the gradient of every column instead and
-is faster for small working sets.
+with d = X (w − w₀) + (b − b₀) and low_j ≤ w_j − c_j ≤ high_j, by cyclic exact steps. The intercept is profiled out: its
+optimum is known after every step from two running sums, so it costs O(1) a step instead of a pass over all documents.
+This file keeps the residual of every document (cost of a step: the column's non-zeros); ``gram.py`` keeps the gradient
+of every column instead and is faster for small working sets.
 """
 
 from __future__ import annotations
@@ -41,23 +41,29 @@ def gather_columns(indptr: IntArray, indices: IntArray, data: FloatArray, column
 
 
 @njit(cache=True, nogil=True)
-def violation_at(gradient, offset, l1, l2):  # type: ignore[no-untyped-def]
-    """Distance of zero from the subdifferential at offset = w − c; ``gradient`` is that of the log-likelihood."""
-    if offset > 0.0:
-        return abs(gradient - l2 * offset - l1)
-    if offset < 0.0:
-        return abs(gradient - l2 * offset + l1)
-    return max(abs(gradient) - l1, 0.0)
+def violation_at(gradient, offset, l1, l2, low, high):  # type: ignore[no-untyped-def]
+    """What a step up or down from offset = w − c would gain at first, the larger of the two that are allowed.
+
+    Without bounds it is the distance of zero from the subdifferential; ``gradient`` is that of the log-likelihood.
+    """
+    smooth = gradient - l2 * offset
+    worst = 0.0
+    if offset < high:
+        worst = max(worst, smooth - (l1 if offset >= 0.0 else -l1))
+    if offset > low:
+        worst = max(worst, -smooth - (l1 if offset <= 0.0 else -l1))
+    return worst
 
 
 @njit(cache=True, nogil=True)
-def shrink(target, curvature, l1, l2):  # type: ignore[no-untyped-def]
-    """argmin over u of ½ curvature·u² − target·u + l1·|u| + ½ l2·u²."""
+def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore[no-untyped-def]
+    """argmin over u in [low, high] of ½ curvature·u² − target·u + l1·|u| + ½ l2·u²."""
+    u = 0.0
     if target > l1:
-        return (target - l1) / (curvature + l2)
-    if target < -l1:
-        return (target + l1) / (curvature + l2)
-    return 0.0
+        u = (target - l1) / (curvature + l2)
+    elif target < -l1:
+        u = (target + l1) / (curvature + l2)
+    return min(max(u, low), high)
 
 
 @njit(cache=True, nogil=True)
@@ -82,8 +88,9 @@ def weigh_columns(indptr, indices, data, score, omega, weighted):  # type: ignor
 
 @njit(cache=True, nogil=True)
 def newton_step(  # type: ignore[no-untyped-def]
-    indptr, indices, data, score, omega, center, l1, l2, w, b, intercept_l1, intercept_l2, sweep_tol, max_sweeps
-):
+    indptr, indices, data, score, omega, center, l1, l2, low, high, w, b, intercept_l1, intercept_l2, sweep_tol,
+    max_sweeps
+):  # fmt: skip
     """One proximal Newton direction on the working set; a negative ``intercept_l1`` means that there is no intercept.
 
     Returns the largest violation at the start, the new weights, the intercept's shift, the change of eta and the number
@@ -95,12 +102,12 @@ def newton_step(  # type: ignore[no-untyped-def]
     gradient, mass, curvature = weigh_columns(indptr, indices, data, score, omega, weighted)
     violation = 0.0
     for k in range(n_columns):
-        violation = max(violation, violation_at(gradient[k], w[k] - center[k], l1[k], l2[k]))
+        violation = max(violation, violation_at(gradient[k], w[k] - center[k], l1[k], l2[k], low[k], high[k]))
     has_intercept = intercept_l1 >= 0.0
     residual_sum, omega_sum = score.sum(), omega.sum()
     shift = 0.0
     if has_intercept:
-        violation = max(violation, violation_at(residual_sum, b, intercept_l1, intercept_l2))
+        violation = max(violation, violation_at(residual_sum, b, intercept_l1, intercept_l2, -np.inf, np.inf))
         shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
     tol = sweep_tol * violation
     residual = score.copy()
@@ -124,7 +131,7 @@ def newton_step(  # type: ignore[no-untyped-def]
                 h -= mass[k] * mass[k] / (omega_sum + intercept_l2)
             h = max(h, 1e-10 * curvature[k], 1e-12)
             offset = new_w[k] - center[k]
-            new_offset = shrink(h * offset + g, h, l1[k], l2[k])
+            new_offset = shrink(h * offset + g, h, l1[k], l2[k], low[k], high[k])
             step = new_offset - offset
             if step != 0.0:
                 new_w[k] = center[k] + new_offset

@@ -62,20 +62,21 @@ def weighted_gram(row_ptr, columns, values, score, omega, n_columns):  # type: i
 
 @njit(cache=True, nogil=True)
 def newton_step_gram(  # type: ignore[no-untyped-def]
-    row_ptr, columns, values, score, omega, center, l1, l2, w, b, intercept_l1, intercept_l2, sweep_tol, max_sweeps
-):
+    row_ptr, columns, values, score, omega, center, l1, l2, low, high, w, b, intercept_l1, intercept_l2, sweep_tol,
+    max_sweeps
+):  # fmt: skip
     """As ``coordinate.newton_step``, with the rows of the sub-matrix in place of its columns."""
     q = len(w)
     gram, gradient = weighted_gram(row_ptr, columns, values, score, omega, q)
     violation = 0.0
     for k in range(q):
-        violation = max(violation, violation_at(gradient[k], w[k] - center[k], l1[k], l2[k]))
+        violation = max(violation, violation_at(gradient[k], w[k] - center[k], l1[k], l2[k], low[k], high[k]))
     swept = q
     profiled = intercept_l1 == 0.0
     score_sum, omega_sum = gradient[q], gram[q, q] + intercept_l2
     mass = gram[q].copy()
     if intercept_l1 >= 0.0:
-        violation = max(violation, violation_at(score_sum, b, intercept_l1, intercept_l2))
+        violation = max(violation, violation_at(score_sum, b, intercept_l1, intercept_l2, -np.inf, np.inf))
     if profiled:
         # The best intercept moves along with every step: eliminate it (Schur complement).
         score_sum -= intercept_l2 * b
@@ -97,8 +98,9 @@ def newton_step_gram(  # type: ignore[no-untyped-def]
         worst = 0.0
         for k in range(swept):
             h = max(gram[k, k], 1e-12)
-            k_l1, k_l2 = (l1[k], l2[k]) if k < q else (intercept_l1, intercept_l2)
-            new = shrink(h * offset[k] + gradient[k], h, k_l1, k_l2)
+            k_l2 = l2[k] if k < q else intercept_l2
+            target = h * offset[k] + gradient[k]
+            new = shrink(target, h, l1[k], k_l2, low[k], high[k]) if k < q else shrink(target, h, intercept_l1, k_l2)
             step = new - offset[k]
             if step != 0.0:
                 offset[k] = new

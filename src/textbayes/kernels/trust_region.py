@@ -30,14 +30,16 @@ def document_terms(eta, y, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def limited_step(gradient, curvature, offset, l1, l2, radius):  # type: ignore[no-untyped-def]
-    """The penalised minimiser within the radius, as a step; exactly −offset where it is the kink."""
-    target = shrink(curvature * offset + gradient, curvature, l1, l2)
+def limited_step(gradient, curvature, offset, l1, l2, low, high, radius):  # type: ignore[no-untyped-def]
+    """The penalised minimiser within bounds and radius, as a step; exactly −offset where it is the kink."""
+    target = shrink(curvature * offset + gradient, curvature, l1, l2, low, high)
     return min(max(target - offset, -radius), radius)
 
 
 @njit(cache=True, nogil=True)
-def relax_columns(indptr, indices, data, columns, y, weight, center, l1, l2, radius, w, eta):  # type: ignore[no-untyped-def]
+def relax_columns(  # type: ignore[no-untyped-def]
+    indptr, indices, data, columns, y, weight, center, l1, l2, low, high, radius, w, eta
+):
     """Step every one of ``columns`` in turn; changes w, eta and radius, and returns the largest |step|·curvature."""
     worst = 0.0
     for j in columns:
@@ -50,7 +52,7 @@ def relax_columns(indptr, indices, data, columns, y, weight, center, l1, l2, rad
             h += weight[i] * x * x * bound
         h = max(h, 1e-12)
         offset = w[j] - center[j]
-        step = limited_step(g, h, offset, l1[j], l2[j], radius[j])
+        step = limited_step(g, h, offset, l1[j], l2[j], low[j], high[j], radius[j])
         radius[j] = max(2.0 * abs(step), 0.5 * radius[j])
         if step != 0.0:
             w[j] = center[j] + (offset + step)
@@ -69,7 +71,7 @@ def relax_intercept(y, weight, l1, l2, radius, b, eta):  # type: ignore[no-untyp
         g += weight[i] * score
         h += weight[i] * bound
     h = max(h, 1e-12)
-    step = limited_step(g, h, b, l1, l2, radius)
+    step = limited_step(g, h, b, l1, l2, -np.inf, np.inf, radius)
     for i in range(len(eta)):
         eta[i] += step
     return b + step, max(2.0 * abs(step), 0.5 * radius), abs(step) * (h + l2)

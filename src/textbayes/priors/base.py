@@ -16,8 +16,9 @@ class BasePrior(ABC):
     """An independent prior on each weight, centred at ``mean`` with width ``scale``.
 
     Both are a scalar, an array (n_features,), or an array (n_labels, n_features) or (n_labels, 1) that gives each
-    label its own. ``scale = inf`` leaves a word unpenalised. Further hyperparameters of a family are arrays of the same
-    shapes, kept under their argument's name.
+    label its own. ``scale = inf`` leaves a word unpenalised. ``sign`` 1 or −1 keeps a weight at zero or on that side
+    of it, 0 leaves both sides open; the density's constant is that of both sides all the same. Further
+    hyperparameters of a family are arrays of the same shapes, kept under their argument's name.
 
     Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so that EM needs no more of it than
     E[1/τ | w] = neg_grad(w)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
@@ -30,7 +31,7 @@ class BasePrior(ABC):
     pole: ClassVar[bool] = False  # the density is infinite at the mean: a weight that is there never leaves
     exact_local: ClassVar[bool] = False  # ``local`` is the penalty itself, the same at every w
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0) -> None:
+    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, sign: Any = 0) -> None:
         self.scale = np.asarray(scale, dtype=np.float64)
         self.mean = np.asarray(mean, dtype=np.float64)
         if np.isnan(self.scale).any() or (self.scale <= 0).any():
@@ -39,6 +40,29 @@ class BasePrior(ABC):
             )
         if not np.isfinite(self.mean).all():
             raise InputError("a prior mean must be finite; some are NaN or infinite")
+        self.sign = np.asarray(sign, dtype=np.float64)
+        if not np.isin(self.sign, (-1.0, 0.0, 1.0)).all():
+            raise InputError("a prior sign must be 1 (weight ≥ 0), -1 (weight ≤ 0) or 0 (either)")
+        if self.signed and (self._sign_times_mean() < 0.0).any():
+            raise InputError("a prior mean lies on the side that its sign forbids; change one of the two")
+
+    def _sign_times_mean(self) -> FloatArray:
+        try:
+            return self.sign * self.mean
+        except ValueError:
+            raise InputError(
+                f"prior sign has shape {self.sign.shape}, which does not go with mean of shape {self.mean.shape}"
+            ) from None
+
+    @property
+    def signed(self) -> bool:
+        """Whether any weight is held to one side of zero."""
+        return bool(self.sign.any())
+
+    def bounds(self, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest weight that the signs allow."""
+        sign = np.broadcast_to(self.sign, shape)
+        return np.where(sign > 0.0, 0.0, -np.inf), np.where(sign < 0.0, 0.0, np.inf)
 
     def __repr__(self) -> str:
         given = ", ".join(
@@ -86,8 +110,8 @@ class BasePrior(ABC):
         return np.where(away, self.neg_log(np.where(away, w, self.mean + 1.0)), 0.0)
 
     def rescaled(self, scale: float) -> BasePrior:
-        """The same family around 0 with another scale; its further hyperparameters must be single numbers for that."""
-        others = {name: value for name, value in vars(self).items() if name not in ("scale", "mean")}
+        """The same family around 0 with another scale and no sign; further hyperparameters stay if single numbers."""
+        others = {name: value for name, value in vars(self).items() if name not in ("scale", "mean", "sign")}
         if any(value.ndim for value in others.values()):
             others = {}  # per-word values say nothing of an intercept: the family's defaults
         return type(self)(scale=scale, **others)

@@ -38,8 +38,8 @@ class ElasticNet(BasePrior):
     log_concave = True
     exact_local = True
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, l1_ratio: Any = 0.5) -> None:
-        super().__init__(scale, mean)
+    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, l1_ratio: Any = 0.5, sign: Any = 0) -> None:
+        super().__init__(scale, mean, sign)
         self.l1_ratio = np.asarray(l1_ratio, dtype=np.float64)
         if not ((self.l1_ratio >= 0.0) & (self.l1_ratio <= 1.0)).all():
             raise InputError("l1_ratio must lie between 0 (gaussian) and 1 (laplace); some values are outside or NaN")

@@ -37,8 +37,8 @@ class StudentT(BasePrior):
     smooth = True
     log_concave = False
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, degrees: Any = 4.0) -> None:
-        super().__init__(scale, mean)
+    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, degrees: Any = 4.0, sign: Any = 0) -> None:
+        super().__init__(scale, mean, sign)
         self.degrees = np.asarray(degrees, dtype=np.float64)
         if not ((self.degrees > 0.0) & np.isfinite(self.degrees)).all():
             raise InputError("degrees must be positive and finite; infinite degrees are the gaussian prior")

@@ -21,12 +21,16 @@ def test_bound_is_the_largest_curvature_within_reach(eta, reach, y):
     assert bound == pytest.approx((special.expit(near) * special.expit(-near)).max(), rel=1e-9)
 
 
+FREE = (-np.inf, np.inf)
+
+
 def test_steps_stop_at_the_radius_and_at_the_kink():
-    assert limited_step(10.0, 1.0, 0.0, 1.0, 0.0, 2.0) == 2.0  # would be 9
-    assert limited_step(-10.0, 1.0, 0.0, 1.0, 0.0, 2.0) == -2.0
-    assert limited_step(0.5, 1.0, 0.0, 1.0, 0.0, 2.0) == 0.0
-    assert limited_step(-0.3, 1.0, 0.7, 1.0, 0.0, 2.0) == -0.7  # 0.4 is within the kink: exactly to the mean
-    assert limited_step(3.0, 1.0, 0.0, 1.0, 1.0, 2.0) == 1.0
+    assert limited_step(10.0, 1.0, 0.0, 1.0, 0.0, *FREE, 2.0) == 2.0  # would be 9
+    assert limited_step(-10.0, 1.0, 0.0, 1.0, 0.0, *FREE, 2.0) == -2.0
+    assert limited_step(0.5, 1.0, 0.0, 1.0, 0.0, *FREE, 2.0) == 0.0
+    assert limited_step(-0.3, 1.0, 0.7, 1.0, 0.0, *FREE, 2.0) == -0.7  # 0.4 is within the kink: exactly to the mean
+    assert limited_step(3.0, 1.0, 0.0, 1.0, 1.0, *FREE, 2.0) == 1.0
+    assert limited_step(10.0, 1.0, 0.0, 1.0, 0.0, -np.inf, 0.5, 2.0) == 0.5  # a bound on the weight itself
 
 
 def test_other_links_are_refused():

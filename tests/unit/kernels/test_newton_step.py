@@ -20,6 +20,7 @@ def model():
     return {
         "X": X, "score": rng.normal(size=N), "omega": rng.uniform(0.05, 0.3, N), "center": rng.normal(0, 0.1, P),
         "l1": rng.uniform(0, 0.8, P), "l2": rng.uniform(0, 0.5, P),
+        "low": np.full(P, -np.inf), "high": np.full(P, np.inf),
         "w": rng.normal(size=P) * (rng.random(P) < 0.5), "b": 0.4,
     }  # fmt: skip
 
@@ -27,7 +28,7 @@ def model():
 def step(model, which, intercept):
     X = model["X"]
     columns = gather_columns(X.indptr.astype(np.int64), X.indices, X.data, np.arange(P))
-    rest = [model[name] for name in ("score", "omega", "center", "l1", "l2", "w", "b")]
+    rest = [model[name] for name in ("score", "omega", "center", "l1", "l2", "low", "high", "w", "b")]
     if which == "gram":
         *rows, _ = gather_rows(*columns, N)
         return newton_step_gram(*rows, *rest, *intercept, 1e-12, 5000)
@@ -64,6 +65,28 @@ def test_solves_the_quadratic_model(model, which, name):
     assert ours <= other.fun + 1e-7
     if name == "none":
         assert shift == 0.0
+
+
+@pytest.mark.parametrize("which", ["residual", "gram"])
+@pytest.mark.parametrize("name", ["none", "free"])
+def test_bounds_hold_and_nothing_within_them_is_better(model, which, name):
+    intercept = INTERCEPTS[name]
+    free = step(model, which, intercept)[1] - model["center"]
+    model["low"], model["high"] = np.where(free < 0, 0.3 * free.min(), -np.inf), np.where(free > 0, 0.05, np.inf)
+    start = np.clip(model["w"] - model["center"], model["low"], model["high"])
+    model["w"] = model["center"] + start
+    _, w, shift, _, _ = step(model, which, intercept)
+    offset = w - model["center"]
+    assert (offset >= model["low"] - 1e-15).all()
+    assert (offset <= model["high"] + 1e-15).all()
+    assert ((offset == model["high"]) | (offset == model["low"])).any()  # some bound is at work
+    best = quadratic(model, intercept, w, model["b"] + shift)
+    rng = np.random.default_rng(3)
+    for size in (1e-4, 1e-2, 1.0):
+        for _ in range(200):
+            other = np.clip(offset + rng.normal(0, size, P), model["low"], model["high"])
+            b = model["b"] + shift + (rng.normal(0, size) if name == "free" else 0.0)
+            assert quadratic(model, intercept, model["center"] + other, b) >= best - 1e-12
 
 
 @pytest.mark.parametrize("name", INTERCEPTS)
