@@ -122,7 +122,7 @@ def test_rules_that_leave_no_word(refused, write, documents):
 @pytest.mark.parametrize(
     ("options", "cause"),
     [
-        ("--prior lapace", "unknown prior 'lapace': choose one of "),
+        ("--family lapace", "unknown prior 'lapace': choose one of "),
         ("--link logti", "unknown link 'logti'"),
         ("--rule max_f2", "unknown decision rule 'max_f2'"),
         ("--rule fixed:cut=1", "decision rule 'fixed' has no parameter 'cut'; it has: threshold"),
@@ -132,8 +132,8 @@ def test_rules_that_leave_no_word(refused, write, documents):
         ("--select chi3 --top-k 5", "unknown score function 'chi3'"),
         ("--select chi2", "--select needs --top-k or --threshold"),
         ("--threshold 0.5", "--top-k and --threshold choose words by a score; name it with --select"),
-        ("--scale 2", "name it with --prior as well"),
-        ("--prior laplace --scale 0", "0.0 is not in the range"),
+        ("--scale 2", "name its family with --family as well"),
+        ("--family laplace --scale 0", "0.0 is not in the range"),
         ("--stemmer portre", "--stemmer portre is not known"),
         ("--stop-words nothing.txt", "--stop-words nothing.txt is neither 'english' nor 'smart' nor a file"),
         ("--ngrams 2-1", "'2-1' goes from 2 to 1"),

@@ -37,7 +37,7 @@ def test_training_uses_the_same_words(lines, run, write, documents, tmp_path):
     path = write(documents)
     rules = ("--top-k", "2", "--threshold", "1")
     rows = lines("select", path, "--score", "chi2", *rules)
-    run("train", path, "-o", tmp_path / "m.tb", "--prior", "gaussian", "--select", "chi2", *rules)
+    run("train", path, "-o", tmp_path / "m.tb", "--family", "gaussian", "--select", "chi2", *rules)
     model = load_model(tmp_path / "m.tb")
     for label in model.label_space_.column_names:
         assert {row["word"] for row in rows if row["label"] == label} == {word for word, _ in model.top_words(label)}

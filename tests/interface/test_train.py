@@ -109,7 +109,7 @@ def test_labels_in_one_field(run, many_labels, tmp_path):
 def test_the_options_reach_the_model(run, write, documents, tmp_path):
     stop = tmp_path / "stop.txt"
     stop.write_text("the\nand\n", encoding="utf-8")
-    options = "--prior gaussian --scale 2 --link probit --weighting tfidf --rule fixed:threshold=0.3 --folds 3"
+    options = "--family gaussian --scale 2 --link probit --weighting tfidf --rule fixed:threshold=0.3 --folds 3"
     words = f"--stemmer none --stop-words {stop} --ngrams 1-2 --min-df 1 --max-df 90% --jobs 1 --seed 7"
     run("train", write(documents), "-o", tmp_path / "m.tb", *options.split(), *words.split())
     model = load_model(tmp_path / "m.tb")

@@ -10,8 +10,9 @@ import click
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import label_options, read_labelled
+from textbayes.cli.model_options import ModelChoices, model_options
 from textbayes.cli.output import Output, console, output_options
-from textbayes.cli.parameters import LinkSpec, NameOption, RegistryName, RuleSpec
+from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from textbayes.categorizer import TextCategorizer
-    from textbayes.linear import BayesLinearClassifier
 
 _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functions")
 
@@ -28,13 +28,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.command()
 @click.option("-o", "--output", "target", required=True, metavar="FILE", help="Model file to write.")
 @label_options
-@click.option(
-    "--prior", cls=NameOption, type=RegistryName("textbayes.priors:priors"), help="One prior instead of a pool of two."
-)
-@click.option(
-    "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."
-)
-@click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given.")
+@model_options
 @click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
 @click.option("--top-k", "select_k", type=click.IntRange(min=1), help="Words per label at most; needs --select.")
 @click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select.")
@@ -47,7 +41,13 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @output_options
 @common_options
 def train(
-    inputs: Inputs, target: str, multi_label: bool | None, text: TextChoices, output: Output, **choices: Any
+    inputs: Inputs,
+    target: str,
+    multi_label: bool | None,
+    choices: ModelChoices,
+    text: TextChoices,
+    output: Output,
+    **rest: Any,
 ) -> None:
     """Learn a model from labelled texts.
 
@@ -65,7 +65,7 @@ def train(
     """
     started = time.perf_counter()
     path = check_output(target, inputs.paths)
-    model = _untrained(text, **choices)
+    model = _untrained(choices, text, **rest)
     given = read_labelled(inputs, multi_label)
     with reporting() as progress:
         model.fit(given.texts, given.labels, progress=progress)
@@ -80,32 +80,16 @@ def train(
         output.write([summary], list(summary))
 
 
-def _untrained(text: TextChoices, prior: str | None, scale: float | None, link: str | None, **rest: Any) -> Any:
-    if scale is not None and prior is None:
-        raise click.UsageError("--scale is that of a prior; name it with --prior as well.")
+def _untrained(choices: ModelChoices, text: TextChoices, **rest: Any) -> TextCategorizer:
     if (rest["select_k"] is not None or rest["select_threshold"] is not None) and rest["select"] is None:
         raise click.UsageError("--top-k and --threshold choose words by a score; name it with --select as well.")
     if rest["select"] is not None and rest["select_k"] is None and rest["select_threshold"] is None:
         raise click.UsageError("--select needs --top-k or --threshold to choose words by.")
     from textbayes.categorizer import TextCategorizer
 
-    classifier = None if prior is None and link is None else _classifiers(prior, scale, link)
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
-    return TextCategorizer(vectorizer, text.weighting, classifier=classifier, **rest)
-
-
-def _classifiers(prior: str | None, scale: float | None, link: str | None) -> list[BayesLinearClassifier]:
-    """The default members, or the one of the prior named, changed as told."""
-    from textbayes.linear import BayesLinearClassifier
-    from textbayes.presets import default_classifiers
-
-    members = default_classifiers()
-    if prior is not None:
-        members = [member for member in members if member.prior == prior] or [BayesLinearClassifier(prior=prior)]
-    for member in members:
-        member.set_params(link=link or member.link, scale=scale or member.scale)
-    return members
+    return TextCategorizer(vectorizer, text.weighting, classifier=choices.classifiers(), **rest)
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:

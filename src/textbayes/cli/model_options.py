@@ -1,0 +1,76 @@
+"""Options that say what a model is: its link, its prior and how the posterior is found."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from textbayes.cli.parameters import LinkSpec, NameOption, RegistryName
+
+if TYPE_CHECKING:
+    from textbayes.linear import BayesLinearClassifier
+
+_NAMES = ("family", "scale", "link", "inference")
+
+
+@dataclass(frozen=True)
+class ModelChoices:
+    """What the user said of the model; what is left unsaid is as in ``TextCategorizer()``."""
+
+    family: str | None
+    scale: float | None
+    link: str | None
+    inference: str | None
+
+    def classifiers(self) -> list[BayesLinearClassifier] | None:
+        """The default members, or the one of the family named, changed as told; None where nothing is."""
+        if self == ModelChoices(None, None, None, None):
+            return None
+        from textbayes.linear import BayesLinearClassifier
+        from textbayes.presets import default_classifiers
+
+        members = default_classifiers()
+        if self.family is not None:
+            members = [m for m in members if m.prior == self.family] or [BayesLinearClassifier(prior=self.family)]
+        changes = {"scale": self.scale, "link": self.link, "inference": self.inference}
+        given = {name: value for name, value in changes.items() if value is not None}
+        return [member.set_params(**given) for member in members]
+
+
+def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--family``, ``--scale``, ``--link`` and ``--inference``; the command is given them as ``choices``."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **given: Any) -> Any:
+        choices = ModelChoices(**{name: given.pop(name) for name in _NAMES})
+        if choices.scale is not None and choices.family is None:
+            raise click.UsageError("--scale is that of a prior; name its family with --family as well.")
+        return function(*args, choices=choices, **given)
+
+    for add in reversed(_OPTIONS):
+        command = add(command)
+    return command
+
+
+_OPTIONS = (
+    click.option(
+        "--family",
+        cls=NameOption,
+        type=RegistryName("textbayes.priors:priors"),
+        help="Family of the words' priors, instead of a pool of two.",
+    ),
+    click.option(
+        "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."
+    ),
+    click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given."),
+    click.option(
+        "--inference",
+        cls=NameOption,
+        type=RegistryName("textbayes.inference:inferences"),
+        help="How the posterior is found; chosen to suit the prior if not given.",
+    ),
+)
