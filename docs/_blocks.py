@@ -17,6 +17,7 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
     "textbayes.categorizer": ("Assessment",),
     "textbayes.explain": ("Explanation", "Contribution"),
     "textbayes.text": (),
+    "textbayes.knowledge": (),
     "textbayes.select": (),
     "textbayes.decide": (),
     "textbayes.evaluate": (),
@@ -290,7 +291,8 @@ def escaped(text: str) -> str:
 def parameters(member: Any) -> str:
     """What a class takes, with its defaults."""
     given = [] if member.__init__ is object.__init__ else inspect.signature(member).parameters.values()
-    return ", ".join(code(f"{item.name}={item.default!r}") for item in given) or "–"
+    named = (item for item in given if item.kind is not item.VAR_KEYWORD)
+    return ", ".join(code(f"{item.name}={item.default!r}") for item in named) or "–"
 
 
 def code(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from textbayes.categorizer_knowledge import (
+    Knowledge,
+    check_prior,
+    match_knowledge,
+    read_prior,
+    weigh_knowledge,
+    words_known,
+)
 from textbayes.categorizer_state import VECTORIZERS, restore, state_of
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
@@ -19,6 +28,7 @@ from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, make_rule, stratified_folds
 from textbayes.evaluate import evaluate
 from textbayes.explain import Explanation, explain_column, mirror
+from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.pool import fit_pool, pooled_probabilities, probabilities
@@ -59,6 +69,11 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     rule : str, Rule or "auto"
         How probabilities become decisions (``textbayes.decide``); ``"auto"`` takes the likelier class for one label
         per text, and for many labels thresholds per label.
+    prior : WordPriors or path, optional
+        What is known of words before any text: means, scales, families and signs (``textbayes.knowledge``).
+    prior_weight : "auto" or float
+        How far to follow it, from 0 (not at all) to 1; "auto" chooses for each label by cross-validation with the
+        first classifier, so that bad advice is turned down.
     cv : int
         Folds for the held-out probabilities that pool and rule learn from.
     random_state : int
@@ -71,6 +86,8 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     coef_, intercept_ : the pooled linear model, one row per label (one for two classes)
     pool_ : weights of the members
     rule_ : the fitted decision rule
+    prior_weight_ : how far each label follows the prior; None without one
+    prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
     held_out_ : figures of the cross-validation: micro and macro F1 or accuracy, log-loss
     classes_, label_space_, vectorizer_, weighting_, link_
 
@@ -93,6 +110,8 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         select_threshold: float | None = None,
         classifier: BayesLinearClassifier | Sequence[BayesLinearClassifier] | None = None,
         rule: str | Rule = "auto",
+        prior: WordPriors | str | Path | None = None,
+        prior_weight: float | str = "auto",
         cv: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -104,6 +123,8 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         self.select_threshold = select_threshold
         self.classifier = classifier
         self.rule = rule
+        self.prior = prior
+        self.prior_weight = prior_weight
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -119,16 +140,26 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         report("reading words", 0, 1)
         self.vectorizer_ = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
         counts = self.vectorizer_.fit_transform(texts)
+        table = None if self.prior is None else read_prior(self.prior)
+        if table is not None and (missing := words_known(table, self.vectorizer_)):
+            # No training text has them, but later ones may: their weights stay at the prior mean.
+            counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
         members = self._members()
-        held_out, learnable = self._out_of_fold(members, counts, indicator, report)
+        knowledge = None if table is None else self._knowledge(table, members[0], counts, indicator, space, report)
+        held_out, learnable = self._out_of_fold(members, counts, indicator, knowledge, report)
         link = make_link(members[0].link)
         pool = fit_pool(held_out, indicator, link, space, learnable)
         rule = _make_rule(self.rule, space)
         proba = pooled_probabilities(held_out, pool, link, space)
         rule.fit(proba, indicator & learnable)
         report("fitting all texts", 0, 1)
-        self.weighting_, fitted = self._fit_members(members, counts, indicator)
+        self.weighting_, fitted = self._fit_members(members, counts, indicator, knowledge)
+        self.prior_weight_, self.prior_audit_ = None, []
+        if knowledge is not None:
+            X, terms = self.weighting_.transform(counts), self.vectorizer_.get_feature_names_out()
+            self.prior_weight_ = knowledge.weight
+            self.prior_audit_ = knowledge.audit(fitted[0], X, indicator, terms, space)
         report("fitting all texts", 1, 1)
         # A pool of linear models is a linear model.
         self.coef_ = sum(weight * member.coef_ for weight, member in zip(pool, fitted, strict=True))
@@ -148,6 +179,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
                 f"vectorizer is a {type(self.vectorizer).__name__}; pass a textbayes {' or '.join(VECTORIZERS)}, which "
                 "can be written to a model file"
             )
+        check_prior(self.prior, self.prior_weight, self.vectorizer)
 
     def _members(self) -> list[BayesLinearClassifier]:
         given = default_classifiers() if self.classifier is None else self.classifier
@@ -159,8 +191,25 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         jobs = {} if self.n_jobs is None else {"n_jobs": self.n_jobs}
         return [clone(member).set_params(**jobs) for member in members]
 
+    def _knowledge(
+        self,
+        table: WordPriors,
+        member: BayesLinearClassifier,
+        counts: Any,
+        indicator: BoolArray,
+        space: LabelSpace,
+        report: Progress,
+    ) -> Knowledge:
+        report("weighing what is known", 0, 1)
+        matched = match_knowledge(table, self.vectorizer_, space)
+        X = _make_weighting(self.weighting).fit_transform(counts)
+        n_folds = min(self.cv, len(indicator))
+        known = weigh_knowledge(matched, self.prior_weight, member, X, indicator, n_folds, self.random_state)
+        report("weighing what is known", 1, 1)
+        return known
+
     def _fit_members(
-        self, members: list[BayesLinearClassifier], counts: Any, indicator: BoolArray
+        self, members: list[BayesLinearClassifier], counts: Any, indicator: BoolArray, knowledge: Knowledge | None
     ) -> tuple[TermWeighting, list[BayesLinearClassifier]]:
         """Weights, words and one binary regression per column, whatever the kind of labels."""
         weighting = _make_weighting(self.weighting)
@@ -169,10 +218,16 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         if self.select is not None:
             result = scores.get(self.select)(X, indicator)
             words = select_per_label(result, k=self.select_k, threshold=self.select_threshold)
-        return weighting, [clone(member).fit(X, sparse.csr_matrix(indicator), words=words) for member in members]
+        fresh = [clone(member) if knowledge is None else knowledge.inform(member, X) for member in members]
+        return weighting, [member.fit(X, sparse.csr_matrix(indicator), words=words) for member in fresh]
 
     def _out_of_fold(
-        self, members: list[BayesLinearClassifier], counts: Any, indicator: BoolArray, report: Progress
+        self,
+        members: list[BayesLinearClassifier],
+        counts: Any,
+        indicator: BoolArray,
+        knowledge: Knowledge | None,
+        report: Progress,
     ) -> tuple[FloatArray, BoolArray]:
         """Linear predictors (n_members, n_docs, n_columns) of each text by models that did not see it.
 
@@ -188,7 +243,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
             report("cross-validation", k, n_folds)
             held_out = fold == k
             learnable[held_out] = indicator[~held_out].any(axis=0) & ~indicator[~held_out].all(axis=0)
-            weighting, fitted = self._fit_members(members, counts[~held_out], indicator[~held_out])
+            weighting, fitted = self._fit_members(members, counts[~held_out], indicator[~held_out], knowledge)
             X = weighting.transform(counts[held_out])
             for m, member in enumerate(fitted):
                 eta[m, held_out] = member.linear_predictor(X)

@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from textbayes.categorizer_knowledge import audit_state, restored_audit
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.decide import Rule
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import BaseLink, make_link
-from textbayes.priors import BasePrior
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
@@ -36,10 +36,13 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "weighting": weighting,
         "settings": {name: getattr(model, name) for name in _SETTINGS},
         "members": _members(model.classifier),
+        "prior_audit": audit_state(model.prior_audit_),
     }
     coef = sparse.csr_matrix(model.coef_)
     arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
     arrays |= {"intercept": model.intercept_, "pool": model.pool_}
+    if model.prior_weight_ is not None:
+        arrays["prior_weight"] = model.prior_weight_
     arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
     arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
     return meta, arrays
@@ -61,6 +64,8 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.classes_, model.link_ = model.label_space_.classes, make_link(meta["link"])
     model.rule_, model.held_out_ = Rule.from_state(meta["rule"]), dict(meta["held_out"])
     model.intercept_, model.pool_ = (_vector(arrays[key], key) for key in ("intercept", "pool"))
+    model.prior_weight_ = _vector(arrays["prior_weight"], "prior_weight") if "prior_weight" in arrays else None
+    model.prior_audit_ = restored_audit(meta.get("prior_audit", ()))
     n_words = len(model.weighting_.idf_)
     if len(model.intercept_) != model.label_space_.n_columns or n_words != _n_columns(model.vectorizer_):
         raise ModelFileError("the model's labels, words and weights do not belong together; was the file altered?")
@@ -75,10 +80,11 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
 def _members(classifier: Any) -> list[dict[str, Any]] | None:
     """Settings of the members as given, so that a loaded model can be trained again; None for the defaults.
 
-    A prior given as an object has no plain form; such a model scores the same after a reload but forgets its members.
+    A prior or an inference given as an object has no plain form; such a model scores the same after a reload but
+    forgets its members.
     """
     members = classifier if isinstance(classifier, (list, tuple)) else [classifier]
-    if classifier is None or any(isinstance(member.prior, BasePrior) for member in members):
+    if classifier is None or not all(isinstance(part, str) for m in members for part in (m.prior, m.inference)):
         return None
     return [{key: _plain(value) for key, value in member.get_params(deep=False).items()} for member in members]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -25,8 +25,12 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import check_same_length
 from textbayes.inference import Posterior, Problem, make_inference
+from textbayes.inference.predictive import predictive_probabilities, probability_interval
 from textbayes.links import BaseLink, make_link
 from textbayes.priors import make_prior
+
+if TYPE_CHECKING:
+    from textbayes.inference.gaussian_approximation import GaussianApproximation
 
 
 class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
@@ -59,12 +63,17 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         Threads over labels; None is 1, −1 all cores. The result does not depend on it.
     warm_start : bool
         Start from the previous fit's weights where the shapes agree.
+    intervals : bool
+        Keep a Gaussian approximation of the posterior around its mode: standard errors, and probabilities that
+        average over what is not known of the weights instead of taking them for certain.
 
     Attributes
     ----------
     classes_ : array of the labels; ``label_space_`` says whether one or many of them apply to a document
     coef_ : array (n_columns, n_features); one row for two classes, else one per label
     intercept_ : array (n_columns,)
+    approximation_ : GaussianApproximation of the active words, with ``intervals``; else None
+    standard_errors_ : array like ``coef_``, NaN for words held at their prior mean, with ``intervals``; else None
     fit_info_ : objective, optimality violation, iterations and convergence per label
     n_iter_ : Newton steps of the label that took most
 
@@ -99,6 +108,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         max_iter: int = 100,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        intervals: bool = False,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -112,6 +122,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.intervals = intervals
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> BayesLinearClassifier:
         """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
@@ -137,6 +148,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.coef_ = np.ascontiguousarray(posterior.mean.T).T
         self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
+        self.approximation_ = _approximation(problem, posterior) if self.intervals else None
+        self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
         self._warn_if_unfinished()
         return self
 
@@ -147,12 +160,26 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities, one column per class; rows add up to one unless the labels are multi-label."""
-        eta, link = self.linear_predictor(X), make_link(self.link)
-        if self.label_space_.kind == "multiclass":
-            return one_of_many(eta, link)
-        proba = link.probability(eta)
-        return np.hstack([1.0 - proba, proba]) if self.label_space_.kind == "binary" else proba
+        """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
+
+        With ``intervals`` they are averaged over the posterior: nearer to ½ for documents of which little is known.
+        """
+        eta, link, space = self.linear_predictor(X), make_link(self.link), self.label_space_
+        if self.approximation_ is not None:
+            proba = predictive_probabilities(eta, self.approximation_.variance(X), link, space)
+        else:
+            proba = one_of_many(eta, link) if space.kind == "multiclass" else link.probability(eta)
+        return np.hstack([1.0 - proba, proba]) if space.kind == "binary" else proba
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
+
+        One column per label, for two classes that of the second.
+        """
+        eta = self.linear_predictor(X)
+        if self.approximation_ is None:
+            raise InputError("this model was fitted without intervals; fit it with intervals=True")
+        return probability_interval(eta, self.approximation_.variance(X), make_link(self.link), level)
 
     def predict(self, X: Any) -> AnyArray:
         """The likelier class; for multi-label an indicator of the labels likelier than not."""
@@ -207,6 +234,12 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximation:
+    from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
+
+    return laplace_approximation(problem, posterior)
 
 
 def n_threads(n_jobs: int | None) -> int:

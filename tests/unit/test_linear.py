@@ -131,3 +131,37 @@ def test_an_inference_object_brings_its_own_settings():
     assert published.n_iter_ > accelerated.n_iter_
     with pytest.raises(InputError, match="or an object such as"):
         BayesLinearClassifier(inference=3).fit(X, y)
+
+
+def test_intervals_widen_probabilities_of_unfamiliar_documents():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + rng.logistic(size=60) > 0
+    X[:, 1] *= 0.1  # hardly seen: its weight is hardly known
+    settings = {"prior": "gaussian", "scale": 3.0, "inference": "newton", "tol": 1e-8}
+    plain, wide = (BayesLinearClassifier(**settings, intervals=given).fit(X, y) for given in (False, True))
+    np.testing.assert_array_equal(plain.coef_, wide.coef_)
+    assert plain.standard_errors_ is None
+    assert wide.standard_errors_[0, 1] > 3.0 * wide.standard_errors_[0, 0]
+    documents = [[2.0, 0.0], [2.0, 3.0]]
+    certain, averaged = (np.abs(model.predict_proba(documents)[:, 1] - 0.5) for model in (plain, wide))
+    assert (averaged < certain).all()
+    lower, upper = wide.predict_interval(documents, level=0.8)
+    assert (lower < upper).all()
+    assert (upper - lower)[1, 0] > (upper - lower)[0, 0]
+    # The interval of a monotone function of a Gaussian: 80 % of draws of the weights fall inside it.
+    words, covariance = wide.approximation_.covariance(0)
+    draws = rng.multivariate_normal(np.append(wide.intercept_, wide.coef_[0, words]), covariance, size=20_000)
+    for document, low, high in zip(documents, lower[:, 0], upper[:, 0], strict=True):
+        p = 1.0 / (1.0 + np.exp(-(draws @ np.append(1.0, document))))
+        assert ((p > low) & (p < high)).mean() == pytest.approx(0.8, abs=0.015)
+    with pytest.raises(InputError, match="intervals=True"):
+        plain.predict_interval(documents)
+
+
+def test_intervals_of_many_classes_add_up_to_one():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(90, 4)), np.repeat(["a", "b", "c"], 30)
+    model = BayesLinearClassifier(prior="laplace", intervals=True).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    np.testing.assert_array_equal(np.isnan(model.standard_errors_), model.coef_ == 0.0)

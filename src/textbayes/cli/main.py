@@ -27,10 +27,14 @@ COMMANDS = {
     "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
     "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
     "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
+    "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
     "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
     "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
     "compare": Lazy("textbayes.cli.compare:compare", "Test whether systems differ in more than luck."),
     "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
+    "reproduce": Lazy(
+        "textbayes.cli.reproduce:reproduce", "Run a paper's experiments again, beside the published figures."
+    ),
     "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on the embedded news corpus."),
 }
 

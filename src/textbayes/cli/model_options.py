@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textbayes.cli.parameters import LinkSpec, NameOption, RegistryName
+from textbayes.cli.parameters import LinkSpec, NameOption, PriorWeight, RegistryName
 
 if TYPE_CHECKING:
     from textbayes.linear import BayesLinearClassifier
 
-_NAMES = ("family", "scale", "link", "inference")
+_NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight")
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,22 @@ class ModelChoices:
     scale: float | None
     link: str | None
     inference: str | None
+    prior: str | None
+    prior_weight: float | str
+
+    def knowledge(self) -> dict[str, Any]:
+        """Settings of the categorizer that say what is known of words; the file is read, and refused, at once."""
+        if self.prior is None:
+            return {}
+        from textbayes.knowledge import WordPriors
+
+        return {"prior": WordPriors.read(self.prior), "prior_weight": self.prior_weight}
 
     def classifiers(self) -> list[BayesLinearClassifier] | None:
         """The default members, or the one of the family named, changed as told; None where nothing is."""
-        if self == ModelChoices(None, None, None, None):
+        changes = {"scale": self.scale, "link": self.link, "inference": self.inference}
+        given = {name: value for name, value in changes.items() if value is not None}
+        if self.family is None and not given:
             return None
         from textbayes.linear import BayesLinearClassifier
         from textbayes.presets import default_classifiers
@@ -36,13 +48,11 @@ class ModelChoices:
         members = default_classifiers()
         if self.family is not None:
             members = [m for m in members if m.prior == self.family] or [BayesLinearClassifier(prior=self.family)]
-        changes = {"scale": self.scale, "link": self.link, "inference": self.inference}
-        given = {name: value for name, value in changes.items() if value is not None}
         return [member.set_params(**given) for member in members]
 
 
 def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--family``, ``--scale``, ``--link`` and ``--inference``; the command is given them as ``choices``."""
+    """``--family``, ``--scale``, ``--link`` and so on; the command is given them as ``choices``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
@@ -62,6 +72,14 @@ _OPTIONS = (
         cls=NameOption,
         type=RegistryName("textbayes.priors:priors"),
         help="Family of the words' priors, instead of a pool of two.",
+    ),
+    click.option("--prior", metavar="FILE", help="What is known of words: CSV or YAML, see `textbayes prior`."),
+    click.option(
+        "--prior-weight",
+        type=PriorWeight(),
+        default="auto",
+        show_default=True,
+        help="How far to follow it, from 0 to 1; auto chooses for each label by cross-validation.",
     ),
     click.option(
         "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."

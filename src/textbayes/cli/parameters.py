@@ -153,6 +153,17 @@ class DocumentFrequency(_ParamType):
         return number
 
 
+class PriorWeight(_ParamType):
+    """``auto``, or a number from 0 to 1."""
+
+    name = "auto|0..1"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "auto":
+            return value
+        return click.FloatRange(0.0, 1.0).convert(value, param, ctx)
+
+
 class KeyValue(_ParamType):
     """``KEY=VALUE``; the value is read as JSON where it is, else as a string."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from textbayes.core.types import FloatArray
+from textbayes.links._quadrature import integrate
 
 
 class Derivatives(NamedTuple):
@@ -25,6 +26,14 @@ class Likelihood(NamedTuple):
     total: float
     score: FloatArray
     hessian: FloatArray
+
+
+class Moments(NamedTuple):
+    """log ∫ p(y | u) N(u; mean, var) du and its first and second derivative in ``mean``."""
+
+    log_z: FloatArray
+    d1: FloatArray
+    d2: FloatArray
 
 
 class BaseLink(ABC):
@@ -105,3 +114,17 @@ class BaseLink(ABC):
         """log p(+1 | eta) − log p(−1 | eta): the scale on which explanations add up."""
         ones = np.ones_like(eta)
         return self.log_prob(eta, ones) - self.log_prob(eta, -ones)
+
+    def moments(self, mean: FloatArray, var: FloatArray, y: FloatArray) -> Moments:
+        """log ∫ p(y | u) N(u; mean, var) du and its derivatives in ``mean``; override where a closed form is known.
+
+        What an outcome says of a Gaussian predictor u: given y, its mean is ``mean + var·d1`` and its variance
+        ``var + var²·d2`` (Opper 1998, A Bayesian approach to on-line learning). The arrays are broadcast; ``var = 0``
+        gives log_prob, score and −hessian. For |mean| up to 1e3 and var up to 1e4 errors are below 1e-8 of
+        1 + |log_z|, of |d1| + 1e-4/√var and of |d2| + 1e-4/var, whatever the link.
+        """
+        return Moments(*integrate(self, mean, var, y))
+
+    def predictive(self, mean: FloatArray, var: FloatArray) -> FloatArray:
+        """p(y = +1) where eta is not known but N(mean, var)."""
+        return np.exp(self.moments(mean, var, np.ones_like(mean)).log_z)

@@ -7,7 +7,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
 from textbayes.links import links, make_link
-from textbayes.links.base import BaseLink, Derivatives
+from textbayes.links.base import BaseLink, Derivatives, Moments
 
 _LOG_HALF = -np.log(2.0)
 _LEAST_CURVATURE = 1e-300
@@ -86,6 +86,13 @@ class Flip(BaseLink):
 
     def probability(self, eta: FloatArray) -> FloatArray:
         return self.rate + (1.0 - 2.0 * self.rate) * self.base.probability(eta)
+
+    def moments(self, mean: FloatArray, var: FloatArray, y: FloatArray) -> Moments:
+        """The mixture of the coin and the base link's own: d1 = w·d1_b, d2 = w·d2_b + w·(1 − w)·d1_b²."""
+        log_base, slope, bend = self.base.moments(mean, var, y)
+        log_z = self._mix(log_base)
+        kept, coin = self._kept(log_base, log_z), np.exp(self._log_rate - log_z)
+        return Moments(log_z, kept * slope, kept * (bend + coin * slope**2))
 
     def _mix(self, log_base: FloatArray) -> FloatArray:
         """log p, from the small side: of 1 − p where p_b > ½, so that a small rate is not lost in rounding."""

@@ -7,7 +7,9 @@ from scipy import special
 
 from textbayes.core.types import FloatArray
 from textbayes.links import links
-from textbayes.links.base import BaseLink, Derivatives, Likelihood
+from textbayes.links._logistic_mixture import mixture_moments, within_reach
+from textbayes.links._quadrature import check_moments
+from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
 
 
 @links.register("logit")
@@ -56,3 +58,15 @@ class Logit(BaseLink):
 
     def log_odds(self, eta: FloatArray) -> FloatArray:
         return eta
+
+    def moments(self, mean: FloatArray, var: FloatArray, y: FloatArray) -> Moments:
+        """A short sum of probits where that is exact, else, in the far tails, the general integral."""
+        mean, var, y = np.broadcast_arrays(mean, var, y)
+        check_moments(mean, var)
+        near = within_reach(mean, var)
+        if near.all():
+            return Moments(*mixture_moments(mean, var, y))
+        out = np.empty((3, *mean.shape))
+        out[:, near] = mixture_moments(mean[near], var[near], y[near])
+        out[:, ~near] = super().moments(mean[~near], var[~near], y[~near])
+        return Moments(*out)

@@ -7,7 +7,8 @@ from scipy import special
 
 from textbayes.core.types import FloatArray
 from textbayes.links import links
-from textbayes.links.base import BaseLink, Derivatives
+from textbayes.links._quadrature import check_moments
+from textbayes.links.base import BaseLink, Derivatives, Moments
 
 _SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
 # Below this margin φ/Φ ≈ −m and the difference φ/Φ + m cancels; a continued fraction gives it directly.
@@ -49,6 +50,15 @@ class Probit(BaseLink):
 
     def probability(self, eta: FloatArray) -> FloatArray:
         return special.ndtr(eta)
+
+    def moments(self, mean: FloatArray, var: FloatArray, y: FloatArray) -> Moments:
+        """The probit of mean/√(1 + var): a Gaussian predictor and Gaussian noise add up."""
+        mean, var, y = np.broadcast_arrays(mean, var, y)
+        check_moments(mean, var)
+        spread = np.sqrt(1.0 + var)
+        log_z, slope, bend = self.derivatives(np.atleast_1d(mean / spread), np.atleast_1d(y))
+        log_z, slope, bend = (part.reshape(mean.shape) for part in (log_z, slope, bend))
+        return Moments(log_z, slope / spread, -bend / (1.0 + var))
 
 
 def _inverse_mills(m: FloatArray) -> FloatArray:

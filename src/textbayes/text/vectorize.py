@@ -168,6 +168,11 @@ class TextVectorizer(BaseTextVectorizer):
         names[:] = unpack(self._vocabulary.terms)
         return names
 
+    def add_terms(self, terms: Iterable[str]) -> TextVectorizer:
+        """Widen the fitted vocabulary by terms that its texts need not have; columns are in sorted order again."""
+        self._vocabulary = Vocabulary(_fixed_terms(sorted(set(self.vocabulary_).union(terms))))
+        return self
+
     @property
     def vocabulary_(self) -> dict[str, int]:
         if not hasattr(self, "_vocabulary"):

@@ -1,0 +1,107 @@
+"""``textbayes prior``: a prior file from names, descriptions, earlier models and other prior files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from textbayes.cli.files import check_output
+from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.settings import common_options, note
+
+if TYPE_CHECKING:
+    from textbayes.knowledge import WordPriors
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option(
+    "-o", "--output", "target", metavar="FILE", help="Prior file to write, .csv or .yaml; shown if not given."
+)
+@click.option(
+    "--label", "labels", multiple=True, metavar="LABEL", help="The words of this label's own name speak for it."
+)
+@click.option(
+    "--describe", "described", multiple=True, metavar="LABEL=TEXT", help="The words of the text speak for the label."
+)
+@click.option("--model", metavar="MODEL", help="What an earlier model has learnt, as a mean for each word with weight.")
+@click.option("--model-scale", type=click.FloatRange(min=0, min_open=True), help="How far weights may be from there.")
+@click.option("--bxr", metavar="FILE", help="An individual-priors file of BBR or BXR with words for features.")
+@output_options
+@common_options
+def prior(
+    files: tuple[str, ...],
+    target: str | None,
+    labels: tuple[str, ...],
+    described: tuple[str, ...],
+    model: str | None,
+    model_scale: float | None,
+    bxr: str | None,
+    output: Output,
+) -> None:
+    """Make a prior file: what is known of words before any text.
+
+    A prior file is CSV with the columns word, label, mean, scale, family, sign and source, of which only word is
+    needed, or YAML. Edit it as you like and give it to train with --prior. Where two sources speak of one word for one
+    label, the later of model, BXR file, names, descriptions and files counts.
+
+    \b
+    textbayes prior --label grain --describe "ship=Ships, ports and cargo" -o priors.csv
+    textbayes prior --model last-year.tb --model-scale 1 -o priors.yaml
+    textbayes train new.jsonl --prior priors.csv -o model.tb
+    textbayes words model.tb --prior
+    """
+    path = None if target is None else check_output(target, files)
+    if path is not None and path.suffix.lower() not in (".csv", ".yaml", ".yml"):
+        raise click.UsageError(f"{path} ends neither in .csv nor in .yaml; name the prior file so.")
+    from textbayes.knowledge import WordPriors, from_descriptions, from_names, read_bxr
+
+    tables = [] if model is None else [_of_model(model, model_scale)]
+    tables += [] if bxr is None else [read_bxr(bxr)]
+    tables += [from_names(labels)] if labels else []
+    tables += [from_descriptions(dict(_described(given) for given in described))] if described else []
+    tables += [WordPriors.read(file) for file in files]
+    if not tables:
+        raise click.UsageError("Nothing to make priors of; give --label, --describe, --model, --bxr or prior files.")
+    table = WordPriors.merge(tables)
+    if path is None:
+        _show(table, output)
+    else:
+        _write(table, path)
+
+
+def _described(given: str) -> tuple[str, str]:
+    label, equals, text = given.partition("=")
+    if not equals or not label.strip() or not text.strip():
+        raise click.UsageError(f"--describe {given!r} is not LABEL=TEXT; write, for example, 'ship=Ships and ports'.")
+    return label.strip(), text.strip()
+
+
+def _of_model(path: str, scale: float | None) -> WordPriors:
+    from textbayes.knowledge import from_posterior
+    from textbayes.store import load_model
+
+    model = load_model(path)
+    words = list(model.vectorizer_.get_feature_names_out())
+    return from_posterior(model.coef_, words, model.label_space_.column_names, scale=scale, source=Path(path).name)
+
+
+def _show(table: WordPriors, output: Output) -> None:
+    if not output.is_table:
+        output.write([row._asdict() for row in table], table[0]._fields)
+        return
+    shown = make_table(*table[0]._fields)
+    for row in table:
+        shown.add_row(*("" if value is None else str(value) for value in row))
+    console().print(shown)
+
+
+def _write(table: WordPriors, path: Path) -> None:
+    text = table.to_csv() if path.suffix.lower() == ".csv" else table.to_yaml()
+    from textbayes.store.atomic import atomic_write
+
+    with atomic_write(path) as stream:
+        stream.write(text.encode("utf-8"))
+    note(f"{path}: {len(table):,} rows, {len(table.labels)} labels")

@@ -1,0 +1,71 @@
+"""What is known of words before any document: priors from files, descriptions, word lists and earlier models.
+
+>>> from textbayes.knowledge import WordPriors, from_descriptions, from_words
+>>> described = from_descriptions({"grain": "wheat, corn and their harvest"})
+>>> WordPriors.merge([described, from_words("grain", ["barley"], ["bank"])])
+<WordPriors: 3 rows, 1 labels>
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.knowledge.apply import AppliedPriors, apply_priors, informed, informed_prior
+    from textbayes.knowledge.audit import AuditRow, audit_priors
+    from textbayes.knowledge.bxr import read_bxr
+    from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
+    from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
+    from textbayes.knowledge.strength import Strength
+    from textbayes.knowledge.table import WordPrior, WordPriors
+    from textbayes.knowledge.weigh import WeightChoice, choose_weight
+
+_PUBLIC = {
+    "AppliedPriors": "textbayes.knowledge.apply",
+    "AuditRow": "textbayes.knowledge.audit",
+    "MatchedPriors": "textbayes.knowledge.match",
+    "Strength": "textbayes.knowledge.strength",
+    "WeightChoice": "textbayes.knowledge.weigh",
+    "WordPrior": "textbayes.knowledge.table",
+    "WordPriors": "textbayes.knowledge.table",
+    "apply_priors": "textbayes.knowledge.apply",
+    "audit_priors": "textbayes.knowledge.audit",
+    "choose_weight": "textbayes.knowledge.weigh",
+    "from_descriptions": "textbayes.knowledge.sources",
+    "from_names": "textbayes.knowledge.sources",
+    "from_posterior": "textbayes.knowledge.sources",
+    "from_words": "textbayes.knowledge.sources",
+    "informed": "textbayes.knowledge.apply",
+    "informed_prior": "textbayes.knowledge.apply",
+    "match_priors": "textbayes.knowledge.match",
+    "read_bxr": "textbayes.knowledge.bxr",
+    "with_words": "textbayes.knowledge.match",
+    "words_of": "textbayes.knowledge.match",
+}
+
+__all__ = [
+    "AppliedPriors",
+    "AuditRow",
+    "MatchedPriors",
+    "Strength",
+    "WeightChoice",
+    "WordPrior",
+    "WordPriors",
+    "apply_priors",
+    "audit_priors",
+    "choose_weight",
+    "from_descriptions",
+    "from_names",
+    "from_posterior",
+    "from_words",
+    "informed",
+    "informed_prior",
+    "match_priors",
+    "read_bxr",
+    "with_words",
+    "words_of",
+]
+
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

@@ -1,0 +1,213 @@
+"""A table as a prior: weight 0 is the model without it, weight 1 what the table says, and both fit as they should."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from textbayes.core.errors import InputError
+from textbayes.knowledge import Strength, WordPrior, WordPriors, apply_priors, informed, informed_prior, match_priors
+from textbayes.linear import BayesLinearClassifier
+from textbayes.priors import make_prior
+from textbayes.priors.by_word import ByWord
+from textbayes.priors.elastic_net import ElasticNet
+from textbayes.priors.gaussian import Gaussian
+from textbayes.priors.laplace import Laplace
+
+WORDS, LABELS = ["a", "b", "c", "d"], ["x", "y", "z"]
+TABLE = WordPriors(
+    [
+        WordPrior("a", "x", 2.0, 0.25),
+        WordPrior("b", "x", "for"),
+        WordPrior("c", "y", -1.0, sign=-1),
+        WordPrior("d", "y", scale=4.0, family="gaussian"),
+        WordPrior("d", "*", 0.5),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    rng = np.random.default_rng(0)
+    X = sparse.random(60, 4, density=0.6, random_state=1, format="csr", data_rvs=lambda n: rng.gamma(2.0, 0.5, n))
+    eta = X @ rng.normal(0, 2, (4, 3))
+    return X, eta - eta.mean(axis=0) + rng.logistic(size=eta.shape) > 0.0
+
+
+def test_weight_one_is_the_table_and_blanks_are_the_default(documents):
+    applied = apply_priors(TABLE, Laplace(0.7, 0.1), WORDS, LABELS, documents[0])
+    prior = applied.prior
+    assert isinstance(prior, ByWord)
+    hint = prior.mean[0, 1]
+    np.testing.assert_array_equal(prior.mean, [[2.0, hint, 0.1, 0.5], [0.1, 0.1, -1.0, 0.1], [0.1, 0.1, 0.1, 0.5]])
+    np.testing.assert_array_equal(
+        prior.scale, [[0.25, max(0.7, 0.5 * hint), 0.7, 0.7], [0.7, 0.7, 0.7, 4.0], [0.7, 0.7, 0.7, 0.7]]
+    )
+    np.testing.assert_array_equal(prior.sign, [[0] * 4, [0, 0, -1, 0], [0] * 4])
+    assert prior.for_label(1, 4).families == ("gaussian", "laplace")
+    assert prior.for_label(0, 4).families == ("laplace",)
+    assert hint > 0.0
+    np.testing.assert_array_equal(applied.known, [[1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian", "student_t", "elastic_net", "horseshoe"])
+def test_weight_zero_is_the_model_without_knowledge(documents, name):
+    X, Y = documents
+    matched = match_priors(TABLE, WORDS, LABELS)
+    plain = BayesLinearClassifier(prior=name, scale=0.7, mean=0.1)
+    other = informed(plain, matched, X, 0.0)
+    assert other.get_params() == plain.get_params()
+    default = make_prior(name, 0.7, 0.1)
+    assert informed_prior(matched, default, X, 0.0) is default
+    # A label at weight 0 beside others: exactly its own fit without knowledge, signs and families included.
+    mixed = informed(plain, matched, X, [0.0, 0.0, 1.0]).fit(X, Y)
+    alone = plain.fit(X, Y)
+    np.testing.assert_array_equal(mixed.coef_[:2], alone.coef_[:2])
+    np.testing.assert_array_equal(mixed.intercept_[:2], alone.intercept_[:2])
+    assert (mixed.coef_[2] != alone.coef_[2]).any()
+
+
+def test_weights_between_mix_means_and_the_logarithms_of_scales():
+    table = [WordPrior("a", "x", 2.0, 0.01), WordPrior("b", "x", -4.0, 100.0)]
+    prior = apply_priors(table, Gaussian(1.0, 1.0), WORDS, LABELS, weight=[0.25, 0.0, 0.0]).prior
+    np.testing.assert_allclose(prior.mean[0], [1.25, -0.25, 1.0, 1.0], rtol=1e-15)
+    np.testing.assert_allclose(prior.scale[0], [0.01**0.25, 100.0**0.25, 1.0, 1.0], rtol=1e-15)
+    assert isinstance(prior, Gaussian)
+
+
+def test_a_free_word_stays_free_between():
+    table = [WordPrior("a", "x", 1.0, math.inf), WordPrior("b", "x", 1.0, 0.5)]
+    assert apply_priors(table, Gaussian(1.0), WORDS, LABELS, weight=0.5).prior.scale[0, 0] == np.inf
+    free = apply_priors(table, Gaussian(np.inf), WORDS, LABELS, weight=0.5).prior
+    assert free.scale[0, 1] == np.inf
+    assert apply_priors(table, Gaussian(np.inf), WORDS, LABELS).prior.scale[0, 1] == 0.5
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_a_tiny_scale_gives_the_weight_that_the_table_names(documents, name):
+    X, Y = documents
+    rng = np.random.default_rng(2)
+    means = rng.normal(0, 3, (3, 4))
+    table = [WordPrior(w, k, means[i, j], 1e-6) for i, k in enumerate(LABELS) for j, w in enumerate(WORDS)]
+    model = informed(BayesLinearClassifier(prior=name), match_priors(table, WORDS, LABELS), X).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, means, atol=1e-8)
+
+
+def test_a_sign_is_kept_and_the_inference_is_one_that_can(documents):
+    X, Y = documents
+    plain = BayesLinearClassifier(prior="gaussian", inference="newton", scale=3.0).fit(X, Y)
+    against = [WordPrior(w, "x", sign=-int(np.sign(plain.coef_[0, j]))) for j, w in enumerate(WORDS)]
+    model = informed(plain, match_priors(against, WORDS, LABELS), X)
+    assert model.inference == "coordinate"
+    model.fit(X, Y)
+    assert (model.coef_[0] * np.sign(plain.coef_[0]) <= 0.0).all()
+    np.testing.assert_allclose(model.coef_[1:], plain.coef_[1:], atol=1e-3)
+    # Means alone need no other inference.
+    assert informed(plain, match_priors([WordPrior("a", "x", 1.0)], WORDS, LABELS), X).inference == "newton"
+
+
+def test_a_mean_of_the_default_that_a_sign_forbids_gives_way():
+    prior = apply_priors([WordPrior("a", "x", sign=-1)], Laplace(1.0, 0.5), WORDS, LABELS).prior
+    assert prior.mean[0, 0] == 0.0
+    assert prior.mean[1, 0] == 0.5
+
+
+def test_a_sign_of_zero_frees_a_word_that_the_default_binds():
+    table = [WordPrior("a", "x", sign=0), WordPrior("b", "x", -1.0, sign=-1), WordPrior("c", "x", 2.0)]
+    prior = apply_priors(table, Laplace(sign=1), WORDS, LABELS).prior
+    np.testing.assert_array_equal(prior.sign[:2], [[0, -1, 1, 1], [1, 1, 1, 1]])
+
+
+def test_the_default_keeps_its_further_hyperparameters():
+    net = ElasticNet(0.5, l1_ratio=0.8)
+    same = apply_priors([WordPrior("a", "x", 1.0)], net, WORDS, LABELS).prior
+    assert isinstance(same, ElasticNet)
+    assert same.l1_ratio[1, 2] == 0.8
+    mixed = apply_priors([WordPrior("a", "x", 1.0, family="laplace")], net, WORDS, LABELS).prior
+    w = np.array([0.3, 0.3, 0.3, 0.3])
+    np.testing.assert_array_equal(mixed.for_label(1, 4).neg_log(w), net.neg_log(w))
+    assert mixed.for_label(0, 4).neg_log(w)[0] == Laplace(0.5, 1.0).neg_log(w)[0]
+    everything = [WordPrior(word, "x", family="laplace") for word in WORDS]
+    np.testing.assert_array_equal(
+        apply_priors(everything, net, WORDS, ["x"]).prior.for_label(0, 4).neg_log(w), Laplace(0.5).neg_log(w)
+    )
+
+
+def test_scales_and_means_of_the_default_may_differ_by_word_and_label():
+    default = Gaussian(np.array([[1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0]))
+    prior = apply_priors([WordPrior("b", "y", 9.0)], default, WORDS, LABELS).prior
+    np.testing.assert_array_equal(prior.scale, np.repeat([[1.0], [2.0], [3.0]], 4, axis=1))
+    np.testing.assert_array_equal(prior.mean[1], [0.0, 9.0, 2.0, 3.0])
+    with pytest.raises(InputError, match="the default prior's scale has shape"):
+        apply_priors([WordPrior("b", "y", 9.0)], Gaussian(np.ones(3)), WORDS, LABELS)
+
+
+def test_what_is_not_found_is_told(documents):
+    table = [WordPrior("wheat", "x", 1.0), WordPrior("a", "grain", 1.0)]
+    applied = apply_priors(table, Laplace(), WORDS, LABELS)
+    assert (applied.unknown_words, applied.unknown_labels) == (("wheat",), ("grain",))
+    assert not applied.known.any()
+
+
+@pytest.mark.parametrize(
+    ("weight", "cause"),
+    [(-0.1, "between 0"), (1.1, "between 0"), (np.nan, "between 0"), ([1.0, 0.0], "each of 3 labels")],
+)
+def test_weights_that_cannot_be_used(weight, cause):
+    with pytest.raises(InputError, match=cause):
+        apply_priors([WordPrior("a", "x", 1.0)], Laplace(), WORDS, LABELS, weight=weight)
+
+
+# -- for and against --------------------------------------------------------------------------------------------------
+def _mean(direction, X, **strength):
+    table = [WordPrior("a", "x", direction)]
+    return apply_priors(table, Laplace(), WORDS, LABELS, X, strength=Strength(**strength)).prior.mean[0, 0]
+
+
+@pytest.mark.parametrize("unit", [0.01, 1.0, 50.0])
+def test_for_adds_the_log_odds_that_it_says_whatever_the_units(unit):
+    """Twelve documents, one in four with word a, every value the same: an occurrence adds exactly ``log_odds``."""
+    X = unit * np.tile(np.eye(4), (3, 1))
+    assert _mean("for", X, common=0.5) * unit == pytest.approx(3.0)
+    assert _mean("against", X, common=0.5, log_odds=2.0) * unit == pytest.approx(-2.0)
+
+
+def test_common_words_count_less_and_words_of_no_document_in_full():
+    X = np.zeros((100, 4))
+    X[:, 1] = 1.0
+    assert _mean("for", X) == 3.0
+    X[:50, 0] = 1.0
+    assert _mean("for", X) == pytest.approx(3.0 * np.log(101 / 51) / np.log(4))
+    X[:, 0] = 1.0
+    assert _mean("for", X) == 0.0
+
+
+def test_a_word_that_every_description_has_says_nothing():
+    X = np.eye(40, 4)
+    table = [WordPrior(word, label) for label, words in (("x", "ab"), ("y", "ac"), ("z", "adb")) for word in words]
+    means = apply_priors(table, Laplace(), WORDS, LABELS, X).prior.mean
+    np.testing.assert_array_equal(means[:, 0], 0.0)
+    assert means[1, 2] == means[2, 3] == 3.0  # own words
+    np.testing.assert_allclose(means[[0, 2], 1], 3.0 * (1 - np.log(2) / np.log(3)))
+    # A row for all labels is meant so.
+    assert apply_priors([WordPrior("a", "*")], Laplace(), WORDS, LABELS, X).prior.mean[1, 0] == 3.0
+
+
+def test_a_probit_needs_smaller_weights_for_the_same_log_odds():
+    table, X = [WordPrior("a", "x")], np.eye(40, 4)
+    logit, probit = (
+        apply_priors(table, Laplace(), WORDS, LABELS, X, link=link).prior.mean[0, 0] for link in ("logit", "probit")
+    )
+    assert logit / probit == pytest.approx(4.0 / np.sqrt(2.0 * np.pi), rel=1e-5)
+
+
+def test_for_and_against_need_documents():
+    with pytest.raises(InputError, match="pass the documents X"):
+        apply_priors([WordPrior("a", "x")], Laplace(), WORDS, LABELS)
+    with pytest.raises(InputError, match="X has 3 columns; the vocabulary has 4"):
+        apply_priors([WordPrior("a", "x")], Laplace(), WORDS, LABELS, np.eye(3))
+    with pytest.raises(InputError, match="common between 0 and 1"):
+        _mean("for", np.eye(4), common=1.0)
