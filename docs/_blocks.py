@@ -18,6 +18,7 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
     "textbayes.explain": ("Explanation", "Contribution"),
     "textbayes.text": (),
     "textbayes.knowledge": (),
+    "textbayes.intervals": ("WordInterval", "pooled_standard_errors", "pooled_variance", "word_intervals"),
     "textbayes.select": (),
     "textbayes.decide": (),
     "textbayes.evaluate": (),
@@ -26,6 +27,8 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
     "textbayes.links": (),
     "textbayes.priors": (),
     "textbayes.inference": (),
+    "textbayes.inference.gaussian_approximation": ("GaussianApproximation",),
+    "textbayes.inference.laplace_approximation": ("laplace_approximation",),
     "textbayes.core.errors": (
         "InputError",
         "NotSupportedError",

@@ -21,13 +21,14 @@ from textbayes.categorizer_knowledge import (
     words_known,
 )
 from textbayes.categorizer_state import VECTORIZERS, restore, state_of
+from textbayes.categorizer_words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, make_rule, stratified_folds
 from textbayes.evaluate import evaluate
-from textbayes.explain import Explanation, explain_column, mirror
+from textbayes.intervals import pooled_standard_errors
 from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
@@ -47,7 +48,7 @@ class Assessment(NamedTuple):
     decisions: BoolArray
 
 
-class TextCategorizer(ClassifierMixin, BaseEstimator):
+class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
     """Categorise texts with calibrated probabilities, decisions tuned for each label, and words as reasons.
 
     Labels may be one per text (two classes or more) or lists of none, one or several. Thresholds are chosen on
@@ -74,6 +75,9 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     prior_weight : "auto" or float
         How far to follow it, from 0 (not at all) to 1; "auto" chooses for each label by cross-validation with the
         first classifier, so that bad advice is turned down.
+    intervals : bool
+        Keep standard errors of the weights (``word_intervals``). Those of a pool are upper bounds: its members learn
+        from the same texts and are taken to err together.
     cv : int
         Folds for the held-out probabilities that pool and rule learn from.
     random_state : int
@@ -86,6 +90,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
     coef_, intercept_ : the pooled linear model, one row per label (one for two classes)
     pool_ : weights of the members
     rule_ : the fitted decision rule
+    standard_errors_ : of the weights, with ``intervals``; NaN for words that have none
     prior_weight_ : how far each label follows the prior; None without one
     prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
     held_out_ : figures of the cross-validation: micro and macro F1 or accuracy, log-loss
@@ -112,6 +117,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         rule: str | Rule = "auto",
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
+        intervals: bool = False,
         cv: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -125,6 +131,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         self.rule = rule
         self.prior = prior
         self.prior_weight = prior_weight
+        self.intervals = intervals
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -154,6 +161,7 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         proba = pooled_probabilities(held_out, pool, link, space)
         rule.fit(proba, indicator & learnable)
         report("fitting all texts", 0, 1)
+        members = [member.set_params(intervals=self.intervals) for member in members]
         self.weighting_, fitted = self._fit_members(members, counts, indicator, knowledge)
         self.prior_weight_, self.prior_audit_ = None, []
         if knowledge is not None:
@@ -161,6 +169,10 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
             self.prior_weight_ = knowledge.weight
             self.prior_audit_ = knowledge.audit(fitted[0], X, indicator, terms, space)
         report("fitting all texts", 1, 1)
+        self.standard_errors_ = None
+        if self.intervals:
+            known = [member.approximation_ for member in fitted if member.approximation_ is not None]
+            self.standard_errors_ = pooled_standard_errors(pool, known)
         # A pool of linear models is a linear model.
         self.coef_ = sum(weight * member.coef_ for weight, member in zip(pool, fitted, strict=True))
         self.intercept_ = sum(weight * member.intercept_ for weight, member in zip(pool, fitted, strict=True))
@@ -278,58 +290,6 @@ class TextCategorizer(ClassifierMixin, BaseEstimator):
         """The names of the labels decided on for each text: one, or none to several where labels are many."""
         return self.label_space_.decode(self.assess(texts).decisions)
 
-    def explain(self, text: str, labels: Sequence[str] | None = None, top: int | None = None) -> list[Explanation]:
-        """Why the text has its labels: each word's part in the log-odds, largest first.
-
-        Without ``labels``, the labels decided on, or the likeliest where there is none. Either of two classes can be
-        explained.
-        """
-        check_is_fitted(self, "coef_")
-        _check_top(top)
-        counts = self.vectorizer_.transform(_as_texts([text]))
-        row = self.weighting_.transform(counts)
-        words = self.vectorizer_.get_feature_names_out()[row.indices]
-        occurrences = np.asarray(counts[0, row.indices].todense()).ravel()
-        proba, decisions = self.assess([text])
-        told = []
-        for column, mirrored in self._to_explain(labels, proba[0], decisions[0]):
-            name = self.label_space_.column_names[column]
-            parts = row.data * self.coef_[column, row.indices]
-            one = explain_column(
-                self.link_, self.intercept_[column], parts, words, occurrences, name, proba[0, column],
-                decisions[0, column], top,
-            )  # fmt: skip
-            told.append(mirror(one, str(self.classes_[0])) if mirrored else one)
-        return told
-
-    def _to_explain(
-        self, labels: Sequence[str] | None, proba: FloatArray, decisions: BoolArray
-    ) -> list[tuple[int, bool]]:
-        if labels is not None:
-            return [self._column(label) for label in ([labels] if isinstance(labels, str) else labels)]
-        if self.label_space_.kind == "binary":
-            return [(0, not decisions[0])]
-        chosen = np.flatnonzero(decisions)
-        columns = chosen if len(chosen) else np.array([proba.argmax()])
-        return [(int(j), False) for j in columns[np.argsort(-proba[columns], kind="stable")]]
-
-    def top_words(self, label: str, k: int = 20) -> list[tuple[str, float]]:
-        """The words with the largest weights for a label, by size, with their sign; either of two classes."""
-        check_is_fitted(self, "coef_")
-        _check_top(k)
-        column, mirrored = self._column(label)
-        weights = -self.coef_[column] if mirrored else self.coef_[column]
-        order = np.argsort(-np.abs(weights), kind="stable")[:k]
-        names = self.vectorizer_.get_feature_names_out()
-        return [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
-
-    def _column(self, label: str) -> tuple[int, bool]:
-        """The column of a label, and whether it speaks of the other of two classes."""
-        names, classes = self.label_space_.column_names, [str(name) for name in self.classes_]
-        if str(label) not in classes:
-            raise InputError(f"label {label!r} is not known; choose one of {', '.join(classes)}")
-        return (names.index(str(label)), False) if str(label) in names else (0, True)
-
     # -- state: arrays and JSON -----------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """What a model file holds: a JSON-able description and named arrays."""
@@ -380,11 +340,6 @@ def _as_texts(texts: Iterable[str]) -> list[str]:
 def _shortened(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 40 else f"{shown[:40]}…"
-
-
-def _check_top(top: int | None) -> None:
-    if top is not None and top < 1:
-        raise InputError(f"{top} words were asked for; pass a number from 1 on, or None for all")
 
 
 def _silent(what: str, done: int, total: int) -> None:

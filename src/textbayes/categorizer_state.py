@@ -19,7 +19,7 @@ from textbayes.links import BaseLink, make_link
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
-_SETTINGS = ("select", "select_k", "select_threshold", "cv", "random_state")
+_SETTINGS = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
 
 
 def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -41,6 +41,9 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     coef = sparse.csr_matrix(model.coef_)
     arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
     arrays |= {"intercept": model.intercept_, "pool": model.pool_}
+    if model.standard_errors_ is not None:
+        errors = sparse.csr_matrix(np.nan_to_num(model.standard_errors_))  # 0 stands for a word without one
+        arrays |= {"errors.data": errors.data, "errors.indices": errors.indices, "errors.indptr": errors.indptr}
     if model.prior_weight_ is not None:
         arrays["prior_weight"] = model.prior_weight_
     arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
@@ -70,10 +73,10 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     if len(model.intercept_) != model.label_space_.n_columns or n_words != _n_columns(model.vectorizer_):
         raise ModelFileError("the model's labels, words and weights do not belong together; was the file altered?")
     model.coef_ = _coef(part("coef"), (len(model.intercept_), n_words))
-    settings = dict(meta["settings"])
-    model.set_params(
-        **{key: settings[key] for key in _SETTINGS}, rule=clone(model.rule_), classifier=_classifiers(meta)
-    )
+    errors = _coef(part("errors"), model.coef_.shape) if "errors.data" in arrays else None
+    model.standard_errors_ = None if errors is None else np.where(errors > 0.0, errors, np.nan)
+    settings = {key: value for key, value in meta["settings"].items() if key in _SETTINGS}
+    model.set_params(**settings, rule=clone(model.rule_), classifier=_classifiers(meta))
     model.set_params(vectorizer=clone(model.vectorizer_), weighting=clone(model.weighting_))
 
 

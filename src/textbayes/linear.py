@@ -64,8 +64,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
     warm_start : bool
         Start from the previous fit's weights where the shapes agree.
     intervals : bool
-        Keep a Gaussian approximation of the posterior around its mode: standard errors, and probabilities that
-        average over what is not known of the weights instead of taking them for certain.
+        Keep a Gaussian approximation of the posterior around its mode: standard errors, intervals of probabilities,
+        and ``predictive_proba``, which averages over what is not known of the weights.
 
     Attributes
     ----------
@@ -160,26 +160,38 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
+        """Probabilities, one column per class; rows add up to one unless the labels are multi-label."""
+        eta, link = self.linear_predictor(X), make_link(self.link)
+        if self.label_space_.kind == "multiclass":
+            return one_of_many(eta, link)
+        return self._columns(link.probability(eta))
 
-        With ``intervals`` they are averaged over the posterior: nearer to ½ for documents of which little is known.
+    def predictive_proba(self, X: Any) -> FloatArray:
+        """Probabilities averaged over the posterior, like ``predict_proba`` otherwise; needs ``intervals``.
+
+        They are nearer to ½ for documents of which little is known.
         """
-        eta, link, space = self.linear_predictor(X), make_link(self.link), self.label_space_
-        if self.approximation_ is not None:
-            proba = predictive_probabilities(eta, self.approximation_.variance(X), link, space)
-        else:
-            proba = one_of_many(eta, link) if space.kind == "multiclass" else link.probability(eta)
-        return np.hstack([1.0 - proba, proba]) if space.kind == "binary" else proba
+        eta, var = self._spread(X)
+        return self._columns(predictive_probabilities(eta, var, make_link(self.link), self.label_space_))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
 
         One column per label, for two classes that of the second.
         """
+        eta, var = self._spread(X)
+        return probability_interval(eta, var, make_link(self.link), level)
+
+    def _spread(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the linear predictors."""
         eta = self.linear_predictor(X)
         if self.approximation_ is None:
             raise InputError("this model was fitted without intervals; fit it with intervals=True")
-        return probability_interval(eta, self.approximation_.variance(X), make_link(self.link), level)
+        return eta, self.approximation_.variance(X)
+
+    def _columns(self, proba: FloatArray) -> FloatArray:
+        """A column for the first of two classes as well."""
+        return np.hstack([1.0 - proba, proba]) if self.label_space_.kind == "binary" else proba
 
     def predict(self, X: Any) -> AnyArray:
         """The likelier class; for multi-label an indicator of the labels likelier than not."""

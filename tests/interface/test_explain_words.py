@@ -112,3 +112,15 @@ def test_words_as_table_and_csv(run, models):
     assert "corn" in run("words", models["multiclass"], "--table").stdout
     rows = list(csv.DictReader(io.StringIO(run("words", models["multiclass"], "--csv").stdout)))
     assert rows[0]["rank"] == "1"
+
+
+def test_intervals_of_weights(run, lines, write, documents, tmp_path):
+    run("train", write(documents), "--intervals", "-o", tmp_path / "m.tb")
+    narrow, wide = (
+        lines("words", tmp_path / "m.tb", "--intervals", "--level", level, "--label", "grain") for level in (0.5, 0.99)
+    )
+    assert narrow[0]["word"] == wide[0]["word"]
+    assert wide[0]["low"] < narrow[0]["low"] < narrow[0]["weight"] < narrow[0]["high"] < wide[0]["high"]
+    assert "low" in run("words", tmp_path / "m.tb", "--intervals", "--table").stdout
+    run("train", write(documents), "-o", tmp_path / "plain.tb")
+    assert "intervals" in run("words", tmp_path / "plain.tb", "--intervals", code=1).stderr

@@ -144,7 +144,9 @@ def test_intervals_widen_probabilities_of_unfamiliar_documents():
     assert plain.standard_errors_ is None
     assert wide.standard_errors_[0, 1] > 3.0 * wide.standard_errors_[0, 0]
     documents = [[2.0, 0.0], [2.0, 3.0]]
-    certain, averaged = (np.abs(model.predict_proba(documents)[:, 1] - 0.5) for model in (plain, wide))
+    np.testing.assert_array_equal(plain.predict_proba(documents), wide.predict_proba(documents))
+    certain = np.abs(wide.predict_proba(documents)[:, 1] - 0.5)
+    averaged = np.abs(wide.predictive_proba(documents)[:, 1] - 0.5)
     assert (averaged < certain).all()
     lower, upper = wide.predict_interval(documents, level=0.8)
     assert (lower < upper).all()
@@ -163,5 +165,5 @@ def test_intervals_of_many_classes_add_up_to_one():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(90, 4)), np.repeat(["a", "b", "c"], 30)
     model = BayesLinearClassifier(prior="laplace", intervals=True).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.predictive_proba(X).sum(axis=1), 1.0)
     np.testing.assert_array_equal(np.isnan(model.standard_errors_), model.coef_ == 0.0)

@@ -14,7 +14,7 @@ from textbayes.cli.parameters import LinkSpec, NameOption, PriorWeight, Registry
 if TYPE_CHECKING:
     from textbayes.linear import BayesLinearClassifier
 
-_NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight")
+_NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight", "intervals")
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,16 @@ class ModelChoices:
     inference: str | None
     prior: str | None
     prior_weight: float | str
+    intervals: bool
 
-    def knowledge(self) -> dict[str, Any]:
-        """Settings of the categorizer that say what is known of words; the file is read, and refused, at once."""
+    def settings(self) -> dict[str, Any]:
+        """Settings of the categorizer itself; a prior file is read, and refused, at once."""
         if self.prior is None:
-            return {}
+            return {"intervals": self.intervals}
         from textbayes.knowledge import WordPriors
 
-        return {"prior": WordPriors.read(self.prior), "prior_weight": self.prior_weight}
+        prior = WordPriors.read(self.prior)
+        return {"intervals": self.intervals, "prior": prior, "prior_weight": self.prior_weight}
 
     def classifiers(self) -> list[BayesLinearClassifier] | None:
         """The default members, or the one of the family named, changed as told; None where nothing is."""
@@ -85,6 +87,7 @@ _OPTIONS = (
         "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."
     ),
     click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given."),
+    click.option("--intervals", is_flag=True, help="Keep standard errors of the weights, for words --intervals."),
     click.option(
         "--inference",
         cls=NameOption,

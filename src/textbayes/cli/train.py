@@ -89,7 +89,7 @@ def _untrained(choices: ModelChoices, text: TextChoices, **rest: Any) -> TextCat
 
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
-    return TextCategorizer(vectorizer, text.weighting, classifier=choices.classifiers(), **choices.knowledge(), **rest)
+    return TextCategorizer(vectorizer, text.weighting, classifier=choices.classifiers(), **choices.settings(), **rest)
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:

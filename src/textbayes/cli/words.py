@@ -25,10 +25,20 @@ AUDIT_COLUMNS = (
 @click.argument("model")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="This label only; may be given several times.")
 @click.option("--prior", "audit", is_flag=True, help="What became of the prior of each word, most surprising first.")
+@click.option("--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Probability that an interval holds its weight.",
+)
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Words per label.")
 @output_options
 @common_options
-def words(model: str, labels: tuple[str, ...], audit: bool, top: int, output: Output) -> None:
+def words(
+    model: str, labels: tuple[str, ...], audit: bool, intervals: bool, level: float, top: int, output: Output
+) -> None:
     """List the strongest words of each label.
 
     A positive weight speaks for the label, a negative one against it. With --prior the words of the prior file are
@@ -40,6 +50,9 @@ def words(model: str, labels: tuple[str, ...], audit: bool, top: int, output: Ou
     categorizer = load_model(model)
     if audit:
         _show_audit(categorizer, labels, top, output)
+        return
+    if intervals:
+        _show_intervals(categorizer, labels, level, top, output)
         return
     chosen = {label: categorizer.top_words(label, top) for label in labels or class_names(categorizer)}
     if output.is_table:
@@ -53,6 +66,23 @@ def words(model: str, labels: tuple[str, ...], audit: bool, top: int, output: Ou
         for rank, (word, weight) in enumerate(found, start=1)
     ]
     output.write(rows, ["label", "rank", "word", "weight"])
+
+
+def _show_intervals(
+    categorizer: TextCategorizer, labels: tuple[str, ...], level: float, top: int, output: Output
+) -> None:
+    rows = [
+        {"label": label, "rank": rank, **found._asdict()}
+        for label in labels or class_names(categorizer)
+        for rank, found in enumerate(categorizer.word_intervals(label, level, top), start=1)
+    ]
+    if not output.is_table:
+        output.write(rows, ["label", "rank", "word", "weight", "low", "high"])
+        return
+    table = make_table("label", "word", "weight", "low", "high", right=("weight", "low", "high"))
+    for row in rows:
+        table.add_row(row["label"], row["word"], *(f"{row[name]:+.2f}" for name in ("weight", "low", "high")))
+    console().print(table)
 
 
 def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int, output: Output) -> None:
