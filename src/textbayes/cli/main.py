@@ -30,6 +30,8 @@ COMMANDS = {
     "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
     "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
     "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
+    "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
+    "judge": Lazy("textbayes.cli.judge:judge", "Tell a filter whether a document is relevant."),
     "compare": Lazy("textbayes.cli.compare:compare", "Test whether systems differ in more than luck."),
     "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
     "reproduce": Lazy(

@@ -51,13 +51,13 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _check_stemmer(name: str) -> None:
+def check_stemmer_option(name: str) -> None:
     from textbayes.text.stem import check_stemmer
 
     check_stemmer(None if name == "none" else name)
 
 
-def _check_stop_words(name: str) -> None:
+def check_stop_words_option(name: str) -> None:
     from textbayes.text import load_stop_words
 
     load_stop_words(None if name == "none" else name)
@@ -66,13 +66,13 @@ def _check_stop_words(name: str) -> None:
 _OPTIONS = [
     click.option(
         "--stemmer",
-        type=Checked(_check_stemmer),
+        type=Checked(check_stemmer_option),
         metavar="NAME|none",
         help="porter (the default), or a Snowball language such as german.",
     ),
     click.option(
         "--stop-words",
-        type=Checked(_check_stop_words),
+        type=Checked(check_stop_words_option),
         metavar="english|smart|none|FILE",
         help="Words to leave out; english if not given.",
     ),

@@ -1,0 +1,106 @@
+"""Between online and batch: a batch posterior that goes on learning, an online one as the prior of a batch fit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.online.bank import Bank
+from textbayes.online.diagonal import DiagonalPosterior
+from textbayes.online.full import FullPosterior
+from textbayes.online.low_rank import LowRankPosterior
+from textbayes.online.words import check_words
+
+
+class BatchPrior(NamedTuple):
+    """Gaussian priors for ``BayesLinearClassifier(prior="gaussian", mean=…, scale=…).fit(…, words=…)``.
+
+    Arrays (n_labels, n_features), and (n_labels,) for the intercept.
+    """
+
+    mean: FloatArray
+    scale: FloatArray
+    words: BoolArray
+    intercept_mean: FloatArray
+    intercept_scale: FloatArray
+
+
+def diagonal_from_batch(
+    coef: Any, intercept: Any, coef_var: Any, intercept_var: Any, noise: float = 1.0
+) -> DiagonalPosterior:
+    """Go on learning from a batch fit, whatever its prior was: its means and variances, taken as Gaussian.
+
+    Parameters
+    ----------
+    coef, coef_var : (n_labels, n_features)
+        Means, or modes, and variances: of a Laplace or knowledge prior just as well. Variance 0 holds a word fixed.
+    intercept, intercept_var : (n_labels,) or number
+    noise : float
+        That of the likelihood which goes on: x'w/noise is the batch fit's linear predictor.
+    """
+    coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+    rows = np.vstack([np.broadcast_to(intercept, len(coef)), coef.T]) * noise
+    spread = np.broadcast_to(np.asarray(coef_var, dtype=np.float64), coef.shape)
+    spread = np.vstack([np.broadcast_to(intercept_var, len(coef)), spread.T]) * noise**2
+    _check_moments(rows, spread)
+    return DiagonalPosterior(rows.copy(), spread.copy(), rows, spread)
+
+
+def full_from_batch(coef: Any, intercept: float, cov: Any, words: Any, noise: float = 1.0) -> FullPosterior:
+    """The same with correlations, for one label and its words.
+
+    Parameters
+    ----------
+    coef : (n_words,), in the order of ``words``
+    cov : (1 + n_words, 1 + n_words), the intercept first
+    """
+    mean = np.concatenate([[intercept], np.asarray(coef, dtype=np.float64)]) * noise
+    words, cov = check_words(words), np.array(cov, dtype=np.float64) * noise**2
+    if len(mean) != 1 + len(words) or cov.shape != (len(mean), len(mean)):
+        raise InputError(
+            f"{len(words)} words need as many weights and a covariance {(1 + len(words), 1 + len(words))} with the "
+            f"intercept first; given are {len(mean) - 1} weights and a covariance {cov.shape}"
+        )
+    _check_moments(mean, np.diag(cov))
+    if not np.allclose(cov, cov.T, rtol=1e-8, atol=0.0):
+        raise InputError("the covariance is not symmetric; pass (C + C')/2 if it differs by rounding only")
+    cov = np.tril(cov) + np.tril(cov, -1).T  # symmetric to the last bit, as the updates keep it
+    return FullPosterior(words, mean.copy(), cov, mean, np.diag(cov).copy())
+
+
+def as_prior(
+    posterior: DiagonalPosterior | FullPosterior | LowRankPosterior | Bank[Any],
+    n_features: int,
+    noise: float = 1.0,
+) -> BatchPrior:
+    """What has been learnt online, as the independent Gaussian prior of a batch fit.
+
+    Words that a label does not know, or that have variance 0, are left out of its fit by ``words``.
+    """
+    if isinstance(posterior, DiagonalPosterior):
+        if posterior.n_weights != 1 + n_features:
+            raise InputError(f"n_features={n_features} is given; the posterior knows {posterior.n_weights - 1} words")
+        mean, var = posterior.mean.T, posterior.var.T
+    else:
+        singles = list(posterior) if isinstance(posterior, Bank) else [posterior]
+        mean, var = np.zeros((2, len(singles), 1 + n_features))
+        for label, one in enumerate(singles):
+            if len(one.words) and one.words.max() >= n_features:
+                raise InputError(f"n_features={n_features} is given; the posterior uses column {one.words.max()}")
+            at = np.concatenate([[0], 1 + one.words])
+            mean[label, at], var[label, at] = one.mean, np.diag(one.cov)
+    known = var > 0.0
+    scale = np.where(known, np.sqrt(np.where(known, var, 1.0)) / noise, 1.0)
+    mean = mean / noise
+    return BatchPrior(mean[:, 1:], scale[:, 1:], known[:, 1:], mean[:, 0], scale[:, 0])
+
+
+def _check_moments(mean: FloatArray, var: FloatArray) -> None:
+    if not (np.isfinite(mean).all() and np.isfinite(var).all() and (var >= 0.0).all()):
+        raise InputError(
+            "means must be finite, and variances finite and not negative; some are not: "
+            "give a free weight a large variance instead of an infinite one"
+        )

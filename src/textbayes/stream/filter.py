@@ -1,0 +1,242 @@
+"""The adaptive filter in memory: read → score → see → judge. It does no input or output and looks at no clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from textbayes.core.types import AnyArray, Document
+from textbayes.online import OnlineLikelihood
+from textbayes.stream.decide import Delivery, Scores, Spent, decide, draws, score, strongest_words
+from textbayes.stream.judgements import Verdict, check_known
+from textbayes.stream.learn import learn_judgement
+from textbayes.stream.schedules import make_ask, make_budget, make_explore
+from textbayes.stream.settings import FilterSettings
+from textbayes.stream.start import Progress, start_topics
+from textbayes.stream.topic import Topic
+from textbayes.stream.words import Bag, Bags, Columns, Lexicon
+
+N_WORDS = 5  # words shown behind a delivery
+
+
+class Seen(NamedTuple):
+    """What became of a document: under which id it goes, and for which topics it was delivered.
+
+    ``repeated`` says that the very document had been delivered before, and was therefore passed over.
+    """
+
+    id: str
+    deliveries: list[Delivery]
+    repeated: bool = False
+
+
+class AdaptiveFilter:
+    """Filters a stream for several topics, asks what it wants to know, and learns from judgements as they come.
+
+    What is kept in memory: the lexicon; for each topic its posterior and word counts; the word counts (not the texts)
+    of relevant training documents and of all documents delivered, and their ids and judgements. Documents that are
+    not delivered leave nothing but their number.
+
+    Attributes
+    ----------
+    topics : list of Topic
+    n_seen : int
+        Documents seen.
+    version : int
+        Changes whenever something is learnt. Scores change then, or when words of a document join the lexicon.
+
+    References
+    ----------
+    Chai, Ng & Chieu (2002), Bayesian online classifiers for text classification and filtering, SIGIR, § 4.2.
+
+    Examples
+    --------
+    >>> grain = [Document("", text, ("grain",)) for text in ["corn wheat", "corn rain", "wheat rain"] * 4]
+    >>> other = [Document("", text) for text in ["bank rates", "bank loans", "goal match"] * 4]
+    >>> desk = AdaptiveFilter.start([*grain, *other])
+    >>> [(d.id, d.topic, d.reason) for d in desk.see(Document("n1", "the corn harvest"), time=0.0).deliveries]
+    [('n1', 'grain', 'relevant')]
+    >>> desk.judge("n1", "grain", relevant=True)
+    'new'
+    """
+
+    def __init__(
+        self, settings: FilterSettings, lexicon: Lexicon, topics: Sequence[Topic], kept: Sequence[Columns]
+    ) -> None:
+        self.lexicon, self.topics, self.kept = lexicon, list(topics), list(kept)
+        self.index = {topic.name: k for k, topic in enumerate(self.topics)}
+        self.ids: dict[str, int] = {}  # delivered or judged documents, by their number in ``kept``
+        self.judgements: dict[tuple[int, int], bool] = {}  # by numbers of document and topic
+        self.n_seen = 0
+        self.spent = Spent()
+        self.version = 0
+        self._positions: list[AnyArray] = [np.zeros(0, dtype=np.int32)] * len(self.topics)
+        self._placed = [0] * len(self.topics)
+        self.use(settings)
+
+    @classmethod
+    def start(
+        cls,
+        documents: Iterable[Document],
+        statements: Iterable[Document] = (),
+        settings: FilterSettings | None = None,
+        topics: Iterable[str] | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> AdaptiveFilter:
+        """A filter from labelled documents: those with a topic's name among their labels are relevant to it.
+
+        Parameters
+        ----------
+        statements : iterable of Document
+            Texts that say what a topic is about: each is a relevant training document of the topics among its labels.
+        topics : iterable of str, optional
+            Names of the topics; all labels if not given.
+        """
+        settings = settings or FilterSettings()
+        documents, statements = list(documents), list(statements)
+        return cls(settings, *start_topics(documents, statements, topics, settings, n_jobs, progress))
+
+    def use(self, settings: FilterSettings) -> None:
+        """Go on with other settings."""
+        self.settings = settings
+        self.likelihood = OnlineLikelihood(settings.link, settings.noise)
+        self._ask, self._explore = make_ask(settings.ask), make_explore(settings.explore)
+        self._budget = None if settings.budget is None else make_budget(settings.budget)
+        self._ask_at = np.array([self._ask(topic.delivered) for topic in self.topics], dtype=np.float64)
+        self._explore_at = np.array([self._explore(topic.delivered) for topic in self.topics], dtype=np.float64)
+
+    # -- reading and scoring -----------------------------------------------------------------------------------------
+    def read(self, texts: Iterable[str]) -> Bags:
+        """Count the words of texts, once for all topics."""
+        return Bags.read(texts, self.settings.text)
+
+    def score(self, bags: Bags, start: int = 0, stop: int | None = None) -> Scores:
+        """Score counted documents for every topic."""
+        rows = self.lexicon.weigh(bags, start, len(bags) if stop is None else stop)
+        return score(self.topics, self._places(), rows, self.likelihood, self.settings.gain)  # type: ignore[arg-type]
+
+    # -- deciding ----------------------------------------------------------------------------------------------------
+    def see(
+        self, document: Document, time: float, bags: Bags | None = None, i: int = 0, scores: Scores | None = None
+    ) -> Seen:
+        """Decide on the next document of the stream at a time in seconds, which counts for budgets alone.
+
+        Where documents are counted and scored ahead, ``bags`` holds it at place ``i``, and ``scores`` are its own.
+        """
+        bags = self.read([document.text]) if bags is None else bags
+        name, repeated = self.identify(document.id, bags, i)
+        if repeated:
+            self.take_note(name, [], time)
+            return Seen(name, [], repeated=True)
+        probability, gain = (part[0] for part in (scores or self.score(bags, i, i + 1)))
+        chosen = decide(
+            probability,
+            gain,
+            self.settings.threshold,
+            self._ask_at,
+            None if self.settings.explore == "never" else draws(self.settings.seed, self.n_seen, len(self.topics)),
+            self._explore_at,
+            math.inf if self._budget is None else self._budget.most - self._spent_at(time).used,
+        )
+        deliveries, bag = [], None
+        if chosen:
+            bag, rows, places = bags.bag(i), self.lexicon.weigh(bags, i, i + 1), self._places()
+            for k, reason in chosen:
+                words = strongest_words(self.topics[k], rows, places[k], self.lexicon, N_WORDS)
+                told = float(probability[k]), reason, float(gain[k]), words
+                deliveries.append(Delivery(name, self.topics[k].name, *told))
+        self.take_note(name, deliveries, time, bag)
+        return Seen(name, deliveries)
+
+    def identify(self, given: str, bags: Bags, i: int = 0) -> tuple[str, bool]:
+        """The id a document goes under, and whether the very document has been delivered under it before.
+
+        An id that belongs to another document already gets a number: ``7``, ``7#2``, ``7#3``.
+        """
+        name, number = given, 2
+        while name in self.ids:
+            if self._same(self.kept[self.ids[name]], bags.bag(i)):
+                return name, True
+            name, number = f"{given}#{number}", number + 1
+        return name, False
+
+    def take_note(self, name: str, deliveries: Sequence[Delivery], time: float, bag: Bag | None = None) -> None:
+        """Count a document as seen, and keep it under its name if it is delivered: all that seeing it changes."""
+        questions = sum(delivery.reason != "relevant" for delivery in deliveries)
+        spent = self._spent_at(time)
+        self.spent = spent._replace(used=spent.used + questions)
+        self.n_seen += 1
+        if deliveries:
+            assert bag is not None
+            self._keep(name, bag)
+        for delivery in deliveries:
+            k = self.index[delivery.topic]
+            n = self.topics[k].delivered + 1
+            self.topics[k] = replace(self.topics[k], delivered=n)
+            self._ask_at[k], self._explore_at[k] = self._ask(n), self._explore(n)
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+    def check_judgement(self, document: str, topic: str, bag: Bag | None = None) -> None:
+        """Refuse a judgement of what the filter does not know."""
+        check_known(document, topic, document in self.ids or bag is not None, self.index)
+
+    def judge(self, document: str, topic: str, relevant: bool, bag: Bag | None = None) -> Verdict:
+        """Learn that a document is relevant to a topic or not.
+
+        Each document is learnt once for a topic: the same judgement again changes nothing, and another replaces the
+        first (see :func:`~textbayes.stream.learn.learn_judgement`). Any document delivered can be judged for any topic;
+        one that was not needs its ``bag``.
+        """
+        self.check_judgement(document, topic, bag)
+        verdict = self.verdict(document, topic, relevant)
+        if document not in self.ids:
+            assert bag is not None
+            self._keep(document, bag)
+        if verdict != "same":
+            number, k = self.ids[document], self.index[topic]
+            self.topics[k] = learn_judgement(
+                self.topics[k],
+                number,
+                relevant,
+                self.kept,
+                self.lexicon,
+                self.settings,
+                self.likelihood,
+                self.judgements.get((number, k)),
+            )
+            self.judgements[number, k] = relevant
+            self.version += 1
+        return verdict
+
+    def verdict(self, document: str, topic: str, relevant: bool) -> Verdict:
+        """What a judgement would be: new, the same as before, or changed."""
+        number = self.ids.get(document)
+        before = None if number is None else self.judgements.get((number, self.index[topic]))
+        return "new" if before is None else "same" if before == relevant else "changed"
+
+    # -- the inside --------------------------------------------------------------------------------------------------
+    def _keep(self, name: str, bag: Bag) -> None:
+        self.ids[name] = len(self.kept)
+        self.kept.append(self.lexicon.keep(bag))
+
+    def _same(self, document: Columns, bag: Bag) -> bool:
+        if len(document.columns) != len(bag.words):
+            return False
+        names = (self.lexicon.name(int(column)) for column in document.columns)
+        return dict(zip(names, document.counts.tolist(), strict=True)) == bag.to_json()
+
+    def _spent_at(self, time: float) -> Spent:
+        return self.spent.at(0 if self._budget is None else self._budget.window(time, self.n_seen))
+
+    def _places(self) -> list[AnyArray]:
+        """For each topic the position of every column; with room for columns to come, so seldom made anew."""
+        n_words = len(self.lexicon)
+        for k, topic in enumerate(self.topics):
+            if len(self._positions[k]) < n_words or self._placed[k] != len(topic.words):
+                self._positions[k], self._placed[k] = topic.position(n_words + n_words // 4), len(topic.words)
+        return self._positions

@@ -1,0 +1,236 @@
+"""A filter that lives in a folder: everything it decides and learns is in its log before anyone is told.
+
+::
+
+    STATE/config.json   format, topics, settings at the start
+          log.jsonl     every decision and judgement, in order (see ``log``)
+          snapshots/    the state after so many entries; the first is the start
+          inbox.jsonl   judgements that ``textbayes judge`` left
+          lock          held by the one process that filters
+
+The state is the newest sound snapshot and the log after it. A judgement that is in the log is learnt, now or by whoever
+opens the folder next; one that is not has not been acknowledged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time as clock
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from textbayes._version import __version__
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+from textbayes.store.atomic import atomic_write
+from textbayes.stream.decide import Scores
+from textbayes.stream.events import Account, document_entry, judgement_entry
+from textbayes.stream.filter import AdaptiveFilter, Seen
+from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
+from textbayes.stream.lock import FileLock
+from textbayes.stream.log import DecisionLog, Entry, LogPosition, read_log, sync_folder
+from textbayes.stream.snapshot import format_mark, newest, read_config, read_snapshot, remove_old, write_snapshot
+from textbayes.stream.words import Bags
+
+_SNAPSHOT_JUDGEMENTS = 200  # learnt between two snapshots: what a recovery may have to learn again
+_SNAPSHOT_DOCUMENTS = 100_000  # seen between two: a recovery reads their entries
+
+
+class FilterFolder:
+    """A filter and its folder, held by one process. Use :meth:`create` or :meth:`open`, and close it at the end.
+
+    Attributes
+    ----------
+    account : Account
+    notes : list of str
+        What was found and put right when the folder was opened.
+    """
+
+    def __init__(self, path: Path, account: Account, log: DecisionLog, lock: FileLock, notes: list[str]) -> None:
+        self.path, self.account, self.notes = path, account, notes
+        self._log, self._lock = log, lock
+        self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
+        self._judged = self._seen = 0
+        self._whole = True  # whether account and log agree: not while an entry is being made
+
+    # -- from start to end -------------------------------------------------------------------------------------------
+    @classmethod
+    def create(cls, path: str | Path, filter: AdaptiveFilter) -> None:
+        """Make a folder of a filter that has just been started; it is there whole or not at all."""
+        target = check_new(path)
+        building = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        try:
+            (building / "snapshots").mkdir()
+            told = {
+                **format_mark(),
+                "topics": [topic.name for topic in filter.topics],
+                "settings": filter.settings.to_json(),
+            }
+            with atomic_write(building / "config.json") as stream:
+                stream.write(json.dumps(told, indent=1).encode() + b"\n")
+            (building / "log.jsonl").touch()
+            _write(building, Account(filter), LogPosition())
+            building.chmod(0o777 & ~_umask())
+            if target.exists():
+                target.rmdir()
+            sync_folder(building)
+            building.rename(target)
+            sync_folder(target.parent)
+        except OSError as error:
+            raise InputError(
+                f"{target} cannot be written ({error.strerror}); choose a folder that allows it"
+            ) from error
+        finally:
+            shutil.rmtree(building, ignore_errors=True)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Take hold of a folder and bring its filter up to the end of its log."""
+        folder = Path(path)
+        read_config(folder)
+        lock = FileLock(
+            folder / "lock",
+            f"{folder} is in use by another filter; wait for it or end it. Judgements can be given meanwhile with "
+            "`textbayes judge`",
+        )
+        lock.acquire()
+        try:
+            (account, position), notes = newest(folder / "snapshots", read_account)
+            for entry, after in read_log(folder / "log.jsonl", position):
+                account.apply(entry)
+                position = after
+            log = DecisionLog(folder / "log.jsonl", position)
+        except BaseException:
+            lock.release()
+            raise
+        if log.cut_off > 0:
+            notes.append(f"{log.cut_off} bytes of an unfinished entry at the end of the log were dropped")
+        return cls(folder, account, log, lock, notes)
+
+    def close(self) -> None:
+        """Write what saves time at the next start, and let go of the folder."""
+        try:
+            if self._whole and (self._judged or self._seen):
+                self.snapshot()
+        finally:
+            self._log.close()
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+    @property
+    def filter(self) -> AdaptiveFilter:
+        return self.account.filter
+
+    def begin(self, name: str, changes: Mapping[str, Any] | None = None) -> int:
+        """Begin with an input, under other settings if some are given; how many of its documents were seen before."""
+        settings = self.filter.settings.changed(**(changes or {}))
+        if settings != self.filter.settings:
+            told = {key: value for key, value in (changes or {}).items() if value != getattr(self.filter.settings, key)}
+            self._happen({"kind": "settings", "changes": told, "time": clock.time()}, durable=False)
+        self._happen({"kind": "run", "input": name, "textbayes": __version__, "time": clock.time()}, durable=False)
+        return self.account.inputs[name]
+
+    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen:
+        """Decide on a document; what is delivered is on disk first."""
+        self._whole = False
+        seen = self.filter.see(document, time, bags, i, scores)
+        entry = document_entry(document, seen, time, bags, i, scores, self.filter.settings.keep)
+        self.account.inputs[self.account.input] += 1
+        self._log.append(entry, durable=bool(seen.deliveries))
+        self._whole = True
+        self._seen += 1
+        self._perhaps_snapshot()
+        return seen
+
+    def judge(self, document: str, topic: str, relevant: bool, text: str | None = None) -> Verdict:
+        """Learn a judgement; it is on disk first."""
+        return self._judge(Judgement(document, topic, relevant, text), None, 0)
+
+    def listen(self, source: Source) -> None:
+        """Read judgements from here too, besides the inbox."""
+        self._sources.append(source)
+
+    def take_judgements(self, warn: Callable[[str], None]) -> None:
+        """Learn the judgements that have come in; those that cannot be are told to ``warn`` and not looked at again."""
+        for source in self._sources:
+            offset = 0 if source.name is None else self.account.sources.get(source.name, 0)
+            for line, end in source.lines(offset):
+                if not line.strip():
+                    continue
+                try:
+                    self._judge(parse_judgement(line), source.name, end)
+                except InputError as error:
+                    where = "" if source.name == INBOX else f"{source.label}: "
+                    warn(f"{where}{error}; this judgement is left out")
+                    if source.name is not None:
+                        entry = {"kind": "refused", "source": source.name, "offset": end, "why": str(error)}
+                        self._happen(entry, durable=False)
+
+    def _judge(self, judgement: Judgement, source: str | None, offset: int) -> Verdict:
+        bag = None
+        if judgement.text is not None and judgement.id not in self.filter.ids:
+            bag = self.filter.read([judgement.text]).bag(0)
+        self.filter.check_judgement(judgement.id, judgement.topic, bag)
+        verdict = self.filter.verdict(judgement.id, judgement.topic, judgement.relevant)
+        # What is in a file already can be read there again: it need not wait for the disk.
+        entry = judgement_entry(judgement, bag, clock.time(), source, offset)
+        self._happen(entry, durable=source is None)
+        self._judged += 1
+        self._perhaps_snapshot()
+        return verdict
+
+    def _happen(self, entry: Entry, durable: bool) -> None:
+        self._whole = False
+        self._log.append(entry, durable)
+        self.account.apply(entry)
+        self._whole = True
+
+    # -- snapshots ---------------------------------------------------------------------------------------------------
+    def snapshot(self) -> None:
+        """Write the state as it is, and remove older snapshots but for the first and one before this."""
+        self._log.sync()  # a snapshot must not know more than the log
+        _write(self.path, self.account, self._log.position)
+        remove_old(self.path / "snapshots", n_newest=2)
+        self._judged = self._seen = 0
+
+    def _perhaps_snapshot(self) -> None:
+        if self._judged >= _SNAPSHOT_JUDGEMENTS or self._seen >= _SNAPSHOT_DOCUMENTS:
+            self.snapshot()
+
+
+def read_account(path: Path) -> tuple[Account, LogPosition]:
+    """The account in a snapshot, and the place of the log it belongs to."""
+    meta, arrays = read_snapshot(path)
+    account = Account.from_state(meta, arrays)
+    return account, LogPosition(*map(int, meta["log"]))
+
+
+def check_new(path: str | Path) -> Path:
+    """The path, if the folder of a new filter can be made there."""
+    target = Path(path).resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InputError(f"{path} is there already; name a folder that is not, or leave --train out to go on with it")
+    if not target.parent.is_dir():
+        raise InputError(f"there is no folder {target.parent} to make {target.name} in; check the path")
+    return target
+
+
+def _write(folder: Path, account: Account, position: LogPosition) -> None:
+    meta, arrays = account.to_state()
+    write_snapshot(folder / "snapshots", position.sequence, {**meta, "log": list(position)}, arrays)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,60 @@
+"""Which words tell a topic apart: Dunning's likelihood ratio on the judgements of one topic (§ 2.3, § 4.2.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textbayes.core.protocols import ScoreResult
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.select import select_per_label
+from textbayes.select.score_functions.likelihood_ratio import log_likelihood_ratio
+from textbayes.select.tables import Table
+from textbayes.stream.topic import Topic
+from textbayes.stream.words import Lexicon
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def telling_words(topic: Topic, lexicon: Lexicon, threshold: float, most: int) -> IntArray:
+    """Columns, ascending, of words with −2 ln λ > threshold that are not the topic's yet; at most ``most``, the best.
+
+    A word in none of the relevant documents has a score that rises with the documents it is in (the derivative is
+    2 ln((N − b)/(N − b − R)) > 0 for b of N documents, R relevant), so of these only the frequent ones are looked at.
+    """
+    n_docs = lexicon.n_docs + topic.n_later
+    if most < 1 or not 0 < topic.n_relevant < n_docs:
+        return _NONE
+    counts = topic.counts.resized(len(lexicon))
+    with_word = lexicon.document_frequency + counts.later
+    looked_at = counts.relevant > 0
+    looked_at |= with_word >= _least_frequent(topic.n_relevant, n_docs, threshold)
+    looked_at[topic.words] = False
+    columns = np.flatnonzero(looked_at)
+    if not len(columns):
+        return _NONE
+    scores = word_scores(counts.relevant[columns], with_word[columns], topic.n_relevant, n_docs)
+    chosen = select_per_label(ScoreResult(scores[None, :], None), k=most, threshold=threshold)[0]
+    return columns[chosen]
+
+
+def word_scores(relevant: AnyArray, with_word: AnyArray, n_relevant: int, n_docs: int) -> FloatArray:
+    """−2 ln λ of words in ``relevant`` of the relevant and ``with_word`` of all documents; 0 where nothing can be told.
+
+    >>> word_scores(np.array([2, 0]), np.array([2, 4]), 2, 4).round(3)
+    array([5.545, 0.   ])
+    """
+    a, total = np.asarray(relevant, dtype=np.float64), np.asarray(with_word, dtype=np.float64)
+    b, c = total - a, n_relevant - a
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty margins, overwritten
+        scores = log_likelihood_ratio(Table(a, b, c, n_docs - total - c))
+    return np.where((total > 0) & (total < n_docs) & (0 < n_relevant < n_docs), scores, 0.0)
+
+
+def _least_frequent(n_relevant: int, n_docs: int, threshold: float) -> int:
+    """The fewest documents a word must be in, none of them relevant, to score above the threshold; by bisection."""
+    low, high = 0, n_docs - n_relevant + 1  # scores at most the threshold; above it, or more than there are
+    while high - low > 1:
+        middle = (low + high) // 2
+        score = word_scores(np.zeros(1), np.array([middle]), n_relevant, n_docs)[0]
+        low, high = (low, middle) if score > threshold else (middle, high)
+    return high

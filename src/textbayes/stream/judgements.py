@@ -1,0 +1,193 @@
+"""Judgements from outside: how they are written, and how a filter reads each exactly once.
+
+``textbayes judge`` appends to the ``inbox.jsonl`` of a state folder and has it on disk before it says so. The filter
+reads on from where it stopped, between documents; how far it has read stands in the same log entry as what it learnt,
+so neither a crash nor a second start can lose a judgement or learn it twice. A file that the user names is read in the
+same way; a pipe is read once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from textbayes.core.errors import InputError
+from textbayes.data.streams import open_file
+from textbayes.stream.lock import locked
+from textbayes.stream.log import sync_folder
+
+INBOX = "inbox.jsonl"
+Verdict = Literal["new", "same", "changed"]
+_YES, _NO = ("yes", "true", "1", "relevant"), ("no", "false", "0", "irrelevant")
+_ID_FIELDS = ("id", "document")
+
+
+class Judgement(NamedTuple):
+    """Whether a document is relevant to a topic; ``text`` is needed for one that was not delivered."""
+
+    id: str
+    topic: str
+    relevant: bool
+    text: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        told = {"id": self.id, "topic": self.topic, "relevant": self.relevant}
+        return told if self.text is None else {**told, "text": self.text}
+
+
+def parse_relevant(value: Any) -> bool:
+    """Yes or no, as users write it.
+
+    >>> parse_relevant("yes"), parse_relevant(0)
+    (True, False)
+    """
+    word = str(value).strip().lower()
+    if word not in (*_YES, *_NO):
+        raise InputError(f"relevant={value!r} is neither yes nor no; write one of {', '.join((*_YES, *_NO))}")
+    return word in _YES
+
+
+def parse_judgement(line: bytes) -> Judgement:
+    """The judgement in a line such as ``{"id": "a7", "topic": "grain", "relevant": true}``."""
+    example = 'write {"id": "a7", "topic": "grain", "relevant": true}'
+    try:
+        told = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(f"a judgement is not UTF-8 text; {example}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{_short(line)} is not JSON; {example}") from None
+    if not isinstance(told, Mapping):
+        raise InputError(f"{_short(line)} is not an object; {example}")
+    identity = next((told[name] for name in _ID_FIELDS if told.get(name) is not None), None)
+    for name, value in (("id", identity), ("topic", told.get("topic")), ("relevant", told.get("relevant"))):
+        if value is None or (name != "relevant" and not isinstance(value, (str, int))):
+            raise InputError(f"{_short(line)} has no usable {name!r}; {example}")
+    text = told.get("text")
+    if text is not None and not isinstance(text, str):
+        raise InputError(f"{_short(line)} has a text that is no string; {example}")
+    return Judgement(str(identity), str(told["topic"]), parse_relevant(told["relevant"]), text)
+
+
+def give_judgements(folder: str | Path, judgements: Iterable[Judgement]) -> None:
+    """Append judgements to the inbox of a state folder; on disk when this returns. Safe beside a running filter."""
+    data = b"".join(json.dumps(judgement.to_json()).encode() + b"\n" for judgement in judgements)
+    path = Path(folder, INBOX)
+    with locked(path.with_suffix(".lock")):
+        new = not path.exists()
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            end = _whole(file)
+            os.ftruncate(file, end)  # the rest of a line whose writer was killed: nobody was told of it
+            os.lseek(file, end, os.SEEK_SET)
+            done = 0
+            while done < len(data):
+                done += os.write(file, data[done:])
+            os.fsync(file)
+        finally:
+            os.close(file)
+        if new:
+            sync_folder(path.parent)
+
+
+def check_known(document: str, topic: str, can_learn: bool, topics: Collection[str]) -> None:
+    """Refuse a judgement for a topic there is none of, or of a document that cannot be learnt."""
+    if topic not in topics:
+        raise InputError(f"there is no topic {topic!r}; the topics are {', '.join(list(topics)[:20])}")
+    if not can_learn:
+        raise InputError(
+            f"document {document!r} has not been delivered; judge one that has, or give its text with the judgement"
+        )
+
+
+class Source(Protocol):
+    """Where lines with judgements come from. ``name`` is None for what cannot be read again."""
+
+    name: str | None
+    label: str
+
+    def lines(self, offset: int) -> Iterator[tuple[bytes, int]]: ...
+
+
+class FileSource:
+    """A file that grows: its whole lines after an offset, without their ends, each with the offset after it."""
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self._path = path
+        self.name: str | None = name or os.path.abspath(path)
+        self.label = str(path)
+
+    def lines(self, offset: int) -> Iterator[tuple[bytes, int]]:
+        try:
+            size = self._path.stat().st_size
+        except FileNotFoundError:
+            size = 0
+        if size < offset:
+            raise InputError(
+                f"{self.label} is shorter than what was read of it before; give new judgements in another file"
+            )
+        if size == offset:
+            return
+        with open_file(self._path) as stream:
+            stream.seek(offset)
+            data = stream.read(size - offset)
+        *whole, _ = data.split(b"\n")
+        for line in whole:
+            offset += len(line) + 1
+            yield line, offset
+
+
+class PipeSource:
+    """A pipe or standard input: the lines that have come in so far, without waiting for more."""
+
+    name: str | None = None
+
+    def __init__(self, file: int, label: str) -> None:
+        self._file, self.label = file, label
+        self._rest = b""
+
+    def lines(self, offset: int) -> Iterator[tuple[bytes, int]]:
+        while select.select([self._file], [], [], 0)[0]:
+            data = os.read(self._file, 1 << 16)
+            if not data:
+                break
+            self._rest += data
+        *whole, self._rest = self._rest.split(b"\n")
+        for line in whole:
+            yield line, 0
+
+
+def open_source(path: str) -> Source:
+    """The source that a user names: a file, which may grow or not be there yet, a named pipe, or ``-``."""
+    if path == "-":
+        return PipeSource(0, "standard input")
+    place = Path(path)
+    if place.is_fifo():
+        # Read and write, so that the pipe does not end when one of its writers does.
+        return PipeSource(os.open(place, os.O_RDWR | os.O_NONBLOCK), path)
+    if place.is_dir():
+        raise InputError(f"{place} is a folder where a file of judgements is needed; name a file in it")
+    if not place.parent.is_dir():
+        raise InputError(f"there is no folder {place.parent}; check the path of the judgements")
+    return FileSource(place)
+
+
+def _whole(file: int) -> int:
+    """Where the last whole line ends."""
+    end = os.lseek(file, 0, os.SEEK_END)
+    while end > 0:
+        start = max(end - 4096, 0)
+        os.lseek(file, start, os.SEEK_SET)
+        found = os.read(file, end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _short(line: bytes) -> str:
+    shown = line.decode("utf-8", "replace").strip()
+    return repr(shown if len(shown) <= 60 else shown[:59] + "…")

@@ -1,0 +1,152 @@
+"""What a filter is told at its start, and which of it may be changed later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from numbers import Integral
+from typing import Any, Self
+
+from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
+from textbayes.stream.schedules import Schedule, make_ask, make_budget, make_explore
+from textbayes.text.analyze import TextOptions, stop_tokens
+from textbayes.text.stopwords import load_stop_words
+
+COVARIANCES = ("full", "low_rank", "diagonal")
+GAINS = ("paper", "gaussian", "exact")
+KEEPS = ("all", "delivered")
+# May be changed while a filter runs; the change is an entry of its log.
+CHANGEABLE = ("threshold", "ask", "explore", "budget", "rehearse", "word_threshold", "most_words")
+
+
+def default_text_options(**changes: Any) -> TextOptions:
+    """How documents become words: as in ``TextCategorizer()``, with the changes given."""
+    from textbayes.presets import default_vectorizer
+
+    vectorizer = default_vectorizer().set_params(**changes)
+    stop_words = stop_tokens(load_stop_words(vectorizer.stop_words), vectorizer.token_pattern, vectorizer.lowercase)
+    shortest, longest = vectorizer.ngram_range
+    return TextOptions(
+        ngram_range=(int(shortest), int(longest)),
+        lowercase=bool(vectorizer.lowercase),
+        token_pattern=vectorizer.token_pattern,
+        stop_words=stop_words,
+        stemmer=vectorizer.stemmer,
+    )
+
+
+@dataclass(frozen=True)
+class FilterSettings:
+    """How an adaptive filter learns, decides and asks. The defaults are the online paper's system +rel+ig.
+
+    Parameters
+    ----------
+    threshold : float
+        A document is delivered as relevant if p > threshold.
+    ask : str or function
+        Bits a document must be expected to teach to be delivered all the same, by the number delivered for the topic:
+        see :func:`~textbayes.stream.schedules.make_ask`; ``"never"`` for the plain perceptron.
+    explore : str or function
+        Chance that a document is delivered at random (+rnd): see :func:`~textbayes.stream.schedules.make_explore`.
+    budget : str, optional
+        Most questions, asked or random, over all topics: ``"20/day"`` or ``"5/1000"`` documents.
+    rehearse : bool
+        With every irrelevant document learn a past relevant one again, in turn (+rel).
+    word_threshold : float
+        A word becomes a feature of a topic when its −2 ln λ exceeds this; 12.13 is the 0.05 % level.
+    start_words, most_words : int
+        Words of a topic at the start, the best of those above the threshold, and later, when judgements have brought
+        more. With full covariance a topic costs 8·most_words² bytes.
+    passes : int
+        Passes over the labelled documents at the start.
+    covariance : {"full", "low_rank", "diagonal"}
+        Which correlations of weights are kept.
+    variance : float
+        Prior variance of every weight, also of words that join later.
+    link : str
+    noise : float
+        The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.online.OnlineLikelihood`. The default is
+        the paper's hard threshold with a tenth of the judgements flipped.
+    gain : {"paper", "gaussian", "exact"}
+        Which information gain: see :func:`~textbayes.online.information_gain`.
+    seed : int
+        Of the random looks: the draws for the n-th document depend on seed and n alone.
+    keep : {"all", "delivered"}
+        Of which documents the log keeps the words. A replay can compute those decisions anew whose words are kept.
+    text : TextOptions
+        How documents become words.
+    """
+
+    threshold: float = 0.5
+    ask: str | Schedule = "paper"
+    explore: str | Schedule = "never"
+    budget: str | None = None
+    rehearse: bool = True
+    word_threshold: float = 12.13
+    start_words: int = 300
+    most_words: int = 1000
+    passes: int = 3
+    covariance: str = "full"
+    variance: float = 1.0
+    link: str = "flip:rate=0.1,base=probit"
+    noise: float = 0.0
+    gain: str = "paper"
+    seed: int = 0
+    keep: str = "all"
+    text: TextOptions = field(default_factory=default_text_options)
+
+    def __post_init__(self) -> None:
+        check_choice("covariance", self.covariance, COVARIANCES)
+        check_choice("gain", self.gain, GAINS)
+        check_choice("keep", self.keep, KEEPS)
+        for name in ("start_words", "most_words", "passes", "seed"):
+            value, least = getattr(self, name), 0 if name == "seed" else 1
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise InputError(f"{name}={value!r} is not usable; pass a whole number of at least {least}")
+        if not self.variance > 0.0:
+            raise InputError(f"variance={self.variance!r} is not usable; pass a number above 0")
+        self._check_threshold()
+        make_ask(self.ask), make_explore(self.explore)
+        if self.budget is not None:
+            make_budget(self.budget)
+
+    def _check_threshold(self) -> None:
+        from textbayes.online import OnlineLikelihood
+
+        closed = OnlineLikelihood(self.link, self.noise).closed_form
+        highest = 1.0 if closed is None else 1.0 - closed[1]
+        if not 0.0 <= self.threshold < highest:
+            why = "" if highest == 1.0 else f": link {self.link!r} gives no probability above {highest:g}"
+            raise InputError(
+                f"threshold={self.threshold!r} is not usable{why}; pass a number from 0 on, less than {highest:g}"
+            )
+
+    def changed(self, **changes: Any) -> Self:
+        """These settings with some changed; what is fixed at the start is refused."""
+        for name, value in changes.items():
+            if name not in CHANGEABLE and value != getattr(self, name):
+                raise InputError(
+                    f"{name}={value!r} is given, but this filter was started with {getattr(self, name)!r}, which "
+                    "cannot be changed later; leave it out, or start another filter"
+                )
+        return replace(self, **changes)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it; schedules that are functions have no name to keep them under."""
+        for name in ("ask", "explore"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"{name} is a function, which a state folder cannot keep; give a schedule by its name")
+        told = asdict(self)
+        told["text"]["ngram_range"] = list(self.text.ngram_range)
+        told["text"]["stop_words"] = list(self.text.stop_words)
+        return told
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Self:
+        """What :meth:`to_json` wrote."""
+        known = {item.name for item in fields(cls)}
+        given = {name: value for name, value in told.items() if name in known}
+        text = dict(given["text"])
+        text["ngram_range"], text["stop_words"] = tuple(text["ngram_range"]), tuple(text["stop_words"])
+        return cls(**{**given, "text": TextOptions(**text)})

@@ -1,0 +1,119 @@
+"""A filter as JSON and arrays, and back: to the last bit, and without running anything that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from textbayes.core.errors import ModelFileError
+from textbayes.core.types import AnyArray
+from textbayes.stream.decide import Spent
+from textbayes.stream.filter import AdaptiveFilter
+from textbayes.stream.settings import FilterSettings
+from textbayes.stream.topic import POSTERIORS, Topic, WordCounts
+from textbayes.stream.words import Columns, Lexicon
+from textbayes.text.packed import checked
+
+_COUNTED = ("n_relevant", "n_later", "turn", "delivered")
+
+
+def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """All that a filter knows."""
+    terms = filter.lexicon.terms()
+    meta: dict[str, Any] = {
+        "settings": filter.settings.to_json(),
+        "n_docs": filter.lexicon.n_docs,
+        "n_seen": filter.n_seen,
+        "spent": list(filter.spent),
+        "ids": filter.ids,
+        "judgements": [[number, k, relevant] for (number, k), relevant in filter.judgements.items()],
+        "topics": [],
+    }
+    arrays = {
+        "terms": terms.data,
+        "term_offsets": terms.offsets,
+        "document_frequency": filter.lexicon.document_frequency,
+        **_pack_kept(filter.kept),
+    }
+    for k, topic in enumerate(filter.topics):
+        told, own = _topic_state(topic)
+        meta["topics"].append(told)
+        arrays |= {f"topic{k}.{name}": array for name, array in own.items()}
+    return meta, arrays
+
+
+def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> AdaptiveFilter:
+    """The filter that :func:`filter_state` described."""
+    settings = FilterSettings.from_json(meta["settings"])
+    terms = checked(arrays["terms"], arrays["term_offsets"], "the lexicon")
+    lexicon = Lexicon(terms, np.array(arrays["document_frequency"]), int(meta["n_docs"]))
+    if len(lexicon.document_frequency) != len(lexicon):
+        raise ModelFileError("the lexicon cannot be read: words and their counts differ in number")
+    topics = []
+    for k, told in enumerate(meta["topics"]):
+        mark = f"topic{k}."
+        own = {name.removeprefix(mark): np.array(array) for name, array in arrays.items() if name.startswith(mark)}
+        topics.append(_topic_from_state(told, own, settings.covariance, len(lexicon)))
+    filter = AdaptiveFilter(settings, lexicon, topics, _unpack_kept(arrays))
+    filter.ids = {str(name): int(number) for name, number in meta["ids"].items()}
+    filter.judgements = {(int(number), int(k)): bool(relevant) for number, k, relevant in meta["judgements"]}
+    filter.n_seen, filter.spent = int(meta["n_seen"]), Spent(*map(int, meta["spent"]))
+    return filter
+
+
+def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    meta: dict[str, Any] = {"name": topic.name, **{name: getattr(topic, name) for name in _COUNTED}, "posterior": {}}
+    arrays: dict[str, AnyArray] = {"words": topic.words, "examples": np.array(topic.examples, dtype=np.int64)}
+    for name, counts in topic.counts._asdict().items():
+        # Most words are in no document of a topic: only the others are written.
+        columns = np.flatnonzero(counts)
+        arrays |= {f"{name}.columns": columns, f"{name}.counts": counts[columns]}
+    for item in fields(topic.posterior):  # every posterior is a dataclass of arrays and numbers
+        value = getattr(topic.posterior, item.name)
+        if isinstance(value, np.ndarray):
+            arrays[f"posterior.{item.name}"] = value
+        else:
+            meta["posterior"][item.name] = value
+    return meta, arrays
+
+
+def _topic_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], covariance: str, n_words: int) -> Topic:
+    mark = "posterior."
+    parts = {name.removeprefix(mark): array for name, array in arrays.items() if name.startswith(mark)}
+    posterior = POSTERIORS[covariance](**parts, **meta["posterior"])
+    counts = {}
+    for name in WordCounts._fields:
+        full = np.zeros(n_words, dtype=np.int32)
+        full[arrays[f"{name}.columns"]] = arrays[f"{name}.counts"]
+        counts[name] = full
+    words, examples = arrays["words"], tuple(arrays["examples"].tolist())
+    if len(posterior.prior_mean) != len(words) + 1:
+        raise ModelFileError(f"topic {meta['name']!r} cannot be read: its words and weights differ in number")
+    return Topic(
+        str(meta["name"]),
+        posterior,
+        words,
+        WordCounts(**counts),
+        examples=examples,
+        **{name: int(meta[name]) for name in _COUNTED},
+    )
+
+
+def _pack_kept(kept: Sequence[Columns]) -> dict[str, AnyArray]:
+    none = np.zeros(0, dtype=np.int64)
+    return {
+        "kept.indptr": np.cumsum([0, *(len(document.columns) for document in kept)], dtype=np.int64),
+        "kept.columns": np.concatenate([none, *(document.columns for document in kept)]),
+        "kept.counts": np.concatenate([none, *(document.counts for document in kept)]),
+    }
+
+
+def _unpack_kept(arrays: Mapping[str, AnyArray]) -> list[Columns]:
+    cuts = arrays["kept.indptr"][1:-1]
+    if len(arrays["kept.indptr"]) < 2:
+        return []
+    parts = (np.split(np.array(arrays[f"kept.{name}"]), cuts) for name in ("columns", "counts"))
+    return [Columns(*document) for document in zip(*parts, strict=True)]

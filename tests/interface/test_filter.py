@@ -1,0 +1,357 @@
+"""``textbayes filter`` and ``textbayes judge``: start, deliver, ask, learn, be killed, go on, replay."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import threading
+from dataclasses import fields
+
+import click
+import numpy as np
+import pytest
+
+from textbayes.cli.filter_options import SETTINGS
+from textbayes.cli.main import cli
+from textbayes.stream import FilterSettings
+from textbayes.stream.log import read_log
+
+OWN = {"grain": "corn wheat harvest rain farm crop soybean", "money": "bank rates loans credit interest dollar yen"}
+SHARED = "report today year company government market people new week office goal match team"
+
+
+def draw(seed, n_docs, first=0):
+    """Documents of which about a fifth is relevant to each topic."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n_docs):
+        labels = [topic for topic in OWN if rng.random() < 0.2]
+        words = [str(word) for topic in labels for word in rng.choice(OWN[topic].split(), 5)]
+        words += rng.choice(SHARED.split(), 7).tolist()
+        rows.append({"id": f"d{first + i}", "text": " ".join(words), "labels": labels})
+    return rows
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """A folder with a started filter, to be copied."""
+    from click.testing import CliRunner
+
+    folder = tmp_path_factory.mktemp("trained")
+    labelled = folder / "labelled.jsonl"
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in draw(0, 60)))
+    done = CliRunner().invoke(cli, ["filter", str(folder / "desk"), "--train", str(labelled), "--jobs", "1"])
+    assert done.exit_code == 0, done.stderr
+    return folder / "desk"
+
+
+@pytest.fixture
+def desk(trained, tmp_path):
+    import shutil
+
+    return shutil.copytree(trained, tmp_path / "desk")
+
+
+@pytest.fixture
+def feed(write):
+    return write(draw(1, 40, first=100), "feed.jsonl")
+
+
+# -- start ------------------------------------------------------------------------------------------------------------
+def test_start(lines, run, write, tmp_path):
+    path = write(draw(0, 60))
+    (told,) = lines("filter", tmp_path / "desk", "--train", path)
+    assert told["documents"] == 60
+    assert set(told["topics"]) == {"grain", "money"}
+    assert all(topic["words"] > 0 and topic["relevant"] > 0 for topic in told["topics"].values())
+    assert "is there already; name a folder that is not, or leave --train out" in (
+        run("filter", tmp_path / "desk", "--train", path, code=1).stderr
+    )
+    shown = run("filter", tmp_path / "other", "--train", path, "--topic", "grain", "--table").stdout
+    assert "grain" in shown
+    assert "money" not in shown
+    assert "was started from 60 documents." in shown
+
+
+def test_statements_and_settings(lines, write, tmp_path):
+    statements = write(
+        [{"text": "corn and wheat", "labels": ["grain"]}, {"text": "gold", "labels": "metal"}], "s.jsonl"
+    )
+    (told,) = lines(
+        *("filter", tmp_path / "desk", "--train", write(draw(0, 60)), "--statements", statements),
+        *("--threshold", 0.6, "--ask", "paper:target=20", "--budget", "5/day", "--no-rehearse", "--words", 4),
+        *("--covariance", "diagonal", "--stemmer", "none", "--seed", 3),
+    )
+    assert told["topics"]["metal"]["relevant"] == 1
+    assert told["topics"]["grain"]["words"] == 4
+    settings = json.loads((tmp_path / "desk" / "config.json").read_text())["settings"]
+    assert (settings["threshold"], settings["ask"], settings["budget"]) == (0.6, "paper:target=20", "5/day")
+    assert (settings["rehearse"], settings["covariance"], settings["seed"]) == (False, "diagonal", 3)
+    assert settings["text"]["stemmer"] is None
+
+
+def test_the_help_says_the_defaults():
+    command = cli.get_command(click.Context(cli), "filter")
+    helps = {option.name: option.help for option in command.params if isinstance(option, click.Option)}
+    known = {item.name: item.default for item in fields(FilterSettings)}
+    for name in SETTINGS:
+        default = known[name]
+        if name in ("budget", "rehearse"):
+            continue
+        told = f"{default:g}" if isinstance(default, int | float) else default
+        assert re.search(rf"(^|\W){re.escape(told)}(\W|$)", helps[name]), (name, helps[name])
+
+
+# -- deliver ----------------------------------------------------------------------------------------------------------
+def test_deliveries(lines, desk, feed):
+    rows = lines("filter", desk, feed)
+    assert rows
+    for row in rows:
+        assert list(row) == ["id", "topic", "probability", "reason", "information_gain", "words"]
+        assert row["reason"] in ("relevant", "asked")
+        assert (row["probability"] > 0.5) == (row["reason"] == "relevant")
+    (found,) = lines("filter", desk, "--replay")
+    assert found["identical"]
+    assert found["deliveries"] == len(rows) == len(lines("filter", desk, "--pending"))
+
+
+def test_csv_and_table(run, desk, feed):
+    rows = list(csv.DictReader(io.StringIO(run("filter", desk, feed, "--csv").stdout)))
+    stems = {"rate", "loan"} | set(" ".join(OWN.values()).split())
+    assert all(set(row["words"].split("|")) & stems for row in rows if row["reason"] == "relevant")
+    assert rows[0]["id"].startswith("d1")
+    shown = run("filter", desk, "--pending", "--table").stdout.splitlines()
+    assert shown[0].split() == ["document", "topic", "p", "reason", "words"]
+    assert len(shown) == len(rows) + 1
+    assert "Every decision is the same when computed anew" in run("filter", desk, "--replay", "--table").stdout
+
+
+def test_folders_mailboxes_and_lines(lines, desk, tmp_path):
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    (folder / "a.txt").write_text("corn wheat harvest and rain")
+    (folder / "b.txt").write_text("goal match team")
+    assert [row["id"] for row in lines("filter", desk, folder) if row["reason"] == "relevant"] == ["a.txt"]
+    box = (
+        "From a Mon\nMessage-ID: <1@x>\nSubject: bank loans\n\nrates and credit\n\nFrom b Tue\nSubject: goal\n\nteam\n"
+    )
+    (tmp_path / "new.mbox").write_text(box)
+    assert lines("filter", desk, tmp_path / "new.mbox")[0]["id"] == "1@x"
+    rows = lines("filter", desk, stdin="farm crop soybean corn\ngoal match\n")
+    assert [row["id"] for row in rows if row["reason"] == "relevant"] == ["1"]
+    rows = lines("filter", desk, stdin="interest dollar yen bank\n")  # another document of the same number
+    assert [row["id"] for row in rows if row["topic"] == "money"] == ["1#2"]
+
+
+def test_documents_are_answered_one_at_a_time(start, desk):
+    process = start("filter", desk, stdin=-1)
+    for number, text in enumerate(["corn wheat harvest rain", "bank rates loans credit"], start=1):
+        process.stdin.write(json.dumps({"id": f"x{number}", "text": text}).encode() + b"\n")
+        process.stdin.flush()
+        row = json.loads(process.stdout.readline())  # comes while the input is still open
+        assert row["id"] == f"x{number}"
+    process.stdin.close()
+    assert process.wait() == 0
+
+
+def test_judging_by_labels_and_going_on(lines, run, desk, feed):
+    some = lines("filter", desk, feed, "--judge-by-labels")
+    done = run("filter", desk, feed, "--judge-by-labels", "--continue")
+    assert done.stdout == ""
+    assert "40 documents of" in done.stderr
+    with feed.open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in draw(2, 20, first=500))
+    more = lines("filter", desk, feed, "--continue")
+    assert all(int(row["id"][1:]) >= 500 for row in more)
+    (found,) = lines("filter", desk, "--replay")
+    assert (found["documents"], found["judgements"]) == (60, len(some))
+
+
+def test_settings_that_change_and_settings_that_do_not(lines, run, desk, feed):
+    assert len(lines("filter", desk, feed, "--threshold", 0, "--ask", "never")) == 80
+    failed = run("filter", desk, feed, "--covariance", "diagonal", code=1)
+    assert "--covariance diagonal is given, but this filter was started with 'full'" in failed.stderr
+    assert lines("filter", desk, "--replay")[0]["identical"]
+
+
+def test_nothing_to_read(run, desk):
+    done = run("filter", desk, stdin="")
+    assert done.stdout == ""
+    assert "standard input holds no documents" in done.stderr
+    assert run("filter", desk, "--pending").stdout == ""
+
+
+# -- judge ------------------------------------------------------------------------------------------------------------
+def test_judge_while_the_filter_does_not_run(lines, run, desk, feed):
+    row, other, *_ = lines("filter", desk, feed)
+    assert lines("judge", desk, row["id"], row["topic"], "yes") == [
+        {"id": row["id"], "topic": row["topic"], "relevant": True, "status": "new"}
+    ]
+    given = {"id": other["id"], "topic": other["topic"], "relevant": "no"}
+    assert lines("judge", desk, stdin=json.dumps(given) + "\n\n")[0]["status"] == "new"
+    assert "is relevant to" in run("judge", desk, row["id"], row["topic"], "yes", "--table").stdout
+    run("filter", desk, stdin="goal\n")
+    assert lines("judge", desk, row["id"], row["topic"], "yes")[0]["status"] == "same"
+    assert lines("judge", desk, row["id"], row["topic"], "no")[0]["status"] == "changed"
+    run("filter", desk, stdin="goal\n")
+    entries = [entry for entry, _ in read_log(desk / "log.jsonl") if entry["kind"] == "judgement"]
+    assert [entry["relevant"] for entry in entries] == [True, False, True, True, False]
+    assert lines("filter", desk, "--replay")[0]["identical"]
+
+
+def test_judge_while_the_filter_runs(start, desk, lines):
+    process = start("filter", desk, stdin=-1)
+    process.stdin.write(b'{"id": "x", "text": "corn wheat harvest rain"}\n')
+    process.stdin.flush()
+    process.stdout.readline()
+    lines("judge", desk, "x", "grain", "yes")
+    assert "is in use by another filter" in start("filter", desk).communicate()[1].decode()
+    process.stdin.write(b'{"id": "y", "text": "goal match"}\n')
+    process.stdin.close()
+    assert process.wait() == 0
+    kinds = [entry["kind"] for entry, _ in read_log(desk / "log.jsonl")]
+    assert kinds == ["run", "document", "judgement", "document"]
+
+
+def test_judgements_from_a_file(lines, run, desk, feed, tmp_path):
+    rows = lines("filter", desk, feed)
+    given = tmp_path / "given.jsonl"
+    given.write_text("".join(json.dumps({**row, "relevant": True}) + "\n" for row in rows) + '{"id": "no"}\n')
+    for _ in range(2):
+        done = run("filter", desk, "--judgements", given, stdin="goal\n")
+    assert "warning" not in done.stderr  # it was told in the first run
+    assert lines("filter", desk, "--pending") == []
+    assert lines("filter", desk, "--replay")[0]["judgements"] == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "cause"),
+    [
+        (("zz", "grain", "yes"), None, "document 'zz' has not been delivered"),
+        (("d1", "gran", "yes"), None, "there is no topic 'gran'; the topics are grain, money"),
+        (("d1", "grain", "maybe"), None, "relevant='maybe' is neither yes nor no"),
+        ((), "not json\n", "standard input, line 1: 'not json' is not JSON; write {"),
+        ((), b"\xff\n", "is not UTF-8"),
+    ],
+)
+def test_judgements_that_are_refused(run, desk, arguments, stdin, cause):
+    failed = run("judge", desk, *arguments, stdin=stdin, code=1)
+    assert failed.stderr.startswith("textbayes: error: ")
+    assert cause in failed.stderr
+    assert failed.stderr.count("\n") == 1
+    assert not (desk / "inbox.jsonl").exists()
+
+
+def test_no_judgement_at_all(run, desk):
+    assert "standard input holds no judgements" in run("judge", desk, stdin="").stderr
+    assert "Give DOCUMENT, TOPIC and yes or no" in run("judge", desk, "d1", "grain", code=2).stderr
+
+
+# -- what is wrong ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        ("--train --replay", "--train and --replay were both given"),
+        ("--statements x.jsonl -", "belong to --train"),
+        ("--train - --continue", "do not go with --train"),
+        ("- --judgements -", "both to come from standard input"),
+        ("- --ask papr", "unknown asking schedule 'papr'"),
+        ("- --budget 20", "write 20/day"),
+        ("- --explore constant:rate=2", "a probability lies in"),
+        ("--pending feed.jsonl", "--pending reads no documents"),
+        ("- --link logti", "unknown link"),
+    ],
+)
+def test_usage(run, desk, arguments, cause):
+    assert cause in " ".join(run("filter", desk, *arguments.split(), code=2).stderr.split())
+
+
+def test_errors_are_one_sentence(run, desk, feed, write, tmp_path):
+    def refused(*arguments, **options):
+        failed = run(*arguments, code=1, **options)
+        assert failed.stderr.splitlines()[-1].startswith("textbayes: error: ")
+        assert "Traceback" not in failed.stderr
+        return failed.stderr
+
+    for command in (("filter", tmp_path), ("judge", tmp_path, "a", "b", "yes"), ("filter", tmp_path, "--replay")):
+        assert "is not the folder of a filter; start one: textbayes filter" in refused(*command, stdin="x\n")
+    assert "has a label; name the field" in refused("filter", tmp_path / "n", "--train", stdin="a b\nc d\n")
+    assert "holds no documents" in refused("filter", tmp_path / "n", "--train", stdin="")
+    assert "--threshold 0.95 is not usable" in refused("filter", desk, feed, "--threshold", 0.95)
+    assert not (tmp_path / "n").exists()
+    feed.write_bytes(feed.read_bytes() + b'{"text": "caf\xe9"}\n')
+    assert "feed.jsonl, line 41: byte 0xe9" in refused("filter", desk, feed)
+    log = desk / "log.jsonl"
+    assert sum(entry["kind"] == "document" for entry, _ in read_log(log)) == 40  # those before the fault are decided
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 1
+    log.write_bytes(data)
+    assert "is damaged" in refused("filter", desk, "--replay")
+
+
+def test_a_difference_is_an_error(run, desk, feed):
+    from textbayes.stream.log import DecisionLog, LogPosition
+
+    run("filter", desk, feed)
+    entries = [entry for entry, _ in read_log(desk / "log.jsonl")]
+    next(entry for entry in entries if entry["kind"] == "document")["scores"] = "0" * 16
+    log = DecisionLog(desk / "log.jsonl", LogPosition())
+    for entry in entries:
+        log.append(entry, durable=False)
+    log.close()
+    failed = run("filter", desk, "--replay", code=1)
+    assert "does not replay: entry 2 of the log: document 'd100': scores was '0000" in failed.stderr
+
+
+# -- killed -----------------------------------------------------------------------------------------------------------
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ended_by_a_signal(start, lines, desk, how):
+    process = start("filter", desk, stdin=-1)
+    process.stdin.write(b'{"id": "x", "text": "corn wheat harvest rain"}\n')
+    process.stdin.flush()
+    process.stdout.readline()
+    process.send_signal(how)
+    assert process.wait() == 128 + how
+    if how == signal.SIGINT:
+        assert process.stderr.read() == b"textbayes: interrupted; no file was left half-written\n"
+    assert len(list((desk / "snapshots").iterdir())) == 2  # so that the next start is quick
+    assert lines("filter", desk, "--pending")[0]["id"] == "x"
+    assert lines("filter", desk, "--replay")[0]["identical"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_killed_at_any_moment(start, lines, desk, write):
+    """The benchmark kills 200 times at random; here the filter is killed after so many deliveries, judged meanwhile."""
+    feed = write(draw(3, 120, first=1000), "long.jsonl")
+    truth = {row["id"]: row["labels"] for row in draw(3, 120, first=1000)}
+    given = []
+
+    def judge(row):
+        answer = row["topic"] in truth[row["id"]]
+        lines("judge", desk, row["id"], row["topic"], "yes" if answer else "no")
+        given.append((row["id"], row["topic"], answer))
+
+    for n_deliveries in (1, 4, None):
+        process = start("filter", desk, feed, "--continue")
+        killer = threading.Event()
+        for n, line in enumerate(iter(process.stdout.readline, b""), start=1):
+            if n_deliveries is not None and n > n_deliveries:
+                continue  # what was printed before the kill came
+            judge(json.loads(line))
+            if n == n_deliveries:
+                process.kill()
+                killer.set()
+        assert process.wait() == (-signal.SIGKILL if killer.is_set() else 0)
+    lines("filter", desk, stdin="goal\n")
+    entries = [entry for entry, _ in read_log(desk / "log.jsonl")]
+    judged = [(e["id"], e["topic"], e["relevant"]) for e in entries if e["kind"] == "judgement"]
+    assert judged == given
+    assert len(judged) == len(set(judged)) >= 5
+    seen = [entry["id"] for entry in entries if entry["kind"] == "document"]
+    assert seen[:-1] == list(truth)
+    assert lines("filter", desk, "--replay")[0]["identical"]

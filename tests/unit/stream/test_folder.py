@@ -1,0 +1,399 @@
+"""State folders: what is opened again is what was left, whatever happened in between; each judgement counts once."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.types import Document
+from textbayes.stream import FilterFolder, give_judgements, replay_log
+from textbayes.stream import folder as folders
+from textbayes.stream.judgements import FileSource, Judgement, PipeSource, open_source, parse_judgement
+from textbayes.stream.ledger import read_ledger, read_pending
+from textbayes.stream.log import read_log
+from textbayes.stream.run import run
+from textbayes.stream.snapshot import snapshots
+from textbayes.stream.state import filter_state
+
+
+def states(filter):
+    meta, arrays = filter_state(filter)
+    return json.dumps(meta), {name: array.tobytes() for name, array in arrays.items()}
+
+
+def refuse(message):
+    raise AssertionError(message)
+
+
+@pytest.fixture
+def start(make, tmp_path):
+    def create(**settings):
+        path = tmp_path / "state"
+        FilterFolder.create(path, make(**settings))
+        return path
+
+    return create
+
+
+def filtered(path, documents, by_labels=True, name="stream", batch=1):
+    with FilterFolder.open(path) as folder:
+        folder.begin(name)
+        ticks = iter(range(10**6))
+        batches = [documents[i : i + batch] for i in range(0, len(documents), batch)]
+        return list(run(folder, batches, by_labels=by_labels, clock=lambda: float(next(ticks))))
+
+
+# -- opening again ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("covariance", ["full", "low_rank", "diagonal"])
+def test_what_is_opened_again_is_what_was_left(start, stream, covariance):
+    path = start(covariance=covariance)
+    filtered(path, stream[:100])
+    with FilterFolder.open(path) as folder:
+        left = states(folder.filter)
+    for place in snapshots(path / "snapshots")[1:]:
+        place.unlink()  # all from the log
+    with FilterFolder.open(path) as folder:
+        assert states(folder.filter) == left
+        assert folder.notes == []
+
+
+def test_a_run_in_pieces_is_the_run_in_one(make, stream, tmp_path):
+    FilterFolder.create(tmp_path / "one", make(explore="constant:rate=0.02"))
+    FilterFolder.create(tmp_path / "pieces", make(explore="constant:rate=0.02"))
+    whole = filtered(tmp_path / "one", stream, batch=64)
+    parts = [delivery for i in range(0, 200, 37) for delivery in filtered(tmp_path / "pieces", stream[i : i + 37])]
+    assert parts == whole
+    with FilterFolder.open(tmp_path / "one") as one, FilterFolder.open(tmp_path / "pieces") as other:
+        assert states(one.filter) == states(other.filter)
+
+
+def test_a_snapshot_now_and_then_changes_nothing(make, stream, tmp_path, monkeypatch):
+    FilterFolder.create(tmp_path / "seldom", make())
+    FilterFolder.create(tmp_path / "often", make())
+    first = filtered(tmp_path / "seldom", stream[:100])
+    monkeypatch.setattr(folders, "_SNAPSHOT_JUDGEMENTS", 3)
+    assert filtered(tmp_path / "often", stream[:100]) == first
+    assert len(snapshots(tmp_path / "often" / "snapshots")) == 3  # the start and the newest two
+    assert replay_log(tmp_path / "often").snapshots == 2
+
+
+def test_a_crash_at_any_byte_of_the_log_loses_only_the_unfinished_entry(start, stream):
+    path = start()
+    filtered(path, stream[:40])
+    whole = (path / "log.jsonl").read_bytes()
+    for place in snapshots(path / "snapshots")[1:]:
+        place.unlink()
+    ends = [0, *(position.offset for _, position in read_log(path / "log.jsonl"))]
+    rng = np.random.default_rng(0)
+    for length in sorted(rng.integers(0, len(whole), 12).tolist()):
+        (path / "log.jsonl").write_bytes(whole[:length])
+        with FilterFolder.open(path) as folder:
+            assert bool(folder.notes) == (length not in ends)
+        shown = (path / "log.jsonl").read_bytes()
+        assert shown == whole[: max(end for end in ends if end <= length)]
+
+
+def test_an_interrupt_in_the_middle_of_learning_writes_no_snapshot_of_half_a_state(start, stream, monkeypatch):
+    path = start(threshold=0.0)
+    filtered(path, stream[:3], by_labels=False)
+    before = snapshots(path / "snapshots")
+    folder = FilterFolder.open(path)
+    monkeypatch.setattr(folder.filter, "judge", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        folder.judge(stream[0].id, "grain", True)
+    folder.close()
+    assert snapshots(path / "snapshots") == before
+    with FilterFolder.open(path) as folder:  # the judgement was in the log: it is learnt now
+        assert len(folder.filter.judgements) == 1
+    assert replay_log(path).difference is None
+
+
+def test_settings_may_change_between_runs_and_replay(start, stream):
+    path = start()
+    filtered(path, stream[:30])
+    with FilterFolder.open(path) as folder:
+        folder.begin("more", {"threshold": 0.0, "ask": "never"})
+        delivered = list(run(folder, [stream[30:40]], by_labels=True))
+        assert {delivery.reason for delivery in delivered} == {"relevant"}
+        assert len(delivered) == 20
+        with pytest.raises(InputError, match="was started with 'full', which cannot be changed later"):
+            folder.begin("more", {"covariance": "diagonal"})
+    with FilterFolder.open(path) as folder:
+        assert folder.filter.settings.threshold == 0.0
+    assert replay_log(path).difference is None
+
+
+def test_how_far_an_input_has_been_read(start, stream):
+    path = start()
+    filtered(path, stream[:30], name="a")
+    filtered(path, stream[30:35], name="b")
+    with FilterFolder.open(path) as folder:
+        assert folder.begin("a") == 30
+        assert folder.begin("b") == 5
+        assert folder.begin("c") == 0
+
+
+# -- what is wrong ----------------------------------------------------------------------------------------------------
+def test_a_folder_is_made_whole_or_not_at_all(make, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders, "write_snapshot", fail)
+    with pytest.raises(InputError, match="No space left on device"):
+        FilterFolder.create(tmp_path / "state", make())
+    assert os.listdir(tmp_path) == []
+
+
+def test_folders_that_cannot_be_made(make, tmp_path):
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    with pytest.raises(InputError, match="is there already"):
+        FilterFolder.create(tmp_path / "taken", make())
+    with pytest.raises(InputError, match="there is no folder"):
+        FilterFolder.create(tmp_path / "no" / "state", make())
+    (tmp_path / "empty").mkdir()
+    FilterFolder.create(tmp_path / "empty", make())
+    assert (tmp_path / "empty" / "config.json").exists()
+
+
+def test_folders_that_are_none(tmp_path, start):
+    with pytest.raises(InputError, match="is not the folder of a filter; start one"):
+        FilterFolder.open(tmp_path / "nothing")
+    path = start()
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(json.dumps({**config, "format_version": 99}))
+    with pytest.raises(ModelFileError, match="has format version 99"):
+        FilterFolder.open(path)
+    (path / "config.json").write_text("{}")
+    with pytest.raises(ModelFileError, match="is not of a textbayes filter"):
+        FilterFolder.open(path)
+    (path / "config.json").write_text("{")
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        FilterFolder.open(path)
+
+
+def test_one_process_at_a_time(start):
+    path = start()
+    with FilterFolder.open(path):
+        with pytest.raises(InputError, match=f"is in use by another filter.*textbayes judge.*process {os.getpid()}"):
+            FilterFolder.open(path)
+        give_judgements(path, [])
+    FilterFolder.open(path).close()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
+def test_a_damaged_snapshot_is_passed_over(start, stream, damage):
+    path = start()
+    filtered(path, stream[:60])
+    with FilterFolder.open(path) as folder:
+        left = states(folder.filter)
+    newest = snapshots(path / "snapshots")[-1]
+    whole = newest.read_bytes()
+    half = len(whole) // 2
+    flipped = whole[:half] + bytes([whole[half] ^ 8]) + whole[half + 1 :]
+    newest.write_bytes({"cut": whole[:half], "flip": flipped, "empty": b""}[damage])
+    with FilterFolder.open(path) as folder:
+        assert states(folder.filter) == left
+        assert len(folder.notes) == 1
+        assert "is truncated or altered" in folder.notes[0]
+    for place in snapshots(path / "snapshots"):
+        place.write_bytes(b"")
+    for _ in range(2):  # the lock is let go of
+        with pytest.raises(ModelFileError, match="no snapshot of the filter can be read"):
+            FilterFolder.open(path)
+
+
+# -- judgements -------------------------------------------------------------------------------------------------------
+def test_the_inbox_is_read_exactly_once(start, stream):
+    path = start(threshold=0.0)
+    filtered(path, stream[:10], by_labels=False)
+    give_judgements(path, [Judgement(stream[0].id, "grain", True), Judgement(stream[1].id, "money", False)])
+    for _ in range(3):
+        with FilterFolder.open(path) as folder:
+            folder.take_judgements(refuse)
+            assert len(folder.filter.judgements) == 2
+    kinds = [entry["kind"] for entry, _ in read_log(path / "log.jsonl")]
+    assert kinds.count("judgement") == 2
+    give_judgements(path, [Judgement(stream[0].id, "grain", False)])
+    for place in snapshots(path / "snapshots")[1:]:
+        place.unlink()
+    with FilterFolder.open(path) as folder:
+        folder.take_judgements(refuse)
+        assert folder.filter.judgements[folder.filter.ids[stream[0].id], 0] is False
+    assert replay_log(path).difference is None
+
+
+def test_a_line_of_the_inbox_that_was_cut_short_is_not_read_and_does_not_spoil_the_next(start, stream):
+    path = start(threshold=0.0)
+    filtered(path, stream[:5], by_labels=False)
+    give_judgements(path, [Judgement(stream[0].id, "grain", True)])
+    with (path / "inbox.jsonl").open("ab") as inbox:
+        inbox.write(b'{"id": "' + b"x" * 5000)
+    with FilterFolder.open(path) as folder:
+        folder.take_judgements(refuse)
+        assert len(folder.filter.judgements) == 1
+    give_judgements(path, [Judgement(stream[1].id, "grain", True)])
+    with FilterFolder.open(path) as folder:
+        folder.take_judgements(refuse)
+        assert len(folder.filter.judgements) == 2
+    assert len((path / "inbox.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_judgements_that_cannot_be_learnt_are_told_once(start, stream):
+    path = start(threshold=0.0)
+    filtered(path, stream[:2], by_labels=False)
+    bad = [
+        b'{"id": "zz", "topic": "grain", "relevant": true}',
+        b'{"id": "d1000", "topic": "gran", "relevant": true}',
+        b"not json",
+        b'["d1000"]',
+        b'{"id": "d1000", "topic": "grain"}',
+        b'{"id": "d1000", "topic": "grain", "relevant": "perhaps"}',
+        b'{"id": "d1000", "topic": "grain", "relevant": true, "text": 7}',
+        b"\xff\xfe",
+        b"",
+    ]
+    causes = ["not been delivered", "no topic 'gran'", "is not JSON", "not an object", "no usable 'relevant'"]
+    causes += ["neither yes nor no", "text that is no string", "not UTF-8"]
+    (path / "inbox.jsonl").write_bytes(b"\n".join(bad) + b'\n{"document": "d1000", "topic": "grain", "relevant": 1}\n')
+    told = []
+    for _ in range(2):
+        with FilterFolder.open(path) as folder:
+            folder.take_judgements(told.append)
+            assert len(folder.filter.judgements) == 1
+    assert len(told) == len(causes)
+    for message, cause in zip(told, causes, strict=True):
+        assert cause in message
+        assert message.endswith("; this judgement is left out")
+    assert replay_log(path).difference is None
+
+
+def test_a_judgement_with_its_text(start):
+    path = start()
+    give_judgements(path, [Judgement("mine", "grain", True, "corn and sorghum")])
+    with FilterFolder.open(path) as folder:
+        folder.take_judgements(refuse)
+        assert folder.filter.topics[0].examples[-1] == folder.filter.ids["mine"]
+    assert "mine" in read_ledger(path).ids
+    assert replay_log(path).difference is None
+
+
+def test_a_file_that_grows_and_one_that_shrinks(start, stream, tmp_path):
+    path, given = start(threshold=0.0), tmp_path / "given.jsonl"
+    filtered(path, stream[:5], by_labels=False)
+    line = '{"id": "%s", "topic": "grain", "relevant": "yes"}\n'
+    for n in range(3):
+        with FilterFolder.open(path) as folder:
+            folder.listen(open_source(str(given)))
+            folder.take_judgements(refuse)
+            assert len(folder.filter.judgements) == n
+            with given.open("a") as file:
+                file.write(line % stream[n].id)
+            folder.take_judgements(refuse)
+            assert len(folder.filter.judgements) == n + 1
+    given.write_text("")
+    with FilterFolder.open(path) as folder:
+        folder.listen(FileSource(given))
+        with pytest.raises(InputError, match="shorter than what was read of it before"):
+            folder.take_judgements(refuse)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe(start, stream, tmp_path):
+    path, pipe = start(threshold=0.0), tmp_path / "pipe"
+    filtered(path, stream[:5], by_labels=False)
+    os.mkfifo(pipe)
+    source = open_source(str(pipe))
+    assert isinstance(source, PipeSource)
+    with FilterFolder.open(path) as folder:
+        folder.listen(source)
+        folder.take_judgements(refuse)
+        writer = os.open(pipe, os.O_WRONLY)
+        os.write(writer, b'{"id": "d1000", "topic": "grain", "relevant": true}\n{"id": "d1001", ')
+        folder.take_judgements(refuse)
+        assert len(folder.filter.judgements) == 1
+        os.write(writer, b'"topic": "grain", "relevant": true}\n')
+        os.close(writer)
+        folder.take_judgements(refuse)
+        assert len(folder.filter.judgements) == 2
+    os.close(source._file)
+
+
+def test_sources_that_are_none(tmp_path):
+    with pytest.raises(InputError, match="is a folder where a file of judgements is needed"):
+        open_source(str(tmp_path))
+    with pytest.raises(InputError, match="there is no folder"):
+        open_source(str(tmp_path / "no" / "file"))
+
+
+def test_judgements_as_users_write_them():
+    assert parse_judgement(b'{"id": 7, "topic": "t", "relevant": "No"}') == Judgement("7", "t", False)
+    assert parse_judgement(b'{"document": "x", "topic": "t", "relevant": 1, "text": "a"}').text == "a"
+
+
+def test_the_ledger_knows_what_the_filter_knows(start, stream):
+    path = start()
+    with FilterFolder.open(path) as folder:
+        folder.begin("stream")
+        for n, delivery in enumerate(run(folder, [stream[:80]])):
+            if n % 3 == 0:
+                folder.judge(delivery.id, delivery.topic, True)
+        names = {number: name for name, number in folder.filter.ids.items()}
+        judged = {(names[n], folder.filter.topics[k].name): y for (n, k), y in folder.filter.judgements.items()}
+        ledger = read_ledger(path)  # while it is open
+        assert ledger.ids == set(folder.filter.ids)
+        assert ledger.judgements == judged
+        assert ledger.topics == ["grain", "money"]
+        n_delivered = sum(topic.delivered for topic in folder.filter.topics)
+    assert read_ledger(path) == ledger
+    pending = list(read_pending(path))
+    assert len(pending) == n_delivered - len(judged)
+    assert {(row["id"], row["topic"]) for row in pending}.isdisjoint(judged)
+
+
+# -- replay -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("keep", ["all", "delivered"])
+def test_replay_is_identical(start, stream, keep):
+    path = start(keep=keep, explore="constant:rate=0.02", budget="3/20")
+    delivered = filtered(path, [*stream[:150], *stream[:20], Document("d1000", "another text corn")])
+    found = replay_log(path)
+    assert found.difference is None
+    assert found.deliveries == len(delivered) == found.judgements
+    assert found.documents + sum(entry["kind"] == "repeated" for entry, _ in read_log(path / "log.jsonl")) == 171
+    assert (found.unchecked > 0) == (keep == "delivered")
+
+
+def test_replay_names_the_first_difference(start, stream, monkeypatch):
+    path = start()
+    filtered(path, stream[:50])
+    entries = [entry for entry, _ in read_log(path / "log.jsonl")]
+    place = next(i for i, entry in enumerate(entries) if entry["kind"] == "document" and entry["delivered"])
+    told = entries[place]["delivered"][0]
+    told["probability"] = np.nextafter(told["probability"], 1.0)
+    log = folders.DecisionLog(path / "log.jsonl", folders.LogPosition())
+    for entry in entries:
+        log.append(entry, durable=False)
+    log.close()
+    difference = replay_log(path).difference
+    assert difference.startswith(f"entry {place + 1} of the log: document {entries[place]['id']!r}, topic ")
+    assert "probability was" in difference
+
+
+def test_replay_notices_a_snapshot_with_other_bits(start, stream):
+    path = start()
+    filtered(path, stream[:50])
+    with FilterFolder.open(path) as folder:
+        folder.filter.topics[0].posterior.mean[1] = np.nextafter(folder.filter.topics[0].posterior.mean[1], 9.0)
+        folder.snapshot()
+    assert "topic0.posterior.mean has other bits" in replay_log(path).difference
+
+
+def test_replay_needs_the_start(start):
+    path = start()
+    snapshots(path / "snapshots")[0].unlink()
+    with pytest.raises(ModelFileError, match="has lost the snapshot of its start"):
+        replay_log(path)
