@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from textbayes.data import load_corpus, open_documents
     from textbayes.decide import ThresholdClassifier
     from textbayes.evaluate import compare
+    from textbayes.knowledge import WordPriors
     from textbayes.linear import BayesLinearClassifier
     from textbayes.select import SelectWords
     from textbayes.store import load_model, save_model
     from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+    from textbayes.tune import BayesLinearClassifierCV
 
 # Public name → module that defines it. Loaded on first use, so that `import textbayes` costs milliseconds.
 _PUBLIC = {
     "BayesLinearClassifier": "textbayes.linear",
+    "BayesLinearClassifierCV": "textbayes.tune",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
     "TermWeighting": "textbayes.text",
@@ -28,6 +31,7 @@ _PUBLIC = {
     "TextCategorizer": "textbayes.categorizer",
     "TextVectorizer": "textbayes.text",
     "ThresholdClassifier": "textbayes.decide",
+    "WordPriors": "textbayes.knowledge",
     "compare": "textbayes.evaluate",
     "load_corpus": "textbayes.data",
     "load_model": "textbayes.store",
@@ -37,6 +41,7 @@ _PUBLIC = {
 
 __all__ = [
     "BayesLinearClassifier",
+    "BayesLinearClassifierCV",
     "HashingTextVectorizer",
     "SelectWords",
     "TermWeighting",
@@ -44,6 +49,7 @@ __all__ = [
     "TextCategorizer",
     "TextVectorizer",
     "ThresholdClassifier",
+    "WordPriors",
     "__version__",
     "compare",
     "load_corpus",

@@ -36,6 +36,8 @@ from textbayes.pool import fit_pool, pooled_probabilities, probabilities
 from textbayes.presets import default_classifiers, default_rule, default_vectorizer, default_weighting
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.tune import BayesLinearClassifierCV
+from textbayes.tune.settle import settled
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(what, done, total)`` while a long job runs."""
@@ -66,7 +68,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
     classifier : BayesLinearClassifier, a list of them, or None
         The model. Several of one link are pooled: their linear predictors are added with weights that fit held-out
         texts best, which averages their errors and calibrates them. The default pools a logistic regression with a
-        Laplace prior and one with a Gaussian prior.
+        Laplace prior and one with a Gaussian prior. A ``BayesLinearClassifierCV`` looks for its scale once, on all
+        texts.
     rule : str, Rule or "auto"
         How probabilities become decisions (``textbayes.decide``); ``"auto"`` takes the likelier class for one label
         per text, and for many labels thresholds per label.
@@ -152,7 +155,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
             # No training text has them, but later ones may: their weights stay at the prior mean.
             counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
-        members = self._members()
+        members = self._settled_members(counts, indicator, report)
         knowledge = None if table is None else self._knowledge(table, members[0], counts, indicator, space, report)
         held_out, learnable = self._out_of_fold(members, counts, indicator, knowledge, report)
         link = make_link(members[0].link)
@@ -202,6 +205,19 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
             raise InputError("pooled classifiers must share one link; give them all the same")
         jobs = {} if self.n_jobs is None else {"n_jobs": self.n_jobs}
         return [clone(member).set_params(**jobs) for member in members]
+
+    def _settled_members(self, counts: Any, indicator: BoolArray, report: Progress) -> list[BayesLinearClassifier]:
+        """The members; those that look for their scale have found it, once, on all texts."""
+        members = self._members()
+        if not any(isinstance(member, BayesLinearClassifierCV) for member in members):
+            return members
+        X = _make_weighting(self.weighting).fit_transform(counts)
+        found = []
+        for number, member in enumerate(members):
+            report("looking for scales", number, len(members))
+            found.append(settled(member, X, sparse.csr_matrix(indicator)))
+        report("looking for scales", len(members), len(members))
+        return found
 
     def _knowledge(
         self,

@@ -17,6 +17,7 @@ from textbayes.decide import Rule
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import BaseLink, make_link
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+from textbayes.tune import BayesLinearClassifierCV
 
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
 _SETTINGS = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
@@ -89,7 +90,10 @@ def _members(classifier: Any) -> list[dict[str, Any]] | None:
     members = classifier if isinstance(classifier, (list, tuple)) else [classifier]
     if classifier is None or not all(isinstance(part, str) for m in members for part in (m.prior, m.inference)):
         return None
-    return [{key: _plain(value) for key, value in member.get_params(deep=False).items()} for member in members]
+    return [
+        {"class": type(member).__name__, **{k: _plain(v) for k, v in member.get_params(deep=False).items()}}
+        for member in members
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -100,7 +104,15 @@ def _plain(value: Any) -> Any:
 
 def _classifiers(meta: Mapping[str, Any]) -> list[BayesLinearClassifier] | None:
     members = meta["members"]
-    return None if members is None else [BayesLinearClassifier(**params) for params in members]
+    return None if members is None else [_classifier(dict(params)) for params in members]
+
+
+def _classifier(params: dict[str, Any]) -> BayesLinearClassifier:
+    name = params.pop("class", BayesLinearClassifier.__name__)
+    kinds = {kind.__name__: kind for kind in (BayesLinearClassifier, BayesLinearClassifierCV)}
+    if name not in kinds:
+        raise ModelFileError(f"the model's classifier {name!r} is not known; was the file altered?")
+    return kinds[name](**params)
 
 
 def _space(labels: Mapping[str, Any]) -> LabelSpace:

@@ -160,3 +160,12 @@ def test_an_existing_model_is_replaced_and_a_link_stays_a_link(run, write, docum
 
 def test_the_weightings_offered_are_those_there_are(run):
     assert f"[{'|'.join(SCHEMES)}]" in run("train", "--help").stdout
+
+
+@pytest.mark.parametrize("search", ["cv", "one_se", "evidence", "norm"])
+def test_scales_found_by_the_data(search, run, write, documents, tmp_path):
+    run("train", write(documents), "--family", "gaussian", "--scale", search, "-o", tmp_path / "m.tb")
+    model = load_model(tmp_path / "m.tb")
+    (member,) = model.classifier
+    assert type(member).__name__ == "BayesLinearClassifierCV"
+    assert model.predict(["corn harvest"]).tolist() == ["grain"]

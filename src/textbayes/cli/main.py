@@ -32,6 +32,7 @@ COMMANDS = {
     "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
     "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
     "judge": Lazy("textbayes.cli.judge:judge", "Tell a filter whether a document is relevant."),
+    "link": Lazy("textbayes.cli.link:link", "Say whether heavy tails or asymmetry of the link pay."),
     "compare": Lazy("textbayes.cli.compare:compare", "Test whether systems differ in more than luck."),
     "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
     "reproduce": Lazy(

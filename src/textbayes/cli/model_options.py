@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textbayes.cli.parameters import LinkSpec, NameOption, PriorWeight, RegistryName
+from textbayes.cli.parameters import LinkSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
 
 if TYPE_CHECKING:
     from textbayes.linear import BayesLinearClassifier
 
+SEARCHES: dict[str, dict[str, str]] = {
+    "cv": {"method": "cv"},
+    "one_se": {"method": "cv", "rule": "one_se"},
+    "evidence": {"method": "evidence"},
+    "norm": {"method": "norm"},
+}
 _NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight", "intervals")
 
 
@@ -22,7 +28,7 @@ class ModelChoices:
     """What the user said of the model; what is left unsaid is as in ``TextCategorizer()``."""
 
     family: str | None
-    scale: float | None
+    scale: float | str | None
     link: str | None
     inference: str | None
     prior: str | None
@@ -40,17 +46,24 @@ class ModelChoices:
 
     def classifiers(self) -> list[BayesLinearClassifier] | None:
         """The default members, or the one of the family named, changed as told; None where nothing is."""
-        changes = {"scale": self.scale, "link": self.link, "inference": self.inference}
+        search = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
+        scale = None if search else self.scale
+        changes = {"scale": scale, "link": self.link, "inference": self.inference}
         given = {name: value for name, value in changes.items() if value is not None}
-        if self.family is None and not given:
+        if self.family is None and search is None and not given:
             return None
         from textbayes.linear import BayesLinearClassifier
         from textbayes.presets import default_classifiers
+        from textbayes.tune import BayesLinearClassifierCV
 
         members = default_classifiers()
         if self.family is not None:
             members = [m for m in members if m.prior == self.family] or [BayesLinearClassifier(prior=self.family)]
-        return [member.set_params(**given) for member in members]
+        members = [member.set_params(**given) for member in members]
+        if search is None:
+            return members
+        kept = ("link", "prior", "inference", "tol")
+        return [BayesLinearClassifierCV(**{name: getattr(m, name) for name in kept}, **search) for m in members]
 
 
 def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,7 +72,7 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
         choices = ModelChoices(**{name: given.pop(name) for name in _NAMES})
-        if choices.scale is not None and choices.family is None:
+        if isinstance(choices.scale, float) and choices.family is None:
             raise click.UsageError("--scale is that of a prior; name its family with --family as well.")
         return function(*args, choices=choices, **given)
 
@@ -84,7 +97,10 @@ _OPTIONS = (
         help="How far to follow it, from 0 to 1; auto chooses for each label by cross-validation.",
     ),
     click.option(
-        "--scale", type=click.FloatRange(min=0, min_open=True), help="Its scale b: penalty |w|/b, or variance b²."
+        "--scale",
+        type=ScaleSpec(),
+        help="Its scale b (penalty |w|/b, or variance b²), or how to find one for each label: cv (cross-validation), "
+        "one_se (the sparsest within a standard error of that), evidence (marginal likelihood), norm (BBR's rule).",
     ),
     click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given."),
     click.option("--intervals", is_flag=True, help="Keep standard errors of the weights, for words --intervals."),

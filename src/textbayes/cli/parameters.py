@@ -164,6 +164,17 @@ class PriorWeight(_ParamType):
         return click.FloatRange(0.0, 1.0).convert(value, param, ctx)
 
 
+class ScaleSpec(_ParamType):
+    """A positive number, or the name of a way to find one."""
+
+    name = "number|cv|one_se|evidence|norm"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value in ("cv", "one_se", "evidence", "norm"):
+            return value
+        return click.FloatRange(min=0.0, min_open=True).convert(value, param, ctx)
+
+
 class KeyValue(_ParamType):
     """``KEY=VALUE``; the value is read as JSON where it is, else as a string."""
 

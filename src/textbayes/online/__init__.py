@@ -5,7 +5,22 @@ Chai, Ng & Chieu (2002), Bayesian online classifiers for text classification and
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.online.bank import Bank
+    from textbayes.online.base import LearnInfo, LinearPredictor, OnlinePosterior
+    from textbayes.online.batch import BatchPrior, as_prior, diagonal_from_batch, full_from_batch
+    from textbayes.online.diagonal import DiagonalPosterior
+    from textbayes.online.full import FullPosterior
+    from textbayes.online.gp import GaussianProcess
+    from textbayes.online.gp_kernels import RBF, Polynomial
+    from textbayes.online.information import expected_information_gain, information_gain
+    from textbayes.online.likelihood import PAPER_FLIP, PAPER_LOGIT, PAPER_PROBIT, OnlineLikelihood
+    from textbayes.online.low_rank import LowRankPosterior
+    from textbayes.online.propagation import propagate
 
 _PUBLIC = {
     "Bank": "textbayes.online.bank",
@@ -30,5 +45,28 @@ _PUBLIC = {
     "information_gain": "textbayes.online.information",
     "propagate": "textbayes.online.propagation",
 }
-__all__ = sorted(_PUBLIC)
+__all__ = [
+    "PAPER_FLIP",
+    "PAPER_LOGIT",
+    "PAPER_PROBIT",
+    "RBF",
+    "Bank",
+    "BatchPrior",
+    "DiagonalPosterior",
+    "FullPosterior",
+    "GaussianProcess",
+    "LearnInfo",
+    "LinearPredictor",
+    "LowRankPosterior",
+    "OnlineLikelihood",
+    "OnlinePosterior",
+    "Polynomial",
+    "as_prior",
+    "diagonal_from_batch",
+    "expected_information_gain",
+    "full_from_batch",
+    "information_gain",
+    "propagate",
+]
+
 __getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

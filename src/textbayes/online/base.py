@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -61,7 +61,17 @@ class OnlinePosterior(ABC):
     ``learn`` returns a new posterior and leaves this one as it is, unless asked to work in place.
     """
 
-    n_labels: int
+    __dataclass_fields__: ClassVar[dict[str, Any]]  # every posterior is a dataclass of arrays and settings
+
+    if TYPE_CHECKING:  # a field in some, computed in others
+
+        @property
+        def mean(self) -> FloatArray:
+            """Means of the weights; of a Gaussian process its coefficients on the basis."""
+
+    @property
+    def n_labels(self) -> int:
+        return 1
 
     @property
     @abstractmethod

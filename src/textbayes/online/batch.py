@@ -29,21 +29,26 @@ class BatchPrior(NamedTuple):
 
 
 def diagonal_from_batch(
-    coef: Any, intercept: Any, coef_var: Any, intercept_var: Any, noise: float = 1.0
+    coef: Any, intercept: Any, coef_var: Any, intercept_var: Any, noise: float = 1.0, held_var: Any = 0.0
 ) -> DiagonalPosterior:
     """Go on learning from a batch fit, whatever its prior was: its means and variances, taken as Gaussian.
 
     Parameters
     ----------
     coef, coef_var : (n_labels, n_features)
-        Means, or modes, and variances: of a Laplace or knowledge prior just as well. Variance 0 holds a word fixed.
+        Means, or modes, and variances: of a Laplace or knowledge prior just as well. ``standard_errors()`` of a Laplace
+        approximation, squared, are such variances.
     intercept, intercept_var : (n_labels,) or number
     noise : float
         That of the likelihood which goes on: x'w/noise is the batch fit's linear predictor.
+    held_var : number or (n_labels, n_features)
+        Variance where ``coef_var`` is 0, of words that the kink of a prior held at their mean: 2·scale² is that of the
+        Laplace prior itself. With 0 these words stay where they are.
     """
     coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     rows = np.vstack([np.broadcast_to(intercept, len(coef)), coef.T]) * noise
     spread = np.broadcast_to(np.asarray(coef_var, dtype=np.float64), coef.shape)
+    spread = np.where(spread == 0.0, held_var, spread)
     spread = np.vstack([np.broadcast_to(intercept_var, len(coef)), spread.T]) * noise**2
     _check_moments(rows, spread)
     return DiagonalPosterior(rows.copy(), spread.copy(), rows, spread)

@@ -55,7 +55,7 @@ class DiagonalPosterior(OnlinePosterior):
         return cls(prior_mean.copy(), prior_var.copy(), prior_mean, prior_var)
 
     @property
-    def n_labels(self) -> int:  # type: ignore[override]
+    def n_labels(self) -> int:
         return self.mean.shape[1]
 
     @property

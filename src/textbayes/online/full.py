@@ -47,7 +47,6 @@ class FullPosterior(OnlinePosterior):
     cov: FloatArray
     prior_mean: FloatArray
     prior_var: FloatArray
-    n_labels = 1
 
     @classmethod
     def start(cls, words: Any, variance: Any = 1.0, bias_variance: float = 1.0, mean: Any = 0.0) -> Self:

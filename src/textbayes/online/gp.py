@@ -54,6 +54,7 @@ class GaussianProcess(OnlinePosterior):
     covariance, inverse : arrays (budget, budget)
         Lower triangles of C + Q and of Q, the inverse of the basis's kernel matrix.
     tolerance : float
+        A small one costs little: with a full basis a document that would be the least useful of it is never put in.
     jitter : float
         Variance that each document has to itself, added to the diagonal of K.
 
@@ -80,7 +81,6 @@ class GaussianProcess(OnlinePosterior):
     inverse: FloatArray
     tolerance: float
     jitter: float
-    n_labels = 1
 
     @classmethod
     def start(
@@ -88,7 +88,7 @@ class GaussianProcess(OnlinePosterior):
         words: Any,
         kernel: KernelFunction | None = None,
         budget: int = 300,
-        tolerance: float = 1e-3,
+        tolerance: float = 1e-4,
         jitter: float = 1e-4,
     ) -> Self:
         """The process before any document; the kernel is ``Polynomial(1)`` unless another is given."""
@@ -100,6 +100,11 @@ class GaussianProcess(OnlinePosterior):
         empty = sparse.csr_matrix((0, len(words)))
         arrays = np.zeros(budget), np.zeros((budget, budget)), np.zeros((budget, budget))
         return cls(kernel or Polynomial(1), words, empty, 0, *arrays, float(tolerance), float(jitter))
+
+    @property
+    def mean(self) -> FloatArray:
+        """α of the documents in the basis."""
+        return self.alpha[: self.n_basis]
 
     @property
     def n_weights(self) -> int:

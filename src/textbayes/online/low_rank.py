@@ -52,7 +52,6 @@ class LowRankPosterior(OnlinePosterior):
     shift: FloatArray
     prior_mean: FloatArray
     prior_var: FloatArray
-    n_labels = 1
 
     @classmethod
     def start(

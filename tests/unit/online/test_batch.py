@@ -43,6 +43,21 @@ def test_a_batch_fit_goes_on_learning():
     np.testing.assert_array_equal(wide.mean[1:, 0], fit.coef_[0])
 
 
+def test_words_that_a_kink_held_can_be_learnt_again():
+    """A sparse fit leaves most words at 0 without a variance; given the prior's, they take part again."""
+    X, y = documents()
+    fit = BayesLinearClassifier(link="probit", prior="laplace", scale=0.05).fit(X, y)
+    held = fit.coef_ == 0.0
+    assert held.any()
+    var = np.where(held, 0.0, 0.02)
+    fixed, _ = diagonal_from_batch(fit.coef_, fit.intercept_, var, 0.1).learn(X, y, OnlineLikelihood("probit"))
+    free = diagonal_from_batch(fit.coef_, fit.intercept_, var, 0.1, held_var=2 * 0.05**2)
+    np.testing.assert_allclose(free.var[1:, 0], np.where(held, 0.005, 0.02)[0])
+    learnt, _ = free.learn(X, y, OnlineLikelihood("probit"))
+    assert (fixed.mean[1:, 0][held[0]] == 0.0).all()
+    assert (learnt.mean[1:, 0][held[0]] != 0.0).all()
+
+
 def test_the_start_with_correlations():
     rng = np.random.default_rng(1)
     root = rng.normal(size=(4, 4))

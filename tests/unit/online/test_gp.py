@@ -88,7 +88,7 @@ def test_other_likelihoods(likelihood, tolerance):
 def test_drift(link):
     X, y = documents(40)
     likelihood = OnlineLikelihood(link, 0.5)
-    start = GaussianProcess.start(range(12), RBF(), 10)
+    start = GaussianProcess.start(range(12), RBF(), 10, 1e-3)
     process, info = start.learn(X, y, likelihood, retention=0.9)
     assert_same(process, info, *by_reference(X, y, likelihood, rbf, 10, 1e-3, 1e-4, retention=0.9))
     forgotten = process.drift(1e-9)

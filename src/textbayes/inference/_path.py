@@ -1,0 +1,230 @@
+"""Warm-started MAP fits of a block of labels along a falling penalty, for priors with a kink.
+
+What makes a point of the path cheap is shared with its neighbours. A label enters it from the best of the solutions at
+hand: its own at the point before, that of the guide (the path on all documents, when this is a fold of them) at the
+same point, or its own moved as the guide moved. The gradient that ended the last point screens the words of this one
+(sequential strong rule, Tibshirani et al. 2012, Strong rules for discarding predictors, JRSS B 74): only a working set
+is solved on, and one reading of the matrix for all labels of the block tells whether a word left out should have been
+in. Newton steps read documents that are settled only once (``kernels/thinned.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.types import FloatArray, IntArray
+from textbayes.inference._label import MAX_NEWTON, LabelFit
+from textbayes.inference.base import Problem
+from textbayes.kernels.coordinate import gather_columns
+from textbayes.kernels.sparse import times, transpose_times
+from textbayes.kernels.thinned import newton_step_thinned
+
+_MIN_NEW = 64  # words that a working set may add to the support at least,
+_GROWTH = 0.5  # or this share of the support
+_SWEEP_TOL, _MAX_SWEEPS = 0.1, 30  # the quadratic model need not be solved better than the likelihood resembles it
+_SUB_GOAL = 0.1  # a working set is left when its violation has fallen to this share of the full one
+_CLOSE = 1.0
+_STALLED = 10.0  # times tol²: relative gain in a round below which a fit has arrived
+_THIN = 0.01  # documents whose curvature is below this share of the smallest penalty are settled
+_THIN_MOST = 1e-3  # and below this share of the largest curvature
+
+
+class Solution(NamedTuple):
+    """One label at one point: the words away from zero and their weights; optimality as in ``FitInfo``."""
+
+    columns: IntArray
+    weights: FloatArray
+    intercept: float
+    objective: float
+    violation: float
+    n_iter: int
+    converged: bool
+
+
+class _End(NamedTuple):
+    gradient: FloatArray
+    violation: float
+    converged: bool
+
+
+class _Start(NamedTuple):
+    w: FloatArray
+    b: float
+    eta: FloatArray
+    gradient: FloatArray | None  # where it is known
+
+
+def solve_path(
+    problems: Sequence[Problem], labels: range, tol: float, max_iter: int, guide: Sequence[Sequence[Solution]] | None
+) -> list[list[Solution]]:
+    """Solutions[point][label in block] of problems that differ in the scale of their prior alone, widest last.
+
+    A fit ends when its largest violation is at most ``tol`` times the largest partial derivative at its start, or when
+    a whole round lowers the objective by less than 10·tol² of itself.
+    """
+    X = problems[0].X
+    largest = float(np.abs(X.data).max(initial=0.0)) or 1.0
+    own: list[_Start | None] = [None] * len(labels)
+    path: list[list[Solution]] = []
+    for point, problem in enumerate(problems):
+        fits, gradients = [], []
+        for k, label in enumerate(labels):
+            fit = LabelFit(problem, None, label)
+            gradients.append(_enter(fit, own[k], None if guide is None else [row[k] for row in guide[: point + 1]]))
+            fits.append(fit)
+        ends = _BlockSolver(X, tol, max_iter, largest).run(fits, gradients)
+        own = [_Start(fit.w, fit.b, fit.eta, end.gradient) for fit, end in zip(fits, ends, strict=True)]
+        path.append([_solution(fit, end) for fit, end in zip(fits, ends, strict=True)])
+    return path
+
+
+def _solution(fit: LabelFit, end: _End) -> Solution:
+    columns = np.flatnonzero(fit.w)
+    violation = end.violation / fit.reference
+    return Solution(columns, fit.w[columns], fit.b, fit.objective(), violation, fit.n_iter, end.converged)
+
+
+def null_gradient(problem: Problem) -> FloatArray:
+    """The gradient (n_labels, n_features) of the log-likelihood at the prior means and the best intercept for them."""
+    X, n_labels = problem.X, problem.y.shape[1]
+    fits = [LabelFit(problem, None, label) for label in range(n_labels)]
+    for fit in fits:
+        _enter(fit, None, None)
+    gradient = transpose_times(X.indptr, X.indices, X.data, np.stack([fit.score for fit in fits], axis=1)).T
+    for fit, row in zip(fits, gradient, strict=True):
+        if fit.allowed is not None:
+            row[~fit.allowed] = 0.0
+        if fit.one_sided:
+            row[:] = 0.0
+    return gradient
+
+
+# -- where a fit starts -----------------------------------------------------------------------------------------------
+def _enter(fit: LabelFit, own: _Start | None, guide: Sequence[Solution] | None) -> FloatArray | None:
+    """Put the fit at the start of highest posterior; returns the gradient there, if it is known."""
+    starts: list[_Start] = []
+    if own is not None and not fit.one_sided:
+        starts.append(own)
+        if guide is not None:
+            starts.append(_moved(fit, own, guide[-2], guide[-1]))
+    if guide is not None and not fit.one_sided:
+        starts.append(_at(fit, guide[-1]))
+    if not starts:
+        fit.eta = np.asarray(fit.problem.X @ fit.w) if fit.w.any() else np.zeros(len(fit.y))
+        fit.start_intercept()
+        fit.refresh()
+        return None
+    values = [_put(fit, start) for start in starts]
+    best = starts[int(np.argmin(values))]
+    if best is not starts[-1]:
+        _put(fit, best)
+    return best.gradient
+
+
+def _put(fit: LabelFit, start: _Start) -> float:
+    fit.w, fit.b, fit.eta = start.w.copy(), start.b, start.eta
+    fit.refresh()
+    return fit.objective()
+
+
+def _at(fit: LabelFit, solution: Solution) -> _Start:
+    w = np.zeros_like(fit.w)
+    w[solution.columns] = solution.weights
+    return _Start(w, solution.intercept, _predictor(fit.problem.X, solution.columns, w, solution.intercept), None)
+
+
+def _moved(fit: LabelFit, own: _Start, before: Solution, after: Solution) -> _Start:
+    """The label's own last solution, moved as the guide moved from the last point to this one."""
+    move = np.zeros_like(own.w)
+    move[after.columns] = after.weights
+    move[before.columns] -= before.weights
+    w = own.w + move
+    w[w * own.w < 0.0] = 0.0  # a word that would change sides stops at zero
+    w = np.clip(w, fit.low + fit.penalty.center, fit.high + fit.penalty.center)
+    b = own.b + after.intercept - before.intercept
+    return _Start(w, b, _predictor(fit.problem.X, np.flatnonzero(w), w, b), None)
+
+
+def _predictor(X: Any, columns: IntArray, w: FloatArray, b: float) -> FloatArray:
+    arrays: tuple[Any, Any, Any] = gather_columns(X.indptr, X.indices, X.data, columns)
+    return times(*arrays, w[columns][:, None], X.shape[0])[:, 0] + b
+
+
+# -- the rounds of a point --------------------------------------------------------------------------------------------
+class _BlockSolver:
+    """Rounds of working sets for fits that share readings of the matrix."""
+
+    def __init__(self, X: Any, tol: float, max_iter: int, largest: float) -> None:
+        self.X, self.tol, self.max_iter, self.largest = X, tol, max_iter, largest
+        self.stalled = _STALLED * tol * tol
+
+    def run(self, fits: list[LabelFit], gradients: list[FloatArray | None]) -> list[_End]:
+        """Fit them all; per fit its last gradient and the largest violation left."""
+        ends: dict[int, _End] = {}
+        values = [np.inf] * len(fits)
+        going = list(range(len(fits)))
+        for round_ in range(self.max_iter + 1):
+            self._read([k for k in going if gradients[k] is None], fits, gradients)
+            for k in going:
+                fit, gradient = fits[k], gradients[k]
+                assert gradient is not None
+                violation = fit.violation(gradient)
+                worst, value = fit.worst(violation), fit.objective()
+                arrived = worst <= self.tol * fit.reference or values[k] - value <= self.stalled * abs(value)
+                if arrived or round_ == self.max_iter or fit.stuck:
+                    ends[k] = _End(gradient, worst, arrived or fit.stuck)
+                else:
+                    values[k], gradients[k] = value, None
+                    self._solve_working_set(fit, _choose(fit, violation, gradient), worst, value)
+            going = [k for k in going if k not in ends]
+            if not going:
+                break
+        return [ends[k] for k in range(len(fits))]
+
+    def _read(self, needed: list[int], fits: list[LabelFit], gradients: list[FloatArray | None]) -> None:
+        """The missing gradients, all in one reading of the matrix."""
+        if needed:
+            scores = np.stack([fits[k].score for k in needed], axis=1)
+            columns = transpose_times(self.X.indptr, self.X.indices, self.X.data, scores)
+            for k, gradient in zip(needed, np.ascontiguousarray(columns.T), strict=True):
+                gradients[k] = gradient
+
+    def _solve_working_set(self, fit: LabelFit, columns: IntArray, worst: float, value: float) -> None:
+        arrays: tuple[Any, Any, Any] = gather_columns(self.X.indptr, self.X.indices, self.X.data, columns)
+        center, l1, l2 = (part[columns] for part in fit.penalty)
+        low, high = fit.low[columns], fit.high[columns]
+        target = max(_SUB_GOAL * worst, 0.3 * self.tol * fit.reference)
+        smallest = float(l1.min(initial=np.inf)) / self.largest
+        last = fit._penalty_value(fit.w[columns], fit.b, columns) - fit.likelihood
+        for _ in range(MAX_NEWTON):
+            floor = min(_THIN * smallest, _THIN_MOST * float(fit.omega.max()))
+            left, new_w, shift, eta_step, _ = newton_step_thinned(
+                *arrays, fit.score, fit.omega, center, l1, l2, low, high, fit.w[columns], fit.b, fit.intercept_l1,
+                fit.intercept_l2, _SWEEP_TOL, _MAX_SWEEPS, floor, target,
+            )  # fmt: skip
+            if left <= target or not fit.line_search(new_w, shift, eta_step, columns):
+                return
+            now = fit._penalty_value(fit.w[columns], fit.b, columns) - fit.likelihood
+            if last - now <= 0.1 * self.stalled * abs(value):
+                return
+            last = now
+
+
+def _choose(fit: LabelFit, violation: FloatArray, gradient: FloatArray) -> IntArray:
+    """The support and the words most likely to join it: those that violate, then those that are close to it."""
+    center, l1, l2 = fit.penalty
+    offset = fit.w - center
+    chosen = offset != 0.0
+    most = max(_MIN_NEW, int(_GROWTH * np.count_nonzero(chosen)))
+    eager = np.abs(gradient) - _CLOSE * l1
+    eager[chosen] = 0.0
+    if fit.allowed is not None:
+        eager[~fit.allowed] = 0.0
+    candidates = np.flatnonzero((eager > 0.0) | ((violation > 0.0) & ~chosen))
+    if len(candidates) > most:
+        candidates = candidates[np.argpartition(eager[candidates], -most)[-most:]]
+    chosen[candidates] = True
+    return np.flatnonzero(chosen)

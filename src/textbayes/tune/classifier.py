@@ -1,0 +1,176 @@
+"""BayesLinearClassifier that finds the scale of its prior."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.validation import check_choice, check_same_length
+from textbayes.inference import Posterior, Problem
+from textbayes.linear import BayesLinearClassifier, _as_columns, _encode, n_threads
+from textbayes.tune.grid import factor_grid
+from textbayes.tune.losses import Errors, Rule, Scoring
+from textbayes.tune.norm import norm_scale
+from textbayes.tune.path import scaled
+
+
+class BayesLinearClassifierCV(BayesLinearClassifier):
+    """``BayesLinearClassifier`` with the scale of its prior chosen by the data, then fitted to all documents.
+
+    Parameters
+    ----------
+    link, prior, mean, sign, inference, fit_intercept, intercept_scale, tol, max_iter, n_jobs, intervals :
+        As in ``BayesLinearClassifier``; ``tol`` is that of the last fit. Where ``prior`` is an object, scales are
+        multiples of its own.
+    scales : int or array
+        How many scales to try, from the widest that holds every weight at its prior mean (see
+        ``textbayes.tune.factor_grid``), or the scales themselves: (n_scales,) or (n_scales, n_labels), growing.
+    method : "cv", "evidence" or "norm"
+        ``"cv"`` cross-validates along a path of warm-started fits. ``"evidence"`` maximises the marginal likelihood in
+        Laplace's approximation; no folds. ``"norm"`` takes BBR's default, from the lengths of the documents alone.
+    cv : int, array of fold numbers, splitter or iterable of (train, test)
+        For ``method="cv"``. An int makes folds with the positives of every label spread evenly.
+    scoring : "log_loss" or "f1"
+        What the folds are judged by; F1 at probability ½.
+    rule : "best" or "one_se"
+        The best scale, or the narrowest within one standard error of it: fewer words, and hardly worse.
+    per_label : bool
+        A scale for each label, or one for all.
+    errors : "documents" or "folds"
+        What standard errors are over.
+    search_tol : float
+        Tolerance of the fits along the path, see ``textbayes.tune.regularisation_path``.
+    random_state : int or None
+        Of the folds.
+
+    Attributes
+    ----------
+    scale_ : array (n_columns,)
+        The scale chosen for each label.
+    search_ : ScaleSearch, EvidenceSearch or None
+        What it was chosen from: grid, losses with standard errors or log evidence, held-out linear predictors.
+
+    and those of ``BayesLinearClassifier``.
+
+    Notes
+    -----
+    A value for each label fits labels of different sizes, but is chosen on its few positives where a label is rare.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 20))
+    >>> y = X[:, 0] + rng.logistic(size=200) > 0
+    >>> model = BayesLinearClassifierCV(rule="one_se").fit(X, y)
+    >>> model.search_.loss.shape, np.flatnonzero(model.coef_[0]).tolist()
+    ((10, 1), [0])
+    """
+
+    # What the parent knows as parameters: the scale is found, and the last fit always starts where the search ended.
+    scale = 1.0
+    warm_start = True
+
+    def __init__(
+        self,
+        link: Any = "logit",
+        prior: Any = "laplace",
+        scales: Any = 10,
+        method: Literal["cv", "evidence", "norm"] = "cv",
+        cv: Any = 5,
+        scoring: Scoring = "log_loss",
+        rule: Rule = "best",
+        per_label: bool = True,
+        errors: Errors = "documents",
+        mean: Any = 0.0,
+        sign: Any = 0,
+        inference: Any = "coordinate",
+        fit_intercept: bool = True,
+        intercept_scale: float = np.inf,
+        tol: float = 1e-4,
+        search_tol: float = 1e-2,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        intervals: bool = False,
+        random_state: int | None = 0,
+    ) -> None:
+        self.link = link
+        self.prior = prior
+        self.scales = scales
+        self.method = method
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.per_label = per_label
+        self.errors = errors
+        self.mean = mean
+        self.sign = sign
+        self.inference = inference
+        self.fit_intercept = fit_intercept
+        self.intercept_scale = intercept_scale
+        self.tol = tol
+        self.search_tol = search_tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.intervals = intervals
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> Self:
+        """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``."""
+        self._check_settings()
+        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None; pass one label per document")
+        indicator, _ = _encode(y)
+        check_same_length(X, "X", indicator, "y")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self.scale_, self._start = np.ones(indicator.shape[1]), None
+        problem = self._problem(_as_columns(X), indicator, weight, words)
+        self.search_, self.scale_, self._start = self._search(problem)
+        try:
+            super().fit(X, y, sample_weight, words)
+        finally:
+            del self._start
+        return self
+
+    def _search(self, problem: Problem) -> tuple[Any, FloatArray, Posterior | None]:
+        n_labels, jobs = problem.y.shape[1], n_threads(self.n_jobs)
+        if self.method == "norm":
+            if not isinstance(self.prior, str):
+                raise NotSupportedError("method='norm' gives the scale itself; name the prior instead of passing one")
+            return None, np.full(n_labels, norm_scale(problem.X, self.prior, problem.sample_weight)), None
+        factors = self.scales
+        if np.ndim(factors) == 0:
+            factors = factor_grid(problem, int(factors), self.per_label)
+        if self.method == "evidence":
+            from textbayes.tune.evidence import search_evidence
+
+            found = search_evidence(problem, factors, inference=self.inference, max_iter=self.max_iter, n_jobs=jobs)
+            return found, found.factor, found.path.posterior(found.log_evidence.argmax(axis=0))
+        from textbayes.tune.search import search_scale
+
+        search = search_scale(
+            problem, factors, self.cv, self.scoring, self.rule, self.per_label, self.errors, self.inference,
+            self.search_tol, self.max_iter, jobs, self.random_state,
+        )  # fmt: skip
+        return search, search.factor, search.path.posterior(search.point)
+
+    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
+        problem = super()._problem(X, indicator, weight, words)
+        return problem._replace(prior=scaled(problem.prior, self.scale_))
+
+    def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
+        return self._start
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice("method", self.method, ("cv", "evidence", "norm"))
+        if not (isinstance(self.search_tol, numbers.Real) and 0.0 < float(self.search_tol) < np.inf):
+            raise InputError(f"search_tol={self.search_tol!r} is not usable; pass a positive number such as 1e-2")
+        if np.ndim(self.scales) == 0 and not (isinstance(self.scales, numbers.Integral) and self.scales >= 1):
+            raise InputError(f"scales={self.scales!r} is not usable; pass how many to try, or an array of them")

@@ -1,0 +1,67 @@
+"""Which scales to try: from where the prior holds every weight to where it hardly holds any."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import FloatArray
+from textbayes.inference import Problem
+from textbayes.inference._path import null_gradient
+
+_WIDEST = {False: 2e3, True: 1e3}  # of the narrowest scale, of a prior with a kink and of a smooth one
+_MOVE = 0.1  # how far a smooth prior's narrowest scale lets a linear predictor move
+
+
+def narrowest_factor(problem: Problem) -> FloatArray:
+    """Per label the largest multiple of its prior's scale at which every weight stays at its prior mean.
+
+    A kink of slope l1_j = 1/scale_j holds the weight of word j while |g_j| ≤ l1_j, with g the gradient of the
+    log-likelihood at the prior means and the best intercept for them; multiplying the scale by f divides l1 by f, so
+    that f = min_j l1_j/|g_j| (the λ_max of Friedman, Hastie & Tibshirani 2010). A smooth prior holds no weight; its
+    narrowest scale is the one at which, to first order, no document's linear predictor moves by more than 0.1:
+    w = f²·g/l2 gives f² = 0.1/max_i |x_i'(g/l2)|. Words without a prior are left out, and a label that no word tells
+    anything of gets 1.
+
+    References
+    ----------
+    Friedman, Hastie & Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent,
+    Journal of Statistical Software 33(1).
+    """
+    gradient = null_gradient(problem)
+    n_labels, n_features = gradient.shape
+    factor = np.ones(n_labels)
+    for label in range(n_labels):
+        _, l1, l2 = problem.prior.for_label(label, n_features).local(np.zeros(n_features))
+        g = gradient[label]
+        if (l1 > 0.0).any():
+            held = (l1 > 0.0) & (g != 0.0)
+            if held.any():
+                factor[label] = (l1[held] / np.abs(g[held])).min()
+        else:
+            moved = np.divide(g, l2, out=np.zeros_like(g), where=l2 > 0.0)
+            most = np.abs(problem.X @ moved).max(initial=0.0)
+            if most > 0.0:
+                factor[label] = np.sqrt(_MOVE / most)
+    return factor
+
+
+def factor_grid(problem: Problem, n_points: int = 10, per_label: bool = True, ratio: float | None = None) -> FloatArray:
+    """Factors (n_points, n_labels) of the prior's scale, evenly spaced in their logarithm.
+
+    Each label's run from its narrowest (see ``narrowest_factor``) to ``ratio`` times that: by default 2,000 for a
+    prior with a kink and 1,000 for a smooth one. Without ``per_label`` all share one grid, from the narrowest of all
+    labels to the widest of the label in the middle: labels with many documents need narrow scales, those with few wide.
+    """
+    if n_points < 1:
+        raise InputError(f"{n_points} scales were asked for; pass 1 or more")
+    ratio = _WIDEST[problem.prior.smooth] if ratio is None else ratio
+    if not ratio > 1.0:
+        raise InputError(f"ratio={ratio!r} must be above 1: the widest scale is that many times the narrowest")
+    narrowest = narrowest_factor(problem)
+    widest = narrowest * ratio
+    if not per_label:
+        narrowest, widest = np.full_like(narrowest, narrowest.min()), np.full_like(widest, np.median(widest))
+    if n_points == 1:
+        return np.sqrt(narrowest * widest)[None, :]
+    return np.geomspace(narrowest, widest, n_points)

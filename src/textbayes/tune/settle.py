@@ -1,0 +1,29 @@
+"""From a classifier that looks for its scale to one that has found it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+
+from textbayes.linear import BayesLinearClassifier
+from textbayes.priors import make_prior
+from textbayes.tune.classifier import BayesLinearClassifierCV
+from textbayes.tune.path import scaled
+
+
+def settled(classifier: BayesLinearClassifier, X: Any, y: Any) -> BayesLinearClassifier:
+    """A plain classifier, not fitted, with the scales that the search finds on X and y; any other is copied as it is.
+
+    For a cross-validation around it: the scale is looked for once, not in every fold.
+    """
+    if not isinstance(classifier, BayesLinearClassifierCV):
+        copy: BayesLinearClassifier = clone(classifier)
+        return copy
+    found = clone(classifier).set_params(intervals=False).fit(X, y)
+    shared = set(BayesLinearClassifier().get_params(deep=False)) & set(classifier.get_params(deep=False))
+    plain = BayesLinearClassifier(**{name: getattr(classifier, name) for name in shared})
+    if isinstance(classifier.prior, str):
+        return plain.set_params(scale=found.scale_[:, None])
+    prior = make_prior(classifier.prior, 1.0)
+    return plain.set_params(prior=scaled(prior, found.scale_), mean=0.0, sign=0)

@@ -1,0 +1,191 @@
+"""The choice of a link: parameters that are found again in simulated data, and a report that says what it should."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from textbayes.core.errors import InputError
+from textbayes.inference import Problem
+from textbayes.linear import _as_columns
+from textbayes.links import make_link
+from textbayes.priors import make_prior
+from textbayes.tune import LinkReport, link_report, search_link, search_scale, skew_t_links
+from textbayes.tune.cross_fit import best_of, cross_fitted
+from textbayes.tune.link_comparison import _holm, _paired_t, default_families
+
+
+def drawn(link, n_docs=1500, seed=0, size=3.0):
+    """Documents of three words with labels from that link."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_docs, 3))
+    eta = X @ np.array([size, -0.5 * size, 0.0])
+    return X, rng.random(n_docs) < make_link(link).probability(eta)
+
+
+def problem_of(X, y):
+    prior = make_prior("laplace", 1.0)
+    return Problem(_as_columns(X), np.where(y, 1.0, -1.0)[:, None], make_link("logit"), prior, prior.rescaled(np.inf))
+
+
+@pytest.mark.parametrize("link", ["skew_t:df=inf,skew=0.25", "skew_t:df=inf,skew=4"])
+def test_the_skew_that_labels_were_drawn_with_is_found(link):
+    X, y = drawn(link, n_docs=3000)
+    links = skew_t_links([np.inf], [0.25, 1.0, 4.0])
+    found = search_link(problem_of(X, y), links, scales=4, cv=3)
+    assert make_link(found.chosen()[0][0]) == make_link(link)
+    df, skew, gamma = found.parameters()[0]
+    assert (df, skew) == (np.inf, make_link(link).skew)
+    assert gamma == pytest.approx(found.factor[found.best[0], 0] ** -2)
+
+
+def test_heavy_tails_are_found_where_labels_are_wrong_far_out():
+    X, y = drawn("student_t:df=1", n_docs=3000, size=6.0)
+    found = search_link(problem_of(X, y), ["probit", "student_t:df=1"], scales=4, cv=3)
+    assert found.best.tolist() == [1]
+
+
+def test_each_link_is_judged_as_by_a_search_of_its_own():
+    X, y = drawn("logit", n_docs=300)
+    problem, factors, fold = problem_of(X, y), [0.05, 0.5, 5.0], np.arange(300) % 3
+    found = search_link(problem, ["logit", "probit"], factors, fold, "f1")
+    for place, link in enumerate(("logit", "probit")):
+        alone = search_scale(problem._replace(link=make_link(link)), factors, fold, "f1")
+        assert found.loss[place, 0] == alone.loss.min()
+        assert found.factor[place, 0] == alone.factor[0]
+
+
+def test_a_validation_set_by_f1():
+    X, y = drawn("logit", n_docs=300)
+    found = search_link(problem_of(X, y), scales=3, cv=[(np.arange(200), np.arange(200, 300))], scoring="f1")
+    assert found.loss.shape == (9, 1)
+    assert found.parameters().shape == (1, 3)
+
+
+def test_what_search_refuses():
+    X, y = drawn("logit", n_docs=60)
+    with pytest.raises(InputError, match="no links were given"):
+        search_link(problem_of(X, y), [])
+    with pytest.raises(InputError, match="has no degrees of freedom and skew"):
+        search_link(problem_of(X, y), ["logit"], scales=2, cv=2).parameters()
+
+
+# -- judged on folds that did not choose ------------------------------------------------------------------------------
+def test_a_fold_is_judged_by_the_choice_of_the_others():
+    """Two points: the first is good in folds 0 and 1, the second in fold 2 alone."""
+    y = np.ones((6, 1))
+    fold = np.array([0, 0, 1, 1, 2, 2])
+    eta = np.array([[3.0, 3.0, 3.0, 3.0, -3.0, -3.0], [0.0, 0.0, 0.0, 0.0, 3.0, 3.0]])[:, :, None]
+    fitted = cross_fitted(eta, y, make_link("logit"), fold, np.array([[1.0], [2.0]]))
+    cost = np.log1p(np.exp(-eta[:, :, 0]))
+    # Without fold 0 (or 1) the second point is better, without fold 2 the first.
+    np.testing.assert_allclose(fitted.loss[:, 0], np.concatenate([cost[1, :4], cost[0, 4:]]))
+    np.testing.assert_allclose(fitted.selection[:, 0], [cost[1, 2:].mean(), cost[1, 2:].mean(), cost[0, :4].mean()])
+    assert fitted.factor.tolist() == [2.0]
+    assert fitted.yes[:, 0].tolist() == [False, False, False, False, False, False]
+
+
+def test_choosing_among_many_useless_alternatives_gains_nothing():
+    """Predictors of pure noise: the best of forty on its own folds would look better than chance; cross-fitted not."""
+    rng = np.random.default_rng(0)
+    y, fold = np.where(rng.random((400, 1)) < 0.5, 1.0, -1.0), np.arange(400) % 4
+    noise = 0.3 * rng.normal(size=(40, 400, 1))
+    alternatives = [cross_fitted(one[None], y, make_link("logit"), fold, np.ones((1, 1))) for one in noise]
+    naive = min(one.loss.mean() for one in alternatives)
+    honest = best_of(alternatives).loss.mean()
+    expected = np.mean([one.loss.mean() for one in alternatives])
+    error = np.std([one.loss.mean() for one in alternatives])
+    assert naive < expected - 1.5 * error
+    assert abs(honest - expected) < 1.5 * error
+
+
+# -- the report -------------------------------------------------------------------------------------------------------
+SMALL = {
+    "logit": ["logit"],
+    "probit": ["probit"],
+    "student_t": ["student_t:df=1", "student_t:df=inf"],
+    "skew_t": ["student_t:df=inf", "skew_t:df=inf,skew=0.2", "skew_t:df=inf,skew=5"],
+}
+
+
+@pytest.fixture(scope="module")
+def skewed_report() -> LinkReport:
+    X, y = drawn("skew_t:df=inf,skew=5", n_docs=1500)
+    return link_report(X, np.stack([y, ~y], axis=1), SMALL, scales=4, cv=3, label_names=["yes", "no"])
+
+
+def test_asymmetry_pays_where_it_is_there(skewed_report):
+    verdicts = dict(zip([c.question for c in skewed_report.comparisons], skewed_report.verdicts(), strict=True))
+    assert verdicts["Asymmetry"].startswith("Asymmetry pays: skew_t against student_t")
+    asymmetry = skewed_report.comparisons[1]
+    assert asymmetry.n_better == 2
+    assert asymmetry.total_gain == pytest.approx(asymmetry.gain.sum())
+    assert [make_link(spec).skew for spec in skewed_report.links[3]] == [5.0, 0.2]  # the label turned round mirrors it
+
+
+def test_the_report_holds_its_figures(skewed_report):
+    text = skewed_report.to_text()
+    for name in ("logit", "probit", "student_t", "skew_t", "yes", "no", "Asymmetry pays"):
+        assert name in text
+    assert f"{skewed_report.log_loss[0, 0]:.5f}" in text
+    gain = skewed_report.comparisons[2].gain
+    np.testing.assert_allclose(gain, skewed_report.log_loss[0] - skewed_report.log_loss[3])
+    assert ((skewed_report.f1 > 0.5) & (skewed_report.f1 <= 1.0)).all()
+
+
+def test_nothing_pays_where_the_probit_is_the_truth():
+    X, y = drawn("probit", n_docs=800, size=1.0)
+    report = link_report(X, y, SMALL, scales=4, cv=3)
+    for comparison in report.comparisons[:2]:
+        assert comparison.n_better == 0
+        assert " pay" not in comparison.verdict()
+
+
+def test_equal_links_make_no_difference():
+    X, y = drawn("logit", n_docs=200)
+    report = link_report(X, y, {"student_t": ["student_t:df=inf"], "probit": ["probit"]}, scales=3, cv=2)
+    (comparison,) = report.comparisons
+    assert (comparison.total_gain, comparison.total_p_value) == (0.0, 1.0)
+    assert "Heavy tails make no difference" in comparison.verdict()
+
+
+def test_paired_t_equals_scipy_s_test_of_two_columns():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 50))
+    assert _paired_t(b - a) == pytest.approx(stats.ttest_rel(b, a).pvalue)
+    assert _paired_t(np.zeros(5)) == 1.0
+
+
+def test_holm_by_hand():
+    np.testing.assert_allclose(_holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
+    np.testing.assert_allclose(_holm(np.array([0.6, 0.9])), [1.0, 1.0])
+
+
+def test_default_families_nest():
+    families = default_families([2.0, np.inf], [0.5, 1.0])
+    assert families["student_t"] == ["student_t:df=2.0", "student_t:df=inf"]
+    assert "skew_t:df=2.0,skew=1.0" in families["skew_t"]
+    x = np.array([-1.0, 0.3])
+    np.testing.assert_allclose(make_link(families["student_t"][1]).probability(x), [NormalDist().cdf(v) for v in x])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"families": {"logit": []}}, "must name one link or more each"),
+        ({"label_names": ["a", "b"]}, "2 label names were given for 1 labels"),
+        ({"families": {"x": ["nothing"]}}, "unknown link 'nothing'"),
+    ],
+)
+def test_what_the_report_refuses(settings, message):
+    X, y = drawn("logit", n_docs=40)
+    with pytest.raises(InputError, match=message):
+        link_report(X, y, **settings)
+
+
+def test_lengths_that_differ():
+    with pytest.raises(InputError, match="X and Y differ in length"):
+        link_report(np.ones((4, 2)), [0, 1, 0])
