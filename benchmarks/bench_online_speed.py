@@ -1,0 +1,185 @@
+"""Online learning: documents a second beside river, a NumPy transcription of the paper, and a plain compiled loop.
+
+1. Independent weights, 80 words a document: predict and learn, beside river's AdPredictor. Both get the same documents
+   of ones, for which the two models are the same; their predictions are compared. Documents come as a matrix; for
+   information, also one call per document. Without river this part is left out.
+2. Full covariance, the Reuters categories that have 300 words: beside § 3.1.1 of the paper written in NumPy.
+3. Three passes for all 90 Reuters categories, each with its words (−2 ln λ > 12.13, at most 300, ltc weights): beside a
+   compiled loop over the same updates, on the same restricted rows, whose preparation is not counted for the loop.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from _common import close, fastest, reuters
+from textbayes.online import PAPER_PROBIT, Bank, DiagonalPosterior, FullPosterior, OnlineLikelihood
+from textbayes.online.base import Rows
+from textbayes.select.rules import select_per_label
+from textbayes.select.score_functions import scores
+from textbayes.text import TermWeighting, TextVectorizer
+
+RIVER_BAR, NUMPY_BAR, LOOP_BAR = 5.0, 20.0, 3.0
+N_DOCS, N_WORDS, NON_ZEROS = 5_000, 20_000, 80
+NOISE = PAPER_PROBIT.noise
+
+
+def reuters_problem() -> tuple[sparse.csr_matrix, np.ndarray, list[np.ndarray]]:
+    """ltc weights of the training documents, outcomes −1 and +1, and the words of each category."""
+    train = reuters().train
+    counts = TextVectorizer(stemmer="porter", min_df=1).fit_transform(train.texts)
+    Y = np.asarray(train.encode()[0])
+    chosen = select_per_label(scores.get("likelihood_ratio")(counts, Y), threshold=12.13, k=300)
+    X = sparse.csr_matrix(TermWeighting("ltc").fit_transform(counts))
+    return X, np.where(Y, 1.0, -1.0), [np.flatnonzero(row) for row in chosen]
+
+
+def beside_river() -> float | None:
+    """Documents a second, ours over theirs."""
+    try:
+        from river.linear_model import AdPredictor
+    except ImportError:
+        print("river is not installed, so AdPredictor is left out: pip install 'river>=0.22'")
+        return None
+    rng = np.random.default_rng(0)
+    words = np.stack([np.sort(rng.choice(N_WORDS, NON_ZEROS, replace=False)) for _ in range(N_DOCS)])
+    ones, starts = np.ones(words.size), np.arange(N_DOCS + 1) * NON_ZEROS
+    X = sparse.csr_matrix((ones, words.ravel(), starts), shape=(N_DOCS, N_WORDS))
+    y = np.where(rng.random(N_DOCS) < 0.3, 1.0, -1.0)
+    documents = [dict.fromkeys(row.tolist(), 1) for row in words]
+    likelihood, prior = OnlineLikelihood("probit"), DiagonalPosterior.start(N_WORDS)
+
+    def theirs() -> list[float]:
+        model = AdPredictor(beta=1.0, epsilon=0.0)
+        proba = []
+        for document, outcome in zip(documents, y, strict=True):
+            proba.append(model.predict_proba_one(document)[True])
+            model.learn_one(document, outcome > 0.0)
+        return proba
+
+    def ours() -> np.ndarray:
+        """The predictions before each document was learnt are part of what ``learn`` returns."""
+        prob = np.exp(prior.learn(X, y, likelihood)[1].log_prob[:, 0])
+        return np.where(y > 0.0, prob, 1.0 - prob)
+
+    def one_by_one() -> None:
+        model = prior.copy()
+        for i in range(N_DOCS):
+            row = Rows(np.array([0, NON_ZEROS]), words[i].astype(np.int32) + np.int32(1), np.ones(NON_ZEROS))
+            likelihood.predictive(*model.predict(row))
+            model.learn(row, y[i : i + 1], likelihood, in_place=True)
+
+    ours()
+    one_by_one()
+    our_time, our_proba = fastest(ours, 5)
+    single_time, _ = fastest(one_by_one, 2)
+    their_time, their_proba = fastest(theirs, 2)
+    gap = np.abs(our_proba - their_proba).max()
+    print(f"river AdPredictor            {N_DOCS / their_time:12,.0f} documents a second")
+    print(
+        f"textbayes, one call for all  {N_DOCS / our_time:12,.0f} documents a second; predictions differ by {gap:.0e}"
+    )
+    print(f"textbayes, one call for each {N_DOCS / single_time:12,.0f} documents a second")
+    return their_time / our_time if gap < 1e-9 else 0.0
+
+
+def transcription(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """§ 3.1.1, steps 1–8, in NumPy; the bias is the first column of X."""
+    a, C = np.zeros(X.shape[1]), np.eye(X.shape[1])
+    for x, outcome in zip(X, y, strict=True):
+        s = C @ x
+        sigma = math.sqrt(NOISE**2 + x @ s)
+        u = outcome * (a @ x) / sigma
+        p = 0.5 * math.erfc(-u / math.sqrt(2.0))
+        phi = math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
+        a = a + s * (outcome / sigma * phi / p)
+        C = C - np.outer(s, s) * ((u * phi / p + (phi / p) ** 2) / sigma**2)
+    return a
+
+
+def beside_numpy(X: sparse.csr_matrix, Y: np.ndarray, words: list[np.ndarray], n_docs: int = 400) -> float:
+    """The categories that have 300 words, on both cores; NumPy on the first documents of each."""
+    full = [label for label, own in enumerate(words) if len(own) == 300]
+    outcomes = np.ascontiguousarray(Y[:, full])
+    priors = [FullPosterior.start(words[label]) for label in full]
+    dense = [np.hstack([np.ones((n_docs, 1)), X[:n_docs, words[label]].toarray()]) for label in full]
+
+    def theirs() -> list[np.ndarray]:
+        return [transcription(rows, outcomes[:n_docs, k]) for k, rows in enumerate(dense)]
+
+    one_core, _ = fastest(lambda: Bank(priors).learn(X, outcomes, PAPER_PROBIT), 3)
+    their_time, means = fastest(theirs, 3)
+    both_cores, _ = fastest(lambda: Bank(priors, n_jobs=2).learn(X, outcomes, PAPER_PROBIT), 3)
+    start = Bank(priors).learn(X[:n_docs], outcomes[:n_docs], PAPER_PROBIT)[0]
+    gap = max(np.abs(one.mean - mean).max() for one, mean in zip(start, means, strict=True))
+    per_document = their_time / n_docs, one_core / X.shape[0], both_cores / X.shape[0]
+    numpy_time, one, both = (1e6 * seconds / len(full) for seconds in per_document)
+    print(
+        f"full covariance, {len(full)} categories with 300 words, µs a document: NumPy {numpy_time:.0f}, "
+        f"ours {one:.1f} on one core, {both:.1f} on two; means differ by {gap:.0e}"
+    )
+    return numpy_time / min(one, both) if gap < 1e-8 else 0.0  # a busy machine may have one core to give
+
+
+@njit(cache=False)
+def plain_loop(indptr, indices, data, y, mean, cov, noise_variance):  # type: ignore[no-untyped-def]
+    """One document after the other: s = C x over its words, then mean and covariance."""
+    d = len(mean)
+    s = np.empty(d)
+    for i in range(len(y)):
+        s[:] = cov[0]
+        center = mean[0]
+        for t in range(indptr[i], indptr[i + 1]):
+            center += data[t] * mean[indices[t]]
+            for j in range(d):
+                s[j] += data[t] * cov[indices[t], j]
+        spread = s[0]
+        for t in range(indptr[i], indptr[i + 1]):
+            spread += data[t] * s[indices[t]]
+        sigma = math.sqrt(noise_variance + spread)
+        u = y[i] * center / sigma
+        ratio = math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) / (0.5 * math.erfc(-u / math.sqrt(2.0)))
+        first, second = y[i] * ratio / sigma, -ratio * (ratio + u) / sigma**2
+        for a in range(d):
+            mean[a] += first * s[a]
+            for j in range(d):
+                cov[a, j] += second * s[a] * s[j]
+
+
+def beside_loop(X: sparse.csr_matrix, Y: np.ndarray, words: list[np.ndarray]) -> float:
+    bank = Bank([FullPosterior.start(own) for own in words], n_jobs=2)
+    bank.learn(X[:50], Y[:50], PAPER_PROBIT)
+    our_time, learnt = fastest(lambda: bank.learn(X, Y, PAPER_PROBIT, passes=3)[0], 2)
+    rows = [one._rows(X) for one in bank]
+    plain_loop(*rows[0], np.zeros(0), np.zeros(3), np.eye(3), NOISE**2)
+    means = []
+    start = time.perf_counter()
+    for label, own in enumerate(words):
+        mean, cov, y = np.zeros(len(own) + 1), np.eye(len(own) + 1), np.ascontiguousarray(Y[:, label])
+        for _ in range(3):
+            plain_loop(*rows[label], y, mean, cov, NOISE**2)
+        means.append(mean)
+    their_time = time.perf_counter() - start
+    gap = max(np.abs(one.mean - mean).max() for one, mean in zip(learnt, means, strict=True))
+    print(f"90 perceptrons, three passes: loop {their_time:.1f} s, ours {our_time:.1f} s; means differ by {gap:.0e}")
+    return their_time / our_time if gap < 1e-8 else 0.0
+
+
+def main() -> None:
+    river = beside_river()
+    X, Y, words = reuters_problem()
+    numpy_ratio = beside_numpy(X, Y, words)
+    loop = beside_loop(X, Y, words)
+    passed = (river is None or river >= RIVER_BAR) and numpy_ratio >= NUMPY_BAR and loop >= LOOP_BAR
+    first = "AdPredictor not installed" if river is None else f"{river:.0f}x AdPredictor (bar {RIVER_BAR:g}x)"
+    rest = f"{numpy_ratio:.0f}x NumPy (bar {NUMPY_BAR:g}x), {loop:.1f}x a compiled loop (bar {LOOP_BAR:g}x)"
+    close("online speed", passed, f"{first}, {rest}")
+
+
+if __name__ == "__main__":
+    main()
