@@ -1,0 +1,203 @@
+"""Examples 1 and 2 of section 4: the designs, and the best misclassification rate of each method on a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.linear_model import lars_path
+
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.inference import Problem
+from textbayes.inference.newton import Newton
+from textbayes.links import make_link
+from textbayes.priors.gaussian import Gaussian
+from textbayes.reproduce.flexlink import published
+from textbayes.reproduce.flexlink.walk import as_columns, walk
+
+N_OBSERVATIONS, N_PREDICTORS = 100, 10
+N_FRESH = 2000  # observations of the same design that no method has seen
+_FREE = 100.0  # a prior so wide that it only holds weights that would be infinite: see ``glm``
+
+
+class Rates(NamedTuple):
+    """Misclassification on the data a model was fitted to, and on fresh data."""
+
+    seen: float
+    fresh: float
+
+
+class DataSet(NamedTuple):
+    """Binary predictors and response, and fresh observations of the same design."""
+
+    X: FloatArray
+    y: BoolArray
+    X_fresh: FloatArray
+    y_fresh: BoolArray
+
+    @property
+    def both(self) -> tuple[FloatArray, FloatArray]:
+        """The predictors of the data and of the fresh data."""
+        return self.X, self.X_fresh
+
+    def rates(self, seen: BoolArray, fresh: BoolArray) -> Rates:
+        """Misclassification of decisions on both."""
+        return Rates(float(np.mean(seen != self.y)), float(np.mean(fresh != self.y_fresh)))
+
+
+class Best(NamedTuple):
+    """The smallest misclassification over a grid and where it is reached.
+
+    A parameter is None where several of its values reach it, the paper's *. ``zeros``: weights that are zero in the
+    sparsest of the best models. The rate on fresh data is the mean over the best models.
+    """
+
+    rates: Rates
+    df: float | None
+    skew: float | None
+    gamma: float | None
+    zeros: int
+
+
+class Outcome(NamedTuple):
+    """What all methods did on one data set: unpenalised GLMs, FST, its two named links, elastic net."""
+
+    probit: Rates
+    logit: Rates
+    fst: Best
+    best_probit: Best
+    best_logit: Best
+    enet: Best
+
+
+def example_1(rng: np.random.Generator, n: int) -> tuple[FloatArray, BoolArray]:
+    """A response of probability 0.6 and ten predictors of 0.3 (three), 0.5 (five), 0.8 (two), all independent."""
+    probability = np.repeat([0.3, 0.5, 0.8], [3, 5, 2])
+    X = rng.random((n, N_PREDICTORS)) < probability
+    return X.astype(np.float64), rng.random(n) < 0.6
+
+
+def example_2(rng: np.random.Generator, n: int) -> tuple[FloatArray, BoolArray]:
+    """Signs of a multivariate normal: response and first four predictors correlated."""
+    normal = rng.multivariate_normal(np.zeros(N_PREDICTORS + 1), covariance(), size=n)
+    return (normal[:, 1:] > 0.0).astype(np.float64), normal[:, 0] > 0.0
+
+
+def covariance() -> FloatArray:
+    """Response and first 4 predictors 0.8 with each other, the next 3 0.3, the last 3 0.4, all others 0.01."""
+    matrix = np.full((N_PREDICTORS + 1, N_PREDICTORS + 1), 0.01)
+    for block, correlation in ((slice(0, 5), 0.8), (slice(5, 8), 0.3), (slice(8, 11), 0.4)):
+        matrix[block, block] = correlation
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+EXAMPLES: dict[int, Callable[[np.random.Generator, int], tuple[FloatArray, BoolArray]]] = {1: example_1, 2: example_2}
+
+
+def data_set(example: int, number: int) -> DataSet:
+    """Data set ``number`` of an example, the same on every call."""
+    rng = np.random.default_rng([example, number])
+    return DataSet(*EXAMPLES[example](rng, N_OBSERVATIONS), *EXAMPLES[example](rng, N_FRESH))
+
+
+class Tried(NamedTuple):
+    """Every model tried, in arrays (ν, δ, γ): misclassification on the data and on fresh data, weights at zero."""
+
+    seen: FloatArray
+    fresh: FloatArray
+    zeros: FloatArray
+
+    def take(self, rows: AnyArray) -> Tried:
+        """Those of some degrees of freedom."""
+        return Tried(*(values[rows] for values in self))
+
+
+def outcome(
+    data: DataSet,
+    dfs: Sequence[float] = published.EXAMPLE_DFS,
+    gammas: Sequence[float] = published.EXAMPLE_GAMMAS,
+    skews: Sequence[float] = published.EXAMPLE_SKEWS,
+) -> Outcome:
+    """All methods on one data set, each at the grid point that fits the data best, as the paper reports them."""
+    tried, df = grid(data, dfs, gammas, skews), np.asarray(dfs)
+
+    def best(rows: BoolArray) -> Best:
+        return _best(tried.take(rows), df[rows].tolist(), skews, gammas)
+
+    return Outcome(
+        glm(data, "probit"),
+        glm(data, "logit"),
+        best(df > 0.0),
+        best(df == published.PROBIT_DF),
+        best(df == published.LOGIT_DF),
+        elastic_net(data),
+    )
+
+
+def grid(data: DataSet, dfs: Sequence[float], gammas: Sequence[float], skews: Sequence[float]) -> Tried:
+    """FST at every point of the grid."""
+    shape = len(dfs), len(skews), len(gammas)
+    tried = Tried(np.empty(shape), np.empty(shape), np.empty(shape))
+    for d, skew in enumerate(skews):
+        for fit in walk(data.X, data.y[:, None], skew, dfs, gammas):
+            at = list(dfs).index(fit.df), d, list(gammas).index(fit.gamma)
+            tried.seen[at], tried.fresh[at] = data.rates(*(fit.decide(X)[:, 0] for X in data.both))
+            tried.zeros[at] = int((fit.posterior.mean[0] == 0.0).sum())
+    return tried
+
+
+def glm(data: DataSet, link: str) -> Rates:
+    """The unpenalised regression with an intercept, as R's ``glm`` fits it.
+
+    Where a plane separates the classes the maximum likelihood is at infinity and R stops on the way; a Gaussian prior
+    of standard deviation 100 stops ours. Elsewhere it moves no decision.
+    """
+    wide, y = Gaussian(_FREE), np.where(data.y, 1.0, -1.0)[:, None]
+    problem = Problem(as_columns(data.X), y, make_link(link), wide, wide.rescaled(np.inf))
+    posterior = Newton(1e-8, 200).run(problem)
+    return data.rates(*(X @ posterior.mean[0] + posterior.intercept[0] > 0.0 for X in data.both))
+
+
+def elastic_net(data: DataSet, lambdas: Sequence[float] = published.ENET_LAMBDAS) -> Best:
+    """Least squares of y ∈ {0, 1} with the penalty λ₂‖β‖² + λ₁‖β‖₁, decided at ½: R's ``elasticnet``.
+
+    That package (Zou & Hastie 2005) was the elastic net of its time, and knew no logit. For each λ₂ it gives the whole
+    path of solutions in λ₁ (LARS on augmented data, their Lemma 1), so every knot of the path is tried; predictors are
+    centred and scaled to length 1, and the naive solution is multiplied by 1 + λ₂.
+    """
+    centre, level = data.X.mean(axis=0), float(data.y.mean())
+    length = np.maximum(np.sqrt(((data.X - centre) ** 2).sum(axis=0)), 1e-12)
+    X, unseen = ((Z - centre) / length for Z in data.both)
+    models = []
+    for ridge in lambdas:
+        for weights in elastic_net_path(X, data.y.astype(np.float64) - level, ridge)[1]:
+            rates = data.rates(level + X @ weights > 0.5, level + unseen @ weights > 0.5)
+            models.append((*rates, int((weights == 0.0).sum())))
+    tried = Tried(*(np.array(values, dtype=np.float64)[None, None, :] for values in zip(*models, strict=True)))
+    return _best(tried, [None], [None], [None] * len(models))
+
+
+def elastic_net_path(X: FloatArray, y: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """λ₁ and weights at the knots of the path for λ₂ = ``ridge``, from no predictor to all: Zou & Hastie's Lemma 1."""
+    n_predictors = X.shape[1]
+    augmented = np.vstack([X, np.sqrt(ridge) * np.eye(n_predictors)]) / np.sqrt(1.0 + ridge)
+    alphas, _, path = lars_path(augmented, np.append(y, np.zeros(n_predictors)), method="lasso")
+    return 2.0 * len(augmented) * np.sqrt(1.0 + ridge) * alphas, np.sqrt(1.0 + ridge) * path.T
+
+
+def _best(
+    tried: Tried, dfs: Sequence[float | None], skews: Sequence[float | None], gammas: Sequence[float | None]
+) -> Best:
+    if not tried.seen.size:
+        return Best(Rates(float("nan"), float("nan")), None, None, None, 0)
+    least = float(tried.seen.min())
+    at = tried.seen <= least + 1e-12  # rates are multiples of 1/100
+
+    def only(values: Sequence[float | None], axis: int) -> float | None:
+        used = np.unique(np.nonzero(at)[axis])
+        return values[used[0]] if len(used) == 1 else None
+
+    rates = Rates(least, float(tried.fresh[at].mean()))
+    return Best(rates, only(dfs, 0), only(skews, 1), only(gammas, 2), int(tried.zeros[at].max()))

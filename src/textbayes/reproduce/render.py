@@ -1,0 +1,207 @@
+"""Results on a terminal, as Markdown and as HTML: published and own figure side by side, and their difference."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.reproduce.results import Cell, Figure, Paper, Result, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_FOLDER = Path(__file__).parent
+_PACKAGES = ("jinja2", "matplotlib")
+_PADDING = 3  # a column of a terminal table is so much wider than its text
+
+
+def check_extra() -> None:
+    """Refuse at once, rather than after the first table, if the packages that pages and figures need are missing."""
+    for package in _PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(package, "demo", "the page of a reproduction")
+
+
+class Pages:
+    """The Markdown and HTML pages of a paper in a folder, written anew after every result.
+
+    Each file is replaced as a whole, so that an interrupted run leaves pages with all that was finished.
+    """
+
+    def __init__(self, folder: str | Path, paper: Paper, command: str) -> None:
+        check_extra()
+        self.folder, self.paper, self.command = Path(folder), paper, command
+        self.results: list[Result] = []
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{self.folder} cannot be made ({error.strerror}); choose another folder with --out"
+            ) from error
+
+    @property
+    def markdown(self) -> Path:
+        return self.folder / f"{self.paper.name}.md"
+
+    @property
+    def html(self) -> Path:
+        return self.folder / f"{self.paper.name}.html"
+
+    def add(self, result: Result) -> None:
+        """Take up a result and write both pages; a figure is a file of its own as well, for the Markdown page."""
+        self.results.append(result)
+        if isinstance(result, Figure):
+            _write(self.folder / figure_file(self.paper, result), result.svg)
+        _write(self.markdown, to_markdown(self.paper, self.results, self.command))
+        _write(self.html, to_html(self.paper, self.results, self.command))
+
+
+def to_markdown(paper: Paper, results: Sequence[Result], command: str) -> str:
+    """The page as Markdown. A cell is ``published / ours (difference)``, in bold where the difference is marked."""
+    parts = [f"# {paper.title}", paper.reference, f"Printed by `{command}`. {_LEGEND}"]
+    parts += [
+        table_markdown(result) if isinstance(result, Table) else _figure_markdown(paper, result) for result in results
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+_LEGEND = "Each cell: published / ours (difference); a difference beyond the table's margin is marked."
+
+
+def table_markdown(table: Table, heading: str = "##") -> str:
+    """One table as Markdown with its caption and notes."""
+
+    def cell(row: int, column: int) -> str:
+        if not table.compared:
+            return _texts(table, row, column)[0]
+        published, ours, difference = _texts(table, row, column)
+        text = f"{published} / {ours}" + (f" ({difference})" if difference else "")
+        return f"**{text}**" if table.marked(row, column) else text
+
+    lines = [f"| {_escaped('', *table.columns)} |", "|---" + "|---:" * len(table.columns) + "|"]
+    for i, name in enumerate(table.rows):
+        lines.append(f"| {_escaped(name)} | " + " | ".join(cell(i, j) for j in range(len(table.columns))) + " |")
+    notes = "".join(f"\n- {note}" for note in table.notes)
+    return f"{heading} {table.name}\n\n{table.caption}\n\n" + "\n".join(lines) + (f"\n{notes}" if notes else "")
+
+
+def _escaped(*names: str) -> str:
+    return " | ".join(name.replace("|", "\\|") for name in names)
+
+
+def _figure_markdown(paper: Paper, figure: Figure) -> str:
+    notes = "".join(f"\n- {note}" for note in figure.notes)
+    image = f"![{figure.description or figure.caption}]({figure_file(paper, figure)})"
+    return f"## {figure.name}\n\n{figure.caption}\n\n{image}" + (f"\n{notes}" if notes else "")
+
+
+def figure_file(paper: Paper, figure: Figure) -> str:
+    """The name of the figure's own file."""
+    return f"{paper.name}-figure-{figure.number.lower().replace(' ', '-')}.svg"
+
+
+def to_html(paper: Paper, results: Sequence[Result], command: str) -> str:
+    """The page as HTML that needs no other file, no network and no script; all text is escaped."""
+    check_extra()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("page.html.jinja")
+    style = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # a file of this package, not escaped
+    return template.render(paper=paper, results=[_shown(result) for result in results], command=command, style=style)
+
+
+def _shown(result: Result) -> dict[str, Any]:
+    """A result as the template wants it: text only."""
+    shown: dict[str, Any] = {"name": result.name, "caption": result.caption, "notes": result.notes}
+    if isinstance(result, Figure):
+        data = base64.b64encode(result.svg.encode()).decode()
+        return shown | {"image": f"data:image/svg+xml;base64,{data}", "alt": result.description or result.caption}
+    rows = [
+        {
+            "name": name,
+            "cells": [
+                {"texts": _texts(result, i, j), "marked": result.marked(i, j)} for j in range(len(result.columns))
+            ],
+        }
+        for i, name in enumerate(result.rows)
+    ]
+    return shown | {"image": None, "columns": result.columns, "rows": rows, "compared": result.compared}
+
+
+def print_result(result: Result, console: Console) -> None:
+    """One result on a terminal; a table wider than it is printed in parts of fewer columns."""
+    console.print(f"\n{result.name}. {result.caption}", style="bold")
+    if isinstance(result, Table):
+        _print_table(result, console)
+    for note in result.notes:
+        console.print(f"· {note}")
+
+
+def _print_table(table: Table, console: Console) -> None:
+    from rich import box
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    texts = [
+        [" ".join(filter(None, _texts(table, i, j))) for j in range(len(table.columns))] for i in range(len(table.rows))
+    ]
+    corner = "published, ours, difference" if table.compared else ""
+    first = max(len(corner), *map(len, table.rows)) + _PADDING
+    width = [max(len(name), *(len(row[j]) for row in texts)) + _PADDING for j, name in enumerate(table.columns)]
+    for part in _parts(width, console.width - first):
+        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+        grid.add_column(corner, overflow="fold")
+        for j in part:
+            grid.add_column(table.columns[j], justify="right")
+        for i, name in enumerate(table.rows):
+            grid.add_row(Text(name), *(Text(texts[i][j], "bold" if table.marked(i, j) else "") for j in part))
+        console.print(grid)
+
+
+def _parts(width: Sequence[int], room: int) -> list[list[int]]:
+    """Columns in runs that fit into the room, at least one in each.
+
+    >>> _parts([10, 10, 10, 30], 25)
+    [[0, 1], [2], [3]]
+    """
+    parts: list[list[int]] = [[]]
+    for column, needed in enumerate(width):
+        if parts[-1] and sum(width[j] for j in parts[-1]) + needed > room:
+            parts.append([])
+        parts[-1].append(column)
+    return parts
+
+
+def _texts(table: Table, row: int, column: int) -> tuple[str, ...]:
+    """Published, ours and the difference as text, or ours alone where the table has nothing published.
+
+    A dash stands for what there is not; there is no difference where one of the two is missing.
+    """
+
+    def shown(value: Cell) -> str:
+        return "–" if value is None else f"{value:.{table.digits}f}"
+
+    published, ours = shown(table.published[row][column]), shown(table.ours[row][column])
+    if not table.compared:
+        return (ours,)
+    difference = table.difference(row, column)
+    return published, ours, "" if difference is None else f"{difference:+.{table.digits}f}".replace("-", "−")
+
+
+def _write(path: Path, text: str) -> None:
+    from textbayes.store.atomic import atomic_write  # brings the models along: not for a list of papers
+
+    with atomic_write(path) as stream:
+        stream.write(text.encode("utf-8"))

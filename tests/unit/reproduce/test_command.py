@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from textbayes.cli.reproduce import reproduce
+from textbayes.core.errors import CorpusNotFoundError, InputError
+from textbayes.reproduce import Figure, Paper, Table, papers
+
+
+class Fake(Paper):
+    name, title, reference = "fake", "A fake paper", "Nobody (1999)"
+    numbers = ("table 1", "table 2", "figure 1")
+    corpora = ("reuters21578",)
+
+    def __init__(self, fail: bool = False) -> None:
+        self.fail, self.asked = fail, []
+
+    def corpora_for(self, wanted):
+        return self.corpora if "table 2" in wanted else ()
+
+    def run(self, wanted, quick, progress):
+        self.asked.append((tuple(wanted), quick))
+        if "table 1" in wanted:
+            progress("table 1", 1, 1)
+            yield Table("1", "One", ("a",), ("x", "y"), ((1.0, 2.0),), ((1.5, None),), 1)
+        if self.fail:
+            raise KeyboardInterrupt
+        if "figure 1" in wanted:
+            yield Figure("1", "A drawing", "<svg viewBox='0 0 1 1'></svg>")
+
+
+@pytest.fixture
+def fake(monkeypatch) -> Fake:
+    papers.names()
+    paper = Fake()
+    monkeypatch.setitem(papers._members, "fake", paper)
+    return paper
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(reproduce, list(map(str, arguments)))
+
+
+def test_without_a_paper_the_papers_are_listed(fake):
+    done = run("--table")
+    assert done.exit_code == 0
+    assert "A fake paper" in done.stdout
+    assert "table 1, table 2, figure 1" in done.stdout
+    rows = [json.loads(line) for line in run("--json").stdout.splitlines()]
+    assert [row["paper"] for row in rows] == papers.names()
+
+
+def test_results_are_printed_and_pages_written(fake, tmp_path):
+    done = run("fake", "--only", "table 1", "--only", "Figure 1", "--quick", "--table", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert fake.asked == [(("table 1", "figure 1"), True)]
+    assert "1.0 1.5 +0.5" in done.stdout
+    assert "Figure 1. A drawing" in done.stdout
+    page = (tmp_path / "fake.md").read_text(encoding="utf-8")
+    assert "`textbayes reproduce fake --quick --only 'table 1' --only 'Figure 1'`" in page
+    assert sorted(os.listdir(tmp_path)) == ["fake-figure-1.svg", "fake.html", "fake.md"]
+
+
+def test_cells_as_json_and_csv(fake, tmp_path):
+    only = ("--only", "table 1", "--out", tmp_path)
+    first, second = (json.loads(line) for line in run("fake", "--json", *only).stdout.splitlines())
+    assert first == {
+        "paper": "fake",
+        "table": "1",
+        "row": "a",
+        "column": "x",
+        "published": 1.0,
+        "ours": 1.5,
+        "difference": 0.5,
+    }
+    assert second["ours"] is None
+    rows = list(csv.DictReader(io.StringIO(run("fake", "--csv", *only).stdout)))
+    assert [row["column"] for row in rows] == ["x", "y"]
+    assert rows[1]["ours"] == ""
+
+
+def test_an_interrupted_run_leaves_what_was_finished(monkeypatch, tmp_path):
+    monkeypatch.setitem(papers._members, "fake", Fake(fail=True))
+    done = run("fake", "--only", "table 1", "--only", "figure 1", "--out", tmp_path)
+    assert done.exit_code != 0
+    assert "## Table 1" in (tmp_path / "fake.md").read_text(encoding="utf-8")
+    assert sorted(os.listdir(tmp_path)) == ["fake.html", "fake.md"]
+
+
+def test_a_missing_corpus_is_named_with_where_to_put_it(fake, tmp_path, monkeypatch):
+    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    done = run("fake", "--out", tmp_path / "pages")
+    assert isinstance(done.exception, CorpusNotFoundError)
+    assert "not found: reuters21578" in str(done.exception)
+    assert "$TEXTBAYES_DATA" in str(done.exception)
+    assert not fake.asked
+    assert os.listdir(tmp_path) == []
+    assert run("fake", "--only", "table 1", "--out", tmp_path / "pages").exit_code == 0, "it needs no corpus"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("fake", "--only", "table 9"), "it has table 1, table 2, figure 1"),
+        (("fakes",), "did you mean 'fake'?"),
+        (("fake", "other"), "unexpected extra argument"),
+        (("fake", "--json", "--csv"), "choose one of them"),
+    ],
+    ids=["unknown number", "unknown paper", "two papers", "two forms"],
+)
+@pytest.mark.usefixtures("fake")
+def test_a_command_that_cannot_be_understood(tmp_path, arguments, says):
+    done = run(*arguments, "--out", tmp_path / "pages")
+    assert done.exit_code == 2
+    assert says in " ".join(done.stderr.split())
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("fake", "--only", "table 1", "--out", tmp_path / "file" / "pages")
+    assert isinstance(done.exception, InputError)
+    assert "--out" in str(done.exception)
+
+
+def test_help_and_listing_load_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from textbayes.cli.reproduce import reproduce\n"
+        "assert CliRunner().invoke(reproduce, ['--help']).exit_code == 0\n"
+        "assert 'textbayes.reproduce' not in sys.modules\n"
+        "assert CliRunner().invoke(reproduce, ['--json']).exit_code == 0\n"
+        "print(sorted({'numba', 'sklearn', 'scipy', 'matplotlib', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,213 @@
+"""The tables on a made-up collection: the right models in the right columns, measured as another library does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import norm, pearsonr
+from sklearn.metrics import f1_score
+
+from textbayes.evaluate import ContingencyTable, f_measure
+from textbayes.reproduce import papers
+from textbayes.reproduce.results import silent
+from textbayes.reproduce.sparse import choices, published, reuters_tables, tables
+from textbayes.reproduce.sparse.columns import Runner
+from textbayes.reproduce.sparse.corpora import Collection
+from textbayes.reproduce.sparse.experiment import Experiment, Model, decide
+from textbayes.reproduce.sparse.fits import Stop, fit, parameters
+from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, TOPICS
+from textbayes.reproduce.sparse.rcv1_tables import rcv1_tables
+from textbayes.reproduce.sparse.study import rank_correlation, study
+
+
+def make_collection(n_docs: int = 240, n_words: int = 60, seed: int = 0) -> Collection:
+    """Ten topics, each with words of its own that come often in its documents."""
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n_docs, len(TOPICS))) < np.linspace(0.4, 0.12, len(TOPICS))
+    mean = 0.3 + 1.5 * (Y @ (rng.random((len(TOPICS), n_words)) < 0.08))
+    counts = sparse.csr_matrix(rng.poisson(mean))
+    half = n_docs // 2
+    return Collection(counts[:half], counts[half:], Y[:half], Y[half:], TOPICS)
+
+
+@pytest.fixture(scope="module")
+def experiment() -> Experiment:
+    return Experiment(make_collection())
+
+
+@pytest.fixture
+def runner() -> Runner:
+    return Runner(silent)
+
+
+def fewest_errors(proba: np.ndarray, y: np.ndarray) -> float:
+    """The strictest threshold of those with the fewest errors, tried one by one."""
+    cuts = np.concatenate([[-1.0], np.sort(proba)])
+    errors = [int(((proba > cut) != y).sum()) for cut in cuts]
+    return float(cuts[max(i for i, error in enumerate(errors) if error == min(errors))])
+
+
+@pytest.mark.parametrize("model", [Model("probit", "laplace", 0.5, 20), Model("probit", "jeffreys", 1.0, 20, "raw")])
+def test_an_outcome_is_what_a_plain_computation_gives(experiment, model):
+    outcome = experiment.outcome(model)
+    collection = experiment.collection
+    dense = [X.toarray().astype(float) for X in (collection.train, collection.test)]
+    if model.scheme == "log":
+        dense = [np.where(X > 0, 1.0 + np.log(np.maximum(X, 1.0)), 0.0) for X in dense]
+    train, test = dense
+    decided = np.zeros_like(collection.Y_test)
+    for topic in range(len(TOPICS)):
+        y = collection.Y_train[:, topic]
+        correlation = [abs(pearsonr(column, y)[0]) for column in train.T]
+        words = np.sort(np.argsort(correlation)[-20:])
+        problem, columns = experiment.problem(model, topic)
+        np.testing.assert_allclose(problem.X.toarray(), train[:, words])
+        np.testing.assert_allclose(columns.toarray(), test[:, words])
+        beta = parameters(fit(problem, Stop()))
+        proba_train, proba_test = (norm.cdf(X[:, words] @ beta[:-1] + beta[-1]) for X in dense)
+        cut = fewest_errors(proba_train, y)
+        # Any threshold up to the next training document is as good: decide in the middle, as the rule does.
+        above = proba_train[proba_train > cut]
+        middle = (cut + above.min()) / 2.0 if len(above) and cut >= 0 else cut
+        decided[:, topic] = proba_test > middle
+        assert outcome.sizes[topic] == np.count_nonzero(np.abs(beta) > 1e-10)
+    expected = [f1_score(collection.Y_test, decided, average=how, zero_division=0) for how in (None, "macro", "micro")]
+    np.testing.assert_allclose(outcome.f1(None), 100 * expected[0])
+    assert outcome.column[-2:] == pytest.approx((100 * expected[1], 100 * expected[2]))
+
+
+def test_f1_of_all_topics_but_one(experiment):
+    outcome = experiment.outcome(Model("probit", "laplace", 0.5, 20))
+    rest = ContingencyTable(*(part[1:] for part in outcome.decisions))
+    assert outcome.f1("micro", but=0) == 100 * f_measure(rest, "micro")
+    assert outcome.f1("macro", but=0) == pytest.approx(outcome.f1(None)[1:].mean())
+
+
+def test_strictest_and_loosest_thresholds_make_equally_few_errors():
+    rng = np.random.default_rng(3)
+    Y = rng.random((80, 4)) < 0.4
+    train = np.clip(0.3 * Y + rng.integers(0, 12, size=Y.shape) / 15.0, 0.0, 1.0)  # coarse: many equal cuts
+    strict, loose = (decide(train, Y, train, cut) for cut in ("strictest", "loosest"))
+    cuts = np.linspace(-0.05, 1.05, 400)
+    fewest = [min(int(((train[:, j] > cut) != Y[:, j]).sum()) for cut in cuts) for j in range(4)]
+    for decided in (strict, loose):
+        assert (decided != Y).sum(axis=0).tolist() == fewest
+    assert (strict <= loose).all()
+    assert (strict != loose).any()
+    np.testing.assert_array_equal(decide(train, Y, train, "half"), train > 0.5)
+
+
+def test_open_choices_are_compared_with_the_first(monkeypatch, runner):
+    seen = []
+
+    def make(rules):
+        seen.append(rules)
+        return make_collection(n_docs=120, n_words=30, seed=len(seen))
+
+    monkeypatch.setattr(choices, "reuters", make)
+    table = choices.open_choices(False, runner)
+    assert table.rows == tuple(choices.CHOICES)
+    assert seen == [choice.text for choice in choices.CHOICES.values()]
+    assert {len(row) for row in (*table.ours, *table.published)} == {6}
+    assert table.published[0] == (*published.JEFFREYS[-2:], *LAPLACE[1.0][-2:], *LAPLACE[10.0][-2:])
+    assert "without headlines" in table.notes[0]
+    assert choices.open_choices(True, runner).rows == tuple(choices.CHOICES)[:2]
+
+
+def test_a_model_is_fitted_once(experiment):
+    model, calls = Model("probit", "laplace", 0.3, 5), []
+    assert not experiment.knows(model)
+    first = experiment.outcome(model, lambda: calls.append(1))
+    assert experiment.knows(model)
+    assert experiment.outcome(model, lambda: calls.append(1)) is first
+    assert len(calls) == len(TOPICS)
+
+
+def test_tables_share_the_columns_that_the_paper_s_share(experiment, runner):
+    one, two = reuters_tables.table_1(experiment, runner), reuters_tables.table_2(experiment, runner)
+    five, six = reuters_tables.table_5(experiment, runner, quick=True), reuters_tables.table_6(experiment, runner)
+    ours = [row[-1] for row in one.ours]
+    assert ours == [row[3] for row in two.ours] == [row[2] for row in five.ours] == [row[1] for row in six.ours]
+    for table in (one, two, five, six):
+        assert table.rows == (*TOPICS, *AVERAGES)
+        assert {len(row) for row in (*table.ours, *table.published)} == {len(table.columns)}
+    assert all(row[:3] == (None, None, None) for row in one.ours), "figures that the paper cites are not run"
+    assert all(row[1] is None and row[3] is None for row in five.ours), "1,000 words are left out of a quick run"
+
+
+def test_quick_tables_leave_out_columns_but_no_rows(experiment, runner):
+    table = reuters_tables.table_3(experiment, runner, (1.0, 10.0))
+    run = [gamma in (1.0, 10.0) for gamma in GAMMAS]
+    assert all([cell is not None for cell in row[1:]] == run for row in table.ours)
+    assert [row[3] for row in table.published] == list(LAPLACE[1.0])
+    assert "rate √γ" in table.notes[1]
+
+
+def test_table_4_counts_parameters(experiment, runner):
+    table = reuters_tables.table_4(experiment, runner, GAMMAS)
+    ours = np.array(table.ours)
+    assert ((ours >= 1) & (ours <= 61)).all(), "60 words and the intercept"
+    assert ours[:, 1].sum() > ours[:, 4].sum() > ours[:, 6].sum(), "fewer with a larger γ"
+    printed = np.array(table.published)[:, 1:]
+    expected = rank_correlation(ours[:, 1:], printed)
+    assert table.notes[0].startswith(f"Rank correlation (Spearman) over the 60 Laplace cells run: {expected:.3f}")
+
+
+def test_the_study_finds_the_rule_behind_a_table(monkeypatch):
+    # Were Table 4 made with rate √γ and 20 steps, the study would say so.
+    from textbayes.reproduce.sparse import study as module
+
+    monkeypatch.setattr(module, "_MOST_STEPS", 60)  # enough to tell the rules apart
+    experiment = Experiment(make_collection(n_docs=100, n_words=20))
+    found = list(module.lines(experiment, True, silent))
+    truth = next(line for line in found if (line.reading, line.end) == ("√γ", "20 steps"))
+    place = module.ZEROS.index(1e-6)
+    sizes = {gamma: tuple(truth.counts[:, g, place]) for g, gamma in enumerate(GAMMAS)}
+    monkeypatch.setattr(module, "LAPLACE_SIZES", sizes)
+    monkeypatch.setattr(module, "lines", lambda *_: iter(found))
+    errors, ranks = study(experiment, True, silent)
+    row = errors.rows.index(truth.name)
+    assert errors.ours[row][place] == 0.0
+    assert ranks.ours[row][place] == pytest.approx(1.0)
+    assert errors.notes[0] == f"Closest of all: {truth.name}, zero ≤ 1e-06: 0.0 parameters on average."
+
+
+def test_counts_that_are_all_the_same_have_no_rank_correlation():
+    assert rank_correlation(np.full(4, 301), np.arange(4)) is None
+    assert rank_correlation(np.array([1, 2, 4, 3]), np.array([10, 20, 30, 40])) == pytest.approx(0.8)
+
+
+def test_tables_of_rcv1_say_what_they_were_run_on(runner):
+    topics = (*TOPICS[:-1], "MCAT")
+    small = Experiment(make_collection(n_docs=120, n_words=30)._replace(topics=topics))
+    seven, eight = rcv1_tables(small, ("table 7", "table 8"), True, runner)
+    assert seven.rows == eight.rows == AVERAGES
+    assert [cell is None for cell in seven.ours[0]] == [True, True, True, False, False, False]
+    assert None not in eight.ours[0]
+    assert "60 training and 60 test documents" in seven.notes[0]
+    assert eight.notes[1].startswith("Micro-averages without MCAT")
+    assert seven.ours[1][4] == eight.ours[1][1], "probit Laplace is in both"
+
+
+def test_what_is_wanted_comes_in_the_paper_s_order(monkeypatch):
+    monkeypatch.setattr(tables, "reuters", lambda: make_collection(n_docs=120, n_words=30))
+    seen = []
+    wanted = ("table 4", "figure 3", "table 1", "figure 2")
+    results = papers.get("sparse").run(wanted, True, lambda what, done, total: seen.append((what, done, total)))
+    assert [result.name for result in results] == ["Table 1", "Figure 2", "Table 4", "Figure 3"]
+    assert ("table 1", 10, 10) in seen
+    assert ("table 4", 30, 30) in seen, "γ = 10 was fitted for table 1"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "corpora"),
+    [
+        (("figure 3",), ()),
+        (("table 4", "figure 3"), ("reuters21578",)),
+        (("table 7",), ("rcv1",)),
+        (("table 8", "table 1"), ("reuters21578", "rcv1")),
+    ],
+)
+def test_only_the_corpora_that_are_needed_are_asked_for(wanted, corpora):
+    assert papers.get("sparse").corpora_for(wanted) == corpora
