@@ -67,8 +67,12 @@ def table_1(experiment: Experiment, runner: Runner) -> Table:
         Column("SVM", published.ZHANG_OLES_SVM),
         Column("Sparse Bayes", LAPLACE[10.0], laplace(10.0)),
     ]
-    note = "The first three columns are figures of Zhang & Oles (2001), cited by the paper and not run here."
-    return _f1_table("1", "F1 on Reuters-21578 ModApte.", columns, experiment, runner, note)
+    collection = experiment.collection
+    notes = (
+        f"{collection.train.shape[0]:,} training and {collection.test.shape[0]:,} test stories.",
+        "The first three columns are figures of Zhang & Oles (2001), cited by the paper and not run here.",
+    )
+    return _f1_table("1", "F1 on Reuters-21578 ModApte.", columns, experiment, runner, *notes)
 
 
 def table_2(experiment: Experiment, runner: Runner) -> Table:
