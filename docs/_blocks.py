@@ -21,6 +21,7 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
     "textbayes.intervals": ("WordInterval", "pooled_standard_errors", "pooled_variance", "word_intervals"),
     "textbayes.stream": (),
     "textbayes.tune": (),
+    "textbayes.reproduce": (),
     "textbayes.select": (),
     "textbayes.decide": (),
     "textbayes.evaluate": (),

@@ -10,16 +10,13 @@ import numpy as np
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import FitInfo, Posterior, Problem
-from textbayes.kernels.coordinate import violation_at, violations
+from textbayes.kernels.coordinate import violation_at
 from textbayes.priors.base import BasePrior
 
 MAX_NEWTON = 50
 _ARMIJO = 0.01
 _SMALLEST_STEP = 1e-10
 _HESSIAN_FLOOR = 1e-8  # a document that is certain must not leave a word without curvature
-# A document far on the wrong side has a full slope and hardly any curvature: by itself it would ask for a step of any
-# length. Its curvature is taken to be at least what sends its own predictor this far.
-_REACH = 8.0
 _BLOCK = 8  # labels that share one reading of the matrix; fixed, so that results do not depend on the threads
 
 
@@ -76,7 +73,7 @@ class LabelFit:
         if not link.log_concave and (bent := omega <= 0.0).any():
             # Newton needs a model that is convex: where the exact one is not, the majorising one takes its place.
             omega[bent] = link.curvature(eta[bent], y[bent]) * (1.0 if weight is None else weight[bent])
-        return total, score, np.maximum(omega, np.maximum(np.abs(score) / _REACH, floor))
+        return total, score, np.maximum(omega, floor)
 
     def relinearise(self) -> None:
         """See the prior from the present weights, where its local penalty depends on them.
@@ -107,13 +104,20 @@ class LabelFit:
         center, l1, l2 = (part[columns] for part in self.penalty)
         offset = w - center
         of_intercept = max(self.intercept_l1, 0.0) * abs(b) + 0.5 * self.intercept_l2 * b * b
-        return _dot(l1, np.abs(offset)) + 0.5 * _dot(l2, offset**2) + of_intercept
+        return float(l1 @ np.abs(offset) + 0.5 * (l2 @ offset**2)) + of_intercept
 
     # -- optimality -----------------------------------------------------------------------------------------------
     def violation(self, gradient: FloatArray) -> FloatArray:
         """Per word the distance of zero from the subdifferential of the objective."""
         self.relinearise()
-        violation: FloatArray = violations(gradient, self.w, *self.penalty, self.low, self.high)
+        offset = self.w - self.penalty.center
+        smooth = gradient - self.penalty.l2 * offset
+        at_center = np.maximum(np.abs(smooth) - self.penalty.l1, 0.0)
+        violation = np.where(offset == 0.0, at_center, np.abs(smooth - np.sign(offset) * self.penalty.l1))
+        if self.prior.signed:  # at a bound only the step back inside counts, and only if it gains
+            up = smooth - np.where(offset >= 0.0, 1.0, -1.0) * self.penalty.l1
+            down = -smooth - np.where(offset <= 0.0, 1.0, -1.0) * self.penalty.l1
+            violation[((offset <= self.low) & (up <= 0.0)) | ((offset >= self.high) & (down <= 0.0))] = 0.0
         if self.one_sided:
             violation[:] = 0.0
         if self.allowed is not None:
@@ -172,7 +176,7 @@ class LabelFit:
         w = self.w[columns]
         step = new_w - w
         old = self._penalty_value(w, self.b, columns)
-        slope = self._penalty_value(new_w, self.b + shift, columns) - old - _dot(self.score, eta_step)
+        slope = self._penalty_value(new_w, self.b + shift, columns) - old - float(self.score @ eta_step)
         # Close to the optimum a step's gain drowns in the rounding of the sums it is read from.
         rounding = 4.0 * np.finfo(float).eps * (abs(self.likelihood) + old)
         size = 1.0
@@ -198,11 +202,6 @@ class LabelFit:
         info.violation[k] = self.worst(violation) / self.reference
         info.n_iter[k] = self.n_iter
         info.converged[k] = info.violation[k] <= tol
-
-
-def _dot(a: FloatArray, b: FloatArray) -> float:
-    """Σ a·b without the linear algebra library, whose threads would get in the way of ours."""
-    return float((a * b).sum())
 
 
 def _intercept_penalty(prior: BasePrior | None, b: float) -> tuple[float, float]:

@@ -26,13 +26,8 @@ from textbayes.kernels.gram import gather_rows, newton_step_gram
 from textbayes.kernels.sparse import times, transpose_times
 
 _MIN_WORKING_SET = 64
-_GROWTH = 2  # times the support: the size of the next working set
-_NEWTON_STEPS = 3  # per working set: a new reading of the matrix, shared by 8 labels, costs less than one more;
-_HASTY_ROUNDS = 20  # in a fit that takes more rounds than this, the words are settled and the steps decide
-_SUB_GOAL = 0.1  # or until its violation has fallen to this share of the full one
-_SWEEP_TOL = 0.2  # sweeps end when the quadratic model's violation has fallen to this share
 _MAX_SWEEPS = 50
-_SETTLED = 1e-3  # documents with less than this share of the largest curvature are settled: see the kernels
+_SWEEP_TOL = 0.05  # sweeps end when the quadratic model's violation has fallen to this share
 _MAX_GRAM = 1024  # columns; beyond that the Gram matrix leaves the cache
 _TYPICAL_SWEEPS = 10
 
@@ -55,17 +50,13 @@ class Coordinate(BaseInference):
 
     def _solve_block(self, X: Any, fits: list[LabelFit], out: Posterior) -> None:
         weights = np.stack([fit.w for fit in fits], axis=1)
-        if weights.any():
-            eta = times(X.indptr, X.indices, X.data, weights, X.shape[0])
-        else:  # the usual cold start
-            eta = np.zeros((X.shape[0], len(fits)))
+        eta = times(X.indptr, X.indices, X.data, weights, X.shape[0])
         for k, fit in enumerate(fits):
             fit.eta = eta[:, k] + fit.b
             fit.start_intercept()
             self.record(fit.label, fit.w, fit.b)
-            fit.refresh()
         for round_ in range(self.max_iter + 1):
-            scores = np.stack([fit.score for fit in fits], axis=1)
+            scores = np.stack([fit.refresh() for fit in fits], axis=1)
             gradients = np.ascontiguousarray(transpose_times(X.indptr, X.indices, X.data, scores).T)
             unfinished = []
             for fit, gradient in zip(fits, gradients, strict=True):
@@ -73,22 +64,22 @@ class Coordinate(BaseInference):
                 if round_ == self.max_iter or fit.worst(violation) <= self.tol * fit.reference:
                     fit.write(out, violation, self.tol)
                 else:
-                    self._solve_working_set(fit, violation, _NEWTON_STEPS if round_ < _HASTY_ROUNDS else MAX_NEWTON)
+                    self._solve_working_set(fit, violation)
                     unfinished.append(fit)
             fits = unfinished
             if not fits:
                 return
 
-    def _solve_working_set(self, fit: LabelFit, violation: FloatArray, most_steps: int) -> None:
+    def _solve_working_set(self, fit: LabelFit, violation: FloatArray) -> None:
         """Newton steps on the words that violate most, until their violation is a fraction of the full one."""
         working_set = _WorkingSet(fit.problem.X, _choose(fit, violation))
         columns = working_set.columns
-        target = max(_SUB_GOAL * fit.worst(violation), 0.3 * self.tol * fit.reference)
-        for _ in range(most_steps):
+        target = max(0.1 * fit.worst(violation), 0.3 * self.tol * fit.reference)
+        for _ in range(MAX_NEWTON):
             center, l1, l2 = (part[columns] for part in fit.penalty)
             left, new_w, shift, eta_step, _ = working_set.newton_step(
                 fit.score, fit.omega, center, l1, l2, fit.low[columns], fit.high[columns], fit.w[columns], fit.b,
-                fit.intercept_l1, fit.intercept_l2, _SWEEP_TOL, _MAX_SWEEPS, _SETTLED * float(fit.omega.max()), target,
+                fit.intercept_l1, fit.intercept_l2,
             )  # fmt: skip
             if left <= target or not fit.line_search(new_w, shift, eta_step, columns):
                 return
@@ -111,17 +102,13 @@ class _WorkingSet:
                 self._arrays, self._step = tuple(rows), newton_step_gram
 
     def newton_step(self, *model: AnyArray | float) -> tuple[float, FloatArray, float, FloatArray, int]:
-        return self._step(*self._arrays, *model)
+        return self._step(*self._arrays, *model, _SWEEP_TOL, _MAX_SWEEPS)
 
 
 def _choose(fit: LabelFit, violation: FloatArray) -> IntArray:
-    """The support and the worst violators, together twice as many as the support or a minimum."""
-    chosen = fit.w != fit.penalty.center
-    chosen |= (fit.penalty.l1 == 0.0) & (violation > 0.0)  # without a kink every word takes part
-    n_chosen = int(np.count_nonzero(chosen))
-    candidates = np.flatnonzero((violation > 0.0) & ~chosen)
-    n_new = max(_MIN_WORKING_SET, _GROWTH * n_chosen) - n_chosen
-    if len(candidates) > n_new:
-        candidates = candidates[np.argpartition(-violation[candidates], n_new)[:n_new]]
-    chosen[candidates] = True
-    return np.flatnonzero(chosen)
+    """The support and the worst violators, twice as many as the support or a minimum."""
+    support = fit.w != fit.penalty.center
+    support |= (fit.penalty.l1 == 0.0) & (violation > 0.0)  # without a kink every word takes part
+    ranked = np.where(support, np.inf, violation)
+    size = min(max(_MIN_WORKING_SET, 2 * int(support.sum())), int((ranked > 0.0).sum()))
+    return np.sort(np.argsort(-ranked, kind="stable")[:size])
