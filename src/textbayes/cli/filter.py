@@ -205,7 +205,7 @@ def _replay(state: str, output: Output) -> None:
     summary = {name: value for name, value in found._asdict().items() if name != "difference"}
     if output.is_table:
         told = ", ".join(f"{value:,} {name}" for name, value in summary.items())
-        console().print(f"Every decision is the same when computed anew: {told}.")
+        click.echo(f"Every decision is the same when computed anew: {told}.")
     else:
         output.write([{"state": state, **summary, "identical": True}], ["state", *summary, "identical"])
 
@@ -237,4 +237,4 @@ def _show_start(summary: dict[str, Any]) -> None:
     for name, told in summary["topics"].items():
         table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
     console().print(table)
-    console().print(f"{summary['state']} was started from {summary['documents']:,} documents.")
+    click.echo(f"{summary['state']} was started from {summary['documents']:,} documents.")

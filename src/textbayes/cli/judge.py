@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options, note
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def judge(state: str, document: str | None, topic: str | None, answer: str | Non
         row = {**judgement._replace(text=None).to_json(), "status": verdict}
         if output.is_table:
             told = "relevant" if judgement.relevant else "not relevant"
-            console().print(f"{judgement.id} is {told} to {judgement.topic}{_SAID[verdict]}")
+            click.echo(f"{judgement.id} is {told} to {judgement.topic}{_SAID[verdict]}")
         else:
             output.write([row], list(row), header=n_given == 1)
     if not n_given:

@@ -71,7 +71,7 @@ def link(
         table.add_row(row["label"], row["links"], row["chosen"], f"{row['log_loss']:.5f}", f"{row['f1']:.4f}")
     console().print(table)
     for verdict in report.verdicts():
-        console().print(verdict)
+        click.echo(verdict)
 
 
 def _rows(report: LinkReport) -> list[dict[str, Any]]:

@@ -102,7 +102,7 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         return
     for label in labels or names:
         # A weight of 0 is how bad advice is turned down: worth a line of its own.
-        console().print(f"{label}: the prior is followed at weight {weights[label]:g}")
+        click.echo(f"{label}: the prior is followed at weight {weights[label]:g}")
     table = make_table("label", "word", "prior", "weight", "shift", "p", "", right=("prior", "weight", "shift", "p"))
     for row in rows:
         prior = f"{row['prior_mean']:+.2f} ± {row['prior_scale']:.2f}"
