@@ -6,6 +6,7 @@ harmonic mean of macro recall and macro precision) and as the mean of the catego
     python benchmarks/bench_flexlink_paper.py              the bar
     python benchmarks/bench_flexlink_paper.py --readings   also other readings of the protocol, one change at a time
     python benchmarks/bench_flexlink_paper.py --stopped    also EM as published, stopped at a relative change of 0.005
+    python benchmarks/bench_flexlink_paper.py --simulated  also both readings of γ on Examples 1 and 2
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ from textbayes.reproduce.flexlink.reuters import (
     run_split,
     stories,
 )
-from textbayes.reproduce.flexlink.walk import Fit, as_columns, rate
+from textbayes.reproduce.flexlink.simulated import data_set, outcome
+from textbayes.reproduce.flexlink.walk import Fit, as_columns, derived_rate, printed_rate
 from textbayes.reproduce.sparse.fits import least_squares_start
 
 MICRO_BAR = 0.860
@@ -58,7 +60,7 @@ READINGS = {
     "title and body, presence": Reading(text="story", weights="presence"),
     "100 words by the largest gain": Reading(choice="max"),
     "own 100 words per category": Reading(choice="own"),
-    "Laplace rate γ": Reading(rate="gamma"),
+    "Laplace rate γ": Reading(rate="printed"),
     "1/δ in place of δ": Reading(invert=True),
     "no intercept": Reading(intercept=False),
     "highest of ten": Reading(rule="highest"),
@@ -106,20 +108,26 @@ def readings() -> None:
 
 
 def stopped() -> None:
-    """EM from least squares until ‖β′ − β‖ ≤ 0.005 ‖β′‖ against the optimum, split 1, γ = 0.1, symmetric links."""
+    """EM until ‖β′ − β‖ ≤ 0.005 ‖β′‖ against the optimum, split 1, γ = 0.1, symmetric links.
+
+    EM starts at the least squares of y, which the paper codes by 0 and 1, and others by −1 and 1.
+    """
     texts = documents()
     split = random_split(1, len(texts.Y))
     fitted = np.concatenate([split.train, split.validation])
     used = np.flatnonzero(choose_words(texts.X[fitted], texts.Y[fitted], "sum")[0])
     X, unseen = as_columns(texts.X[fitted][:, used]), texts.X[split.test][:, used]
-    signs, prior = np.where(texts.Y[fitted], 1.0, -1.0), Laplace(1.0 / rate(0.1))
+    signs, prior = np.where(texts.Y[fitted], 1.0, -1.0), Laplace(1.0 / derived_rate(0.1))
     print("\nEM stopped at a relative change of 0.005, and the optimum: split 1, γ = 0.1, δ = 1")
     print(f"  {'':20}{'mi F1':>8}{'ma F1':>8}{'mi rec':>8}{'ma rec':>8}{'mi prec':>8}{'ma prec':>8}{'steps':>7}")
     for df in (30.0, 8.0, 1.0):
         link = make_link(f"student_t:df={df}")
         problem = Problem(X, signs, link, prior, prior.rescaled(np.inf))
+        signed = least_squares_start(problem)
+        counted = signed._replace(mean=signed.mean / 2.0, intercept=(signed.intercept + 1.0) / 2.0)
         for name, posterior in (
-            ("EM", Em(0.005, 2000, plain=True).run(problem, least_squares_start(problem))),
+            ("EM, y ∈ {0, 1}", Em(0.005, 2000, plain=True).run(problem, counted)),
+            ("EM, y ∈ {−1, 1}", Em(0.005, 2000, plain=True).run(problem, signed)),
             ("optimum", Coordinate(1e-5, 300).run(problem)),
         ):
             decided = Fit(df, 0.1, link, posterior).decide(unseen)
@@ -130,6 +138,25 @@ def stopped() -> None:
             ]
             steps = int(posterior.info.n_iter.max())
             print(f"  t{df:<3.0f} {name:15}" + "".join(f"{float(value):8.3f}" for value in values) + f"{steps:7}")
+
+
+def simulated(n: int = 10) -> None:
+    """Examples 1 and 2 with both readings of γ: means over the data sets, and how often each γ is the best one."""
+    print(f"\nSimulated examples, {n} data sets each: mean misclassification, and weights at zero")
+    for example, printed in ((1, published.EXAMPLE_1), (2, published.EXAMPLE_2)):
+        fst = np.mean([float(row[2] or 0.0) for row in printed])
+        print(f"  Example {example}, published: FST {fst:.3f}")
+        for name, of in (("γ", printed_rate), ("√γ", derived_rate)):
+            found = [outcome(data_set(example, i + 1), rate=of) for i in range(n)]
+            values: dict[str, list[float]] = {
+                "FST": [r.fst.rates.seen for r in found],
+                "t30": [r.best_probit.rates.seen for r in found],
+                "t8": [r.best_logit.rates.seen for r in found],
+                "zeros": [r.fst.zeros for r in found],
+            }
+            print(f"  Example {example}, rate {name}: " + ", ".join(f"{k} {np.mean(v):.3f}" for k, v in values.items()))
+            chosen = [r.gamma for result in found for r in (result.best_probit, result.best_logit)]
+            print(f"    γ where t30 and t8 have one best: {sorted(g for g in chosen if g is not None)}", flush=True)
 
 
 def main() -> None:
@@ -148,7 +175,7 @@ def main() -> None:
         cells = [value for row in printed for value in row[2 * i : 2 * i + 2]]
         print(f"{method:9}" + "".join(f"{value:8.3f}" for value in cells) + "  published")
     held = compare(outcomes)
-    for option, part in (("--readings", readings), ("--stopped", stopped)):
+    for option, part in (("--readings", readings), ("--stopped", stopped), ("--simulated", simulated)):
         if option in sys.argv[1:]:
             part()
     micro = float(np.mean(of_splits(outcomes, "FST", MEASURES["F1"][0])))

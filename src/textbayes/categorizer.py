@@ -194,6 +194,13 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
                 f"vectorizer is a {type(self.vectorizer).__name__}; pass a textbayes {' or '.join(VECTORIZERS)}, which "
                 "can be written to a model file"
             )
+        if not isinstance(self.weighting, TermWeighting | str | None):
+            raise InputError(
+                f"weighting={self.weighting!r} is not usable; pass the name of a scheme, such as 'tfidf1', or a "
+                "TermWeighting"
+            )
+        if not isinstance(self.random_state, numbers.Integral) or self.random_state < 0:
+            raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
         check_prior(self.prior, self.prior_weight, self.vectorizer)
 
     def _members(self) -> list[BayesLinearClassifier]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sized
 from typing import Any
 
@@ -52,6 +53,19 @@ def check_indicator(Y: Any, name: str = "Y") -> AnyArray:
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise InputError(f"{name} has values other than 0 and 1; pass an indicator matrix, one column per label")
     return array.astype(np.bool_)
+
+
+def as_numbers(values: Any, name: str) -> FloatArray:
+    """A float array of any shape; what cannot be one is refused."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={values!r} is not usable; pass a number or an array of numbers") from None
+
+
+def is_number(value: object) -> bool:
+    """Whether the value is one real number, of Python or of NumPy."""
+    return isinstance(value, numbers.Real)
 
 
 def check_choice(name: str, value: object, options: tuple[object, ...]) -> None:

@@ -17,7 +17,14 @@ from sklearn.base import BaseEstimator, clone
 from textbayes.core.errors import InputError
 from textbayes.core.registry import Registry
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.core.validation import check_choice, check_indicator, check_probabilities, check_same_length
+from textbayes.core.validation import (
+    as_numbers,
+    check_choice,
+    check_indicator,
+    check_probabilities,
+    check_same_length,
+    is_number,
+)
 
 NEVER = 1.0
 ALWAYS = -1.0
@@ -161,7 +168,7 @@ def make_rule(rule: str | Rule, **params: Any) -> Rule:
 
 def per_label(value: Any, n_labels: int, name: str) -> FloatArray:
     """A scalar or one value per label, as an array of length n_labels."""
-    array = np.asarray(value, dtype=np.float64)
+    array = as_numbers(value, name)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != n_labels):
         raise InputError(f"{name} has shape {array.shape}; pass one number or {n_labels}, one per label")
     if not np.isfinite(array).all():
@@ -170,8 +177,8 @@ def per_label(value: Any, n_labels: int, name: str) -> FloatArray:
 
 
 def check_fraction(value: float, name: str) -> None:
-    """Refuse a number outside [0, 1]."""
-    if not 0.0 <= value <= 1.0:
+    """Refuse what is not a number in [0, 1]."""
+    if not (is_number(value) and 0.0 <= value <= 1.0):
         raise InputError(f"{name}={value!r} must lie in [0, 1]")
 
 

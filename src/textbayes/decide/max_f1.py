@@ -8,7 +8,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.core.validation import check_choice
+from textbayes.core.validation import check_choice, is_number
 from textbayes.decide._base import NEVER, Scale, ThresholdRule, check_fraction, rules
 from textbayes.decide._cuts import f_measure_of_cuts, make_cuts
 
@@ -94,9 +94,9 @@ class MaxF1(ThresholdRule):
         check_choice("fallback", self.fallback, ("top", "never"))
         check_choice("target", self.target, ("label", "micro"))
         check_choice("scale", self.scale, ("probability", "logit"))
-        if not self.beta > 0:
+        if not (is_number(self.beta) and self.beta > 0):
             raise InputError(f"beta={self.beta!r} must be above 0; 1 weighs precision and recall alike")
-        if not self.smoothing >= 0:
+        if not (is_number(self.smoothing) and self.smoothing >= 0):
             raise InputError(f"smoothing={self.smoothing!r} must be 0 or more; 0 switches it off")
         if self.fbr is not None:
             check_fraction(self.fbr, "fbr")

@@ -7,6 +7,7 @@ from scipy.special import expit, logit
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.validation import is_number
 from textbayes.decide._base import NEVER, ThresholdRule, rules
 
 _GRID = np.linspace(-12.0, 6.0, 721)  # log-odds at which a threshold may lie
@@ -52,7 +53,8 @@ class ShrunkF1(ThresholdRule):
         self.width = width
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
-        if not (self.strength >= 0.0 and self.width > 0.0):
+        given = is_number(self.strength) and is_number(self.width)
+        if not (given and self.strength >= 0.0 and self.width > 0.0):
             raise InputError(f"strength={self.strength!r} must be ≥ 0 and width={self.width!r} > 0")
         Y = self._need_labels(Y)
         tp, fp = _counts_above(proba, Y)

@@ -10,6 +10,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.validation import as_numbers
 
 
 class BasePrior(ABC):
@@ -32,15 +33,15 @@ class BasePrior(ABC):
     exact_local: ClassVar[bool] = False  # ``local`` is the penalty itself, the same at every w
 
     def __init__(self, scale: Any = 1.0, mean: Any = 0.0, sign: Any = 0) -> None:
-        self.scale = np.asarray(scale, dtype=np.float64)
-        self.mean = np.asarray(mean, dtype=np.float64)
+        self.scale = as_numbers(scale, "prior scale")
+        self.mean = as_numbers(mean, "prior mean")
         if np.isnan(self.scale).any() or (self.scale <= 0).any():
             raise InputError(
                 "a prior scale must be a positive number (inf for no penalty); some are zero, negative or NaN"
             )
         if not np.isfinite(self.mean).all():
             raise InputError("a prior mean must be finite; some are NaN or infinite")
-        self.sign = np.asarray(sign, dtype=np.float64)
+        self.sign = as_numbers(sign, "prior sign")
         if not np.isin(self.sign, (-1.0, 0.0, 1.0)).all():
             raise InputError("a prior sign must be 1 (weight ≥ 0), -1 (weight ≤ 0) or 0 (either)")
         if self.signed and (self._sign_times_mean() < 0.0).any():

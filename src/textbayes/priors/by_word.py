@@ -12,6 +12,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.validation import as_numbers
 from textbayes.priors import priors
 from textbayes.priors.base import BasePrior
 
@@ -69,7 +70,7 @@ class ByWord(BasePrior):
         for name, value in further.items():
             if name not in known:
                 raise InputError(f"{name!r} is a hyperparameter of none of the families {', '.join(self.families)}")
-            setattr(self, name, np.asarray(value, dtype=np.float64))
+            setattr(self, name, as_numbers(value, name))
         if further:
             for _ in self._members(np.zeros(self._shape())):
                 pass  # values that a family does not allow are refused here, not in the middle of a fit

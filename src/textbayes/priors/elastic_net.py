@@ -10,6 +10,7 @@ from scipy import special
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
+from textbayes.core.validation import as_numbers
 from textbayes.priors import priors
 from textbayes.priors.base import BasePrior
 
@@ -40,7 +41,7 @@ class ElasticNet(BasePrior):
 
     def __init__(self, scale: Any = 1.0, mean: Any = 0.0, l1_ratio: Any = 0.5, sign: Any = 0) -> None:
         super().__init__(scale, mean, sign)
-        self.l1_ratio = np.asarray(l1_ratio, dtype=np.float64)
+        self.l1_ratio = as_numbers(l1_ratio, "l1_ratio")
         if not ((self.l1_ratio >= 0.0) & (self.l1_ratio <= 1.0)).all():
             raise InputError("l1_ratio must lie between 0 (gaussian) and 1 (laplace); some values are outside or NaN")
 

@@ -10,6 +10,7 @@ from scipy import special
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
+from textbayes.core.validation import as_numbers
 from textbayes.priors import priors
 from textbayes.priors.base import BasePrior
 
@@ -39,7 +40,7 @@ class StudentT(BasePrior):
 
     def __init__(self, scale: Any = 1.0, mean: Any = 0.0, degrees: Any = 4.0, sign: Any = 0) -> None:
         super().__init__(scale, mean, sign)
-        self.degrees = np.asarray(degrees, dtype=np.float64)
+        self.degrees = as_numbers(degrees, "degrees")
         if not ((self.degrees > 0.0) & np.isfinite(self.degrees)).all():
             raise InputError("degrees must be positive and finite; infinite degrees are the gaussian prior")
 

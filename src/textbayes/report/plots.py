@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from typing import Any
 
+from textbayes.drawing import Colours, blank_figure, figure_svg
 from textbayes.report.records import Bin, Coverage
 
 # matplotlib wants colours it can compute with; these stand for the page's own and are replaced in the finished SVG.
 _INK, _MUTED, _LINE, _ACCENT, _SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
 _THEME = {_INK: "--ink", _MUTED: "--muted", _LINE: "--line", _ACCENT: "--accent", _SECOND: "--second"}
-_SETTINGS = {
-    "svg.fonttype": "none",  # text stays text: small, searchable, read aloud
-    "svg.hashsalt": "textbayes",  # the same plot gives the same bytes
-    "font.family": "DejaVu Sans",  # ships with matplotlib
-    "font.size": 10.0,
-    "axes.edgecolor": _LINE,
-    "axes.labelcolor": _INK,
-    "text.color": _INK,
-    "xtick.color": _MUTED,
-    "ytick.color": _MUTED,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+_COLOURS = Colours(ink=_INK, ticks=_MUTED, axes=_LINE)
 
 
 def reliability_plot(bins: list[Bin]) -> str:
     """What was said against what came true, with 95% intervals, above the number of decisions in each bin."""
-    with _figure(4.6, 4.8) as figure:
+    with blank_figure(4.6, 4.8, _COLOURS) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         upper.plot([0, 1], [0, 1], color=_MUTED, linewidth=1, linestyle=(0, (4, 3)))
         said = [b.mean_proba for b in bins]
@@ -52,14 +38,13 @@ def reliability_plot(bins: list[Bin]) -> str:
         _percent(upper.yaxis)
         _percent(lower.xaxis)
         said_true = ", ".join(f"{100 * b.mean_proba:.0f}%: {100 * b.observed.share:.0f}%" for b in bins)
-        return _svg(
-            figure, "reliability", f"Reliability diagram, probability given and share that came true: {said_true}"
-        )
+        description = f"Reliability diagram, probability given and share that came true: {said_true}"
+        return embed(figure_svg(figure), "reliability", description)
 
 
 def coverage_plot(steps: list[Coverage]) -> str:
     """How right the surest texts are, against how many texts that leaves: one point for each least probability."""
-    with _figure(4.6, 4.8) as figure:
+    with blank_figure(4.6, 4.8, _COLOURS) as figure:
         axes = figure.subplots()
         shares, rights = [step.share for step in steps], [step.accuracy for step in steps]
         axes.plot(shares, rights, color=_SECOND, linewidth=1.5, marker="o", markersize=6)
@@ -86,22 +71,12 @@ def coverage_plot(steps: list[Coverage]) -> str:
         _percent(axes.xaxis)
         _percent(axes.yaxis)
         first, surest = steps[0], steps[-1]
-        return _svg(
-            figure,
+        return embed(
+            figure_svg(figure),
             "coverage",
             f"Curve of the share decided right against the share of texts: {100 * first.accuracy:.1f}% of all texts, "
             f"{100 * surest.accuracy:.1f}% of the surest {100 * surest.share:.0f}%",
         )
-
-
-@contextmanager
-def _figure(width: float, height: float) -> Iterator[Any]:
-    """A figure without pyplot: no backend is chosen, no window opened, nothing left in global state."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(_SETTINGS):  # type: ignore[arg-type]
-        yield Figure(figsize=(width, height), layout="constrained")
 
 
 def _ticker() -> Any:
@@ -113,13 +88,6 @@ def _ticker() -> Any:
 def _percent(axis: Any) -> None:
     axis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: f"{100 * value:.4g}%"))
     axis.set_major_locator(_ticker().MaxNLocator(6))
-
-
-def _svg(figure: Any, prefix: str, description: str) -> str:
-    stream = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))  # else a block of metadata with web addresses
-    figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
-    return embed(stream.getvalue(), prefix, description)
 
 
 def embed(svg: str, prefix: str, description: str) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.types import Document
+from textbayes.data import open_documents
 from textbayes.data.formats import FORMATS
 
 JSONL = FORMATS.get("jsonl")
@@ -81,6 +82,50 @@ def test_malformed_lines_are_refused_with_line_and_cause(line, cause):
         read('{"text": "fine"}\n' + line + "\n")
     assert caught.value.line == 2
     assert str(caught.value).startswith("the stream, line 2: ")
+
+
+ROWS = [{"id": "a", "text": "one, [two]", "labels": ["x"]}, {"id": "b", "text": 'a "word"\nand }', "labels": []}]
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"separators": (",", ":")}, {"indent": 0}])
+@pytest.mark.parametrize("around", ["{}", "\n  {}\n\n", "\ufeff{}\r\n"])
+def test_an_array_of_objects_is_read_as_documents(layout, around):
+    text = around.replace("{}", json.dumps(ROWS, **layout))
+    assert read(text) == read("\n".join(map(json.dumps, ROWS)))
+    assert read(around.replace("{}", "[ ]")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cause"),
+    [
+        ('[{"text": "a"},\n "b"]', 2, "'b' where an object is needed"),
+        ('[{"text": "a"},\n\n [1]]', 3, "an array where an object is needed"),
+        ('[{"text": "a"}\n {"text": "b"}]', 2, "a comma is missing"),
+        ('[{"text": "a"},\n]', 2, "not valid JSON"),
+        ('[{"text": "a"},\n {"text": "b"', 2, "not valid JSON"),
+        ('[{"text": "a"}\n', 1, "the array is not closed"),
+        ('[{"text": "a"}]\n{"text": "b"}', 2, "something follows the array"),
+        ('[\n{"text": "half \\ud83d"}]', 2, "half a surrogate pair"),
+        ('[\n{"words": "a"}]', 2, "no field 'text'"),
+        ('[\n{"text": NaN}]', 2, "NaN is not JSON"),
+        ("[", 1, "not valid JSON"),
+        ("[" * 100_000, 1, "not valid JSON"),
+    ],
+)
+def test_malformed_arrays_are_refused_with_line_and_cause(text, line, cause):
+    with pytest.raises(MalformedFileError, match=cause) as caught:
+        read(text)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize("start", ["", " \n", "\ufeff"])
+@pytest.mark.parametrize("text", ['{"text": "a"}', '[{"text": "a"}]', '[\n  {"text": "a"}\n]'])
+def test_a_stream_of_objects_or_of_one_array_is_recognised(start, text):
+    assert list(open_documents(io.BytesIO((start + text).encode()))) == [Document("1", "a")]
+
+
+def test_a_line_of_text_that_begins_with_a_bracket_stays_text():
+    assert [d.text for d in open_documents(io.BytesIO(b"[sic] corn\n[1] bank\n"))] == ["[sic] corn", "[1] bank"]
 
 
 def test_whole_surrogate_pairs_are_characters_and_halves_can_be_replaced():

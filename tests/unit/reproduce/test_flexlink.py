@@ -14,7 +14,7 @@ from textbayes.evaluate import contingency, f_measure, paired_bootstrap, precisi
 from textbayes.links import make_link
 from textbayes.reproduce import papers
 from textbayes.reproduce.flexlink import examples, figures, measures, published, reuters, simulated, text_tables
-from textbayes.reproduce.flexlink.walk import above_half, as_columns, rate, walk
+from textbayes.reproduce.flexlink.walk import above_half, as_columns, derived_rate, printed_rate, walk
 from textbayes.reproduce.results import Figure, silent, wanted_numbers
 
 TOPICS = len(published.TOPICS)
@@ -110,16 +110,17 @@ def test_best_models_are_the_best_tried_and_stars_mark_ties():
 
 
 # -- the walk over the grid -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("rate", [printed_rate, derived_rate])
 @pytest.mark.parametrize("skew", [0.5, 1.0, 2.0])
-def test_walk_ends_at_stationary_points_of_the_penalised_likelihood(skew):
+def test_walk_ends_at_stationary_points_of_the_penalised_likelihood(skew, rate):
     data = simulated.data_set(2, 5)
     signs = np.where(data.y, 1.0, -1.0)
     visited = []
-    for fit in walk(data.X, data.y[:, None], skew, (1.0, 30.0), (0.1, 2.0)):
+    for fit in walk(data.X, data.y[:, None], skew, (1.0, 30.0), (0.1, 2.0), rate=rate):
         visited.append((fit.df, fit.gamma))
         link = make_link(f"skew_t:df={fit.df},skew={skew}")
         score = link.score(data.X @ fit.posterior.mean[0] + fit.posterior.intercept[0], signs)
-        gradient, weights, level = data.X.T @ score, fit.posterior.mean[0], np.sqrt(fit.gamma)
+        gradient, weights, level = data.X.T @ score, fit.posterior.mean[0], rate(fit.gamma)
         held = weights == 0.0
         assert (np.abs(gradient[held]) <= level * 1.02).all()
         np.testing.assert_allclose(gradient[~held], level * np.sign(weights[~held]), atol=0.02)
@@ -151,13 +152,13 @@ def test_probabilities_of_one_half_up_to_rounding_are_not_above_it():
     assert above_half(np.array([0.5, 0.5 + 1e-15, 0.500001])).tolist() == [False, False, True]
 
 
-def test_the_rate_is_that_of_the_mixture():
+def test_the_derived_rate_is_that_of_the_mixture():
     gamma, beta = 0.7, 1.3
 
     def mixture(tau):
         return stats.norm.pdf(beta, scale=np.sqrt(tau)) * gamma / 2 * np.exp(-gamma * tau / 2)
 
-    laplace = rate(gamma) / 2 * np.exp(-rate(gamma) * beta)
+    laplace = derived_rate(gamma) / 2 * np.exp(-derived_rate(gamma) * beta)
     assert integrate.quad(mixture, 0, np.inf)[0] == pytest.approx(laplace, rel=1e-6)
 
 
@@ -227,7 +228,7 @@ def test_the_point_chosen_is_the_one_of_highest_validation_f1(small, outcomes):
 @pytest.mark.parametrize(
     "reading",
     [
-        reuters.Reading(choice="own", rate="gamma"),
+        reuters.Reading(choice="own", rate="printed"),
         reuters.Reading(invert=True, intercept=False),
         reuters.Reading(rule="highest"),
     ],
@@ -314,6 +315,16 @@ def test_tables_of_reuters_have_the_paper_s_shape(outcomes):
         np.testing.assert_allclose(table.ours[6], values.std(axis=0, ddof=1))
     one = text_tables.measure_table("F1", outcomes[:1])
     assert one.ours[6] == (None,) * 6  # no spread of a single split
+
+
+def test_means_over_splits_have_intervals_where_there_are_several():
+    # By hand: Student's quantile for one degree of freedom is 12.706, and s²(1/2 + 1/3) the variance of the mean.
+    half = 12.7062 * 0.01 * np.sqrt(2.0) * np.sqrt(0.5 + 1.0 / 3.0)
+    (note,) = text_tables.mean_notes(["FST micro"], [(0.81,), (0.83,)], [[0.70], [0.72]])
+    assert f"FST micro published 0.820 ({0.82 - half:.3f} to {0.82 + half:.3f})" in note
+    assert f"ours 0.710 ({0.71 - half:.3f} to {0.71 + half:.3f})" in note
+    (single,) = text_tables.mean_notes(["FST micro"], [(0.81,), (0.83,)], [[0.70]])
+    assert "interval" not in single
 
 
 def test_differences_are_paired_by_split(outcomes):

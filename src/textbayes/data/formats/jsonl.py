@@ -1,5 +1,7 @@
 """JSON lines: one object a line; ``id``, ``text`` and ``labels`` (a string or a list) need no options.
 
+One JSON array of such objects, over any number of lines, is read as well; it is held in memory as a whole.
+
 >>> import io
 >>> from textbayes.data.formats import FORMATS
 >>> list(FORMATS.get("jsonl").read(io.StringIO('{"id": "a", "text": "rain", "labels": ["weather", "uk"]}')))
@@ -8,9 +10,11 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from textbayes.core.errors import MalformedFileError
@@ -19,6 +23,8 @@ from textbayes.data.formats._fields import FieldReader
 from textbayes.data.records import Record
 from textbayes.data.streams import Source, read_lines, source_label
 
+_ADVICE = "write one object on each line"
+_SPACE = re.compile(r"\s*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -35,21 +41,65 @@ def read_jsonl(
     """Objects of a JSON lines file; blank lines are passed over. ``label_separator`` splits a string of labels."""
     label = source_label(source)
     fields = FieldReader(label, text_field, label_field, id_field, label_separator)
-    for number, line in read_lines(source, encoding, errors):
-        if not line.isspace():
-            yield fields.record(_parse(line, label, number, errors), number)
+    lines = ((number, line) for number, line in read_lines(source, encoding, errors) if not line.isspace())
+    first = next(lines, None)
+    if first is None:
+        return
+    rows = _array if first[1].lstrip().startswith("[") else _lines
+    for number, text, row in rows(itertools.chain([first], lines), label):
+        yield fields.record(_object(row, text, label, number, errors), number)
 
 
-def _parse(line: str, label: str, number: int, errors: str) -> dict[str, Any]:
-    try:
-        row = _DECODER.decode(line)
-    except (ValueError, RecursionError) as error:
-        reason = f"{error.msg} in column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise MalformedFileError(label, f"not valid JSON ({reason}): write one object on each line", number) from error
+_Rows = Iterator[tuple[int, str, Any]]  # line, source text and value
+
+
+def _lines(lines: Iterable[tuple[int, str]], label: str) -> _Rows:
+    """The values of JSON lines."""
+    for number, line in lines:
+        try:
+            yield number, line, _DECODER.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise MalformedFileError(label, f"not valid JSON ({_reason(error)}): {_ADVICE}", number) from error
+
+
+def _array(lines: Iterable[tuple[int, str]], label: str) -> _Rows:
+    """The elements of an array that is all there is, each with the line it begins in."""
+    numbers, parts = zip(*lines, strict=True)
+    text, starts = "".join(parts), list(itertools.accumulate(map(len, parts), initial=0))
+
+    def line_of(place: int) -> int:
+        return int(numbers[min(bisect.bisect_right(starts, place), len(numbers)) - 1])
+
+    def refuse(reason: str, place: int) -> MalformedFileError:
+        return MalformedFileError(label, f"not valid JSON ({reason}): {_ADVICE}", line_of(place))
+
+    def after_space(place: int) -> tuple[int, str]:
+        place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
+        return place, text[place : place + 1]
+
+    place, sign = after_space(text.index("[") + 1)
+    while sign != "]":
+        try:
+            row, end = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise refuse(error.msg if isinstance(error, json.JSONDecodeError) else str(error), place) from error
+        yield line_of(place), text[place:end], row
+        place, sign = after_space(end)
+        if sign == ",":
+            place, _ = after_space(place + 1)
+        elif sign != "]":
+            raise refuse("the array is not closed" if not sign else "a comma is missing", min(place, len(text) - 1))
+    end, more = after_space(place + 1)
+    if more:
+        raise refuse("something follows the array", end)
+
+
+def _object(row: Any, text: str, label: str, number: int, errors: str) -> dict[str, Any]:
+    """The value if it is an object that can be written again."""
     if not isinstance(row, dict):
         kind = "an array" if isinstance(row, list) else repr(row)[:40]
-        raise MalformedFileError(label, f"{kind} where an object is needed: write one object on each line", number)
-    if _SURROGATE.search(line):
+        raise MalformedFileError(label, f"{kind} where an object is needed: {_ADVICE}", number)
+    if _SURROGATE.search(text):
         # \\ud83d without its second half is valid JSON but no character: it could never be written as UTF-8 again
         try:
             json.dumps(row, ensure_ascii=False).encode()
@@ -61,6 +111,10 @@ def _parse(line: str, label: str, number: int, errors: str) -> dict[str, Any]:
     return row
 
 
+def _reason(error: ValueError | RecursionError) -> str:
+    return f"{error.msg} in column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
@@ -69,7 +123,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _sniff(head: bytes) -> bool:
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    return re.match(rb"(\[\s*)?\{", head.lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
 
 
 FORMATS.register("jsonl")(

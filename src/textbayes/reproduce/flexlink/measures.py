@@ -34,6 +34,10 @@ MEASURES: dict[str, tuple[Measure, Measure]] = {
 """Micro and macro measure of Tables 6, 7 and 8."""
 
 
+OVERLAP = 1.0 / 3.0
+"""Of the paper's splits: a quarter is tested, three quarters are fitted."""
+
+
 def usual_macro_f1(table: ContingencyTable) -> FloatArray:
     """The mean of the categories' F1."""
     return f_measure(table, "macro")
@@ -76,7 +80,7 @@ def of_splits(outcomes: Sequence[SplitOutcome], method: str, measure: Measure) -
 def over_splits(outcomes: Sequence[SplitOutcome], first: str, second: str, measure: Measure) -> Interval:
     """The difference between two methods, paired by split: its mean and interval over the splits."""
     gains = np.subtract(of_splits(outcomes, first, measure), of_splits(outcomes, second, measure))
-    return interval(gains.tolist(), overlap=1.0 / 3.0)  # a quarter is tested, three quarters are fitted
+    return interval(gains.tolist(), OVERLAP)
 
 
 def over_documents(

@@ -14,7 +14,7 @@ import numpy as np
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.evaluate import contingency, f_measure
 from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.walk import Fit, above_half, rate, walk
+from textbayes.reproduce.flexlink.walk import Fit, above_half, derived_rate, printed_rate, walk
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
 
@@ -28,16 +28,16 @@ class Reading(NamedTuple):
 
     ``text``: the ``body`` of a story without its title, or the whole ``story``. ``weights``: word ``counts``, or
     ``presence`` (0 or 1). ``choice``: one set of 100 words for all categories, by the ``sum`` or the ``max`` of their
-    information gains, or each category's ``own`` 100. ``rate``: the Laplace rate of γ is its ``root``, or γ itself.
-    ``invert``: δ stands for 1/δ, as the latent variable of eq. 3 would have it. ``intercept``: whether the regressions
-    have one. ``rule``: a category is given where its probability is above ½, or only to the document for which it is
-    the ``highest`` of the ten.
+    information gains, or each category's ``own`` 100. ``rate``: the Laplace rate of γ is √γ, ``derived`` from the
+    model, or γ, as eq. 9 is ``printed``. ``invert``: δ stands for 1/δ, as the latent variable of eq. 3 would have it.
+    ``intercept``: whether the regressions have one. ``rule``: a category is given where its probability is above ½, or
+    only to the document for which it is the ``highest`` of the ten.
     """
 
     text: Literal["body", "story"] = "body"
     weights: Literal["counts", "presence"] = "counts"
     choice: Literal["sum", "max", "own"] = "sum"
-    rate: Literal["root", "gamma"] = "root"
+    rate: Literal["derived", "printed"] = "derived"
     invert: bool = False
     intercept: bool = True
     rule: Literal["half", "highest"] = "half"
@@ -47,7 +47,8 @@ class Reading(NamedTuple):
     ) -> Iterator[Fit]:
         """Fits over the grid, as read."""
         asked = 1.0 / skew if self.invert else skew
-        return walk(X, y, asked, dfs, gammas, words, rate if self.rate == "root" else float, self.intercept)
+        rate = printed_rate if self.rate == "printed" else derived_rate
+        return walk(X, y, asked, dfs, gammas, words, rate, self.intercept)
 
     def decide(self, probability: FloatArray) -> BoolArray:
         """Decisions of all ten categories, as read."""

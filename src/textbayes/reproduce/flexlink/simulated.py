@@ -14,7 +14,7 @@ from textbayes.inference.newton import Newton
 from textbayes.links import make_link
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.walk import as_columns, walk
+from textbayes.reproduce.flexlink.walk import Rate, as_columns, derived_rate, walk
 
 N_OBSERVATIONS, N_PREDICTORS = 100, 10
 N_FRESH = 2000  # observations of the same design that no method has seen
@@ -119,9 +119,10 @@ def outcome(
     dfs: Sequence[float] = published.EXAMPLE_DFS,
     gammas: Sequence[float] = published.EXAMPLE_GAMMAS,
     skews: Sequence[float] = published.EXAMPLE_SKEWS,
+    rate: Rate = derived_rate,
 ) -> Outcome:
     """All methods on one data set, each at the grid point that fits the data best, as the paper reports them."""
-    tried, df = grid(data, dfs, gammas, skews), np.asarray(dfs)
+    tried, df = grid(data, dfs, gammas, skews, rate), np.asarray(dfs)
 
     def best(rows: BoolArray) -> Best:
         return _best(tried.take(rows), df[rows].tolist(), skews, gammas)
@@ -136,12 +137,14 @@ def outcome(
     )
 
 
-def grid(data: DataSet, dfs: Sequence[float], gammas: Sequence[float], skews: Sequence[float]) -> Tried:
-    """FST at every point of the grid."""
+def grid(
+    data: DataSet, dfs: Sequence[float], gammas: Sequence[float], skews: Sequence[float], rate: Rate = derived_rate
+) -> Tried:
+    """FST at every point of the grid; ``rate`` gives the Laplace rate of a γ."""
     shape = len(dfs), len(skews), len(gammas)
     tried = Tried(np.empty(shape), np.empty(shape), np.empty(shape))
     for d, skew in enumerate(skews):
-        for fit in walk(data.X, data.y[:, None], skew, dfs, gammas):
+        for fit in walk(data.X, data.y[:, None], skew, dfs, gammas, rate=rate):
             at = list(dfs).index(fit.df), d, list(gammas).index(fit.gamma)
             tried.seen[at], tried.fresh[at] = data.rates(*(fit.decide(X)[:, 0] for X in data.both))
             tried.zeros[at] = int((fit.posterior.mean[0] == 0.0).sum())

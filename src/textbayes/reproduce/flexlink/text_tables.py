@@ -9,6 +9,8 @@ import numpy as np
 from textbayes.reproduce.flexlink import published
 from textbayes.reproduce.flexlink.measures import (
     MEASURES,
+    OVERLAP,
+    interval,
     of_splits,
     over_documents,
     over_splits,
@@ -91,9 +93,23 @@ def measure_table(name: str, outcomes: Sequence[SplitOutcome]) -> Table:
         (*printed, mean, sd),
         ours,
         3,
-        (*(_f1_notes(outcomes) if name == "F1" else ()), "The splits are random: compare means, not rows.", _READING),
+        (*(_f1_notes(outcomes) if name == "F1" else ()), *mean_notes(columns, printed, values.tolist()), _READING),
         _MARK,
     )
+
+
+def mean_notes(
+    columns: Sequence[str], printed: Sequence[published.Row], ours: Sequence[Sequence[float]]
+) -> tuple[str, ...]:
+    """The means over the splits with their intervals, published and ours, if there is more than one split."""
+    notes = ["The splits are random: compare means, not rows."]
+    if len(ours) > 1:
+        parts = []
+        for name, of_paper, own in zip(columns, zip(*printed, strict=True), zip(*ours, strict=True), strict=True):
+            both = interval([float(value or 0.0) for value in of_paper], OVERLAP), interval(own, OVERLAP)
+            parts.append(f"{name} published {both[0]}, ours {both[1]}")
+        notes[0] += " Means (95% intervals): " + "; ".join(parts) + "."
+    return tuple(notes)
 
 
 def _f1_notes(outcomes: Sequence[SplitOutcome]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from textbayes.priors.laplace import Laplace
 
 Rate = Callable[[float], float]
 
-_COLD, _WARM = 1e-4, 1e-2  # tolerances: a warm start is measured against gradients that are as small as the penalty
+_COLD = 1e-4  # tolerance of a cold start, as a share of the largest gradient there
+_WARM = 1e-2  # tolerance of a warm start, as a share of the penalty that the gradients must not exceed
 _MAX_ITER = 300
 _HALF = 0.5 + 1e-12  # a document that no weight moves has p = ½ up to rounding, and p must be above ½
 _FEW_DF = 2.0  # up to here a second start found modes of a higher posterior often enough to be worth its time
@@ -46,8 +47,13 @@ def above_half(probability: FloatArray) -> BoolArray:
     return probability > _HALF
 
 
-def rate(gamma: float) -> float:
-    """The Laplace rate of γ: √γ, which is what τ ~ (γ/2) exp(−γτ/2) integrates to."""
+def printed_rate(gamma: float) -> float:
+    """The Laplace rate of γ in the E-step as printed, E[1/τ] = γ/|β| (eq. 9): γ itself."""
+    return gamma
+
+
+def derived_rate(gamma: float) -> float:
+    """The Laplace rate of γ in the model as stated: √γ, which is what τ ~ (γ/2) exp(−γτ/2) integrates to."""
     return float(np.sqrt(gamma))
 
 
@@ -58,7 +64,7 @@ def walk(
     dfs: Sequence[float],
     gammas: Sequence[float],
     words: BoolArray | None = None,
-    rate: Rate = rate,
+    rate: Rate = derived_rate,
     intercept: bool = True,
 ) -> Iterator[Fit]:
     """Fits from the largest degrees of freedom to the smallest, and for each from the largest γ to the smallest.
@@ -86,16 +92,20 @@ def walk(
     for df in sorted(dfs, reverse=True):
         link = make_link(f"skew_t:df={df},skew={skew}")
         last: Posterior | None = None
+        before = 0.0  # the penalty at the last mode, and so the largest gradient there, which tolerances are shares of
         here: dict[float, Posterior] = {}
         for gamma in sorted(gammas, reverse=True):
-            prior = Laplace(scale=1.0 / rate(gamma))
+            level = rate(gamma)
+            prior = Laplace(scale=1.0 / level)
             free = prior.rescaled(np.inf) if intercept else None
             problem = Problem(columns, signs, link, prior, free, None, words)
             starts = [last] if last is not None else [above.get(gamma)]
             if df <= _FEW_DF and gamma in above:
                 starts = [last, above[gamma]]
-            cold = any(start is None for start in starts)
-            here[gamma] = last = best_of_starts(Coordinate(_COLD if cold else _WARM, _MAX_ITER), problem, starts)
+            warm = _WARM * (level / before if last is not None else 1.0)
+            tolerance = _COLD if any(start is None for start in starts) else warm
+            here[gamma] = last = best_of_starts(Coordinate(tolerance, _MAX_ITER), problem, starts)
+            before = level
             yield Fit(df, gamma, link, last)
         above = here
 
