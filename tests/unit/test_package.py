@@ -70,3 +70,25 @@ print(sum(misses.values()), [key for key, value in misses.items() if value])
     first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     assert int(first.split()[0]) > 0, "the first process compiles: otherwise this test sees nothing"
     assert second.split()[0] == "0", second
+
+
+def test_a_user_who_waits_for_the_compiler_is_told_why_once(tmp_path):
+    code = """
+import numpy as np, numba
+from textbayes.kernels.logit import logit_likelihood
+from textbayes.kernels.sparse import times
+foreign = lambda x: x + 1
+foreign.__module__ = None
+assert numba.njit(foreign)(1) == 2
+logit_likelihood(np.zeros(2), np.ones(2), np.empty(0))
+times(np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), np.ones((1, 1)), 1)
+"""
+
+    def said() -> str:
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+        ).stderr
+
+    assert said() == "textbayes: compiling its kernels for this machine (once, a few seconds) ...\n"
+    assert said() == ""

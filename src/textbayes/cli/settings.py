@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -47,3 +48,5 @@ def warn(message: str) -> None:
 def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and parameter.name:
         setattr(context.find_root().ensure_object(Settings), parameter.name, True)
+        if parameter.name == "quiet":
+            logging.getLogger("textbayes").setLevel(logging.ERROR)  # what the library has to say by itself

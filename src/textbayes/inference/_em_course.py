@@ -151,7 +151,7 @@ class EmCourse:
         penalty: tuple[Any, Any, Any, Any, Any] = tuple(part[columns] for part in parts)  # type: ignore[assignment]
         intercept: tuple[float, float, float] = fit.b, fit.intercept_l1, fit.intercept_l2
         _, new_w, shift, eta_step, _ = newton_step(
-            *arrays, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL, _MAX_SWEEPS
+            *arrays, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL, _MAX_SWEEPS, 0.0, 0.0
         )
         moved = fit.line_search(new_w, shift, eta_step, columns)
         self.record(fit.label, fit.w, fit.b)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import FitInfo, Posterior, Problem
-from textbayes.kernels.coordinate import violation_at
+from textbayes.kernels.coordinate import dot, penalty_value, violation_at, violations
 from textbayes.priors.base import BasePrior
 
 MAX_NEWTON = 50
 _ARMIJO = 0.01
 _SMALLEST_STEP = 1e-10
+_ROUNDING = 64.0 * float(np.finfo(float).eps)  # relative error that sums over documents and words may have
 _HESSIAN_FLOOR = 1e-8  # a document that is certain must not leave a word without curvature
-_BLOCK = 8  # labels that share one reading of the matrix; fixed, so that results do not depend on the threads
+# A document far on the wrong side has a full slope and hardly any curvature: by itself it would ask for a step of any
+# length. Its curvature is taken to be at least what sends its own predictor this far. (Where tails are heavy, slopes
+# fall off by themselves and predictors do go far.)
+_REACH = 8.0
+_BLOCK = 8  # labels at most that share one reading of the matrix
 
 
 def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Posterior], None]) -> Posterior:
@@ -25,11 +32,23 @@ def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Poste
     n_labels, n_features = problem.y.shape[1], problem.X.shape[1]
     info = FitInfo(np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, np.int64), np.zeros(n_labels, np.bool_))
     out = Posterior(np.zeros((n_labels, n_features)), np.zeros(n_labels), None, info)
-    blocks = [range(first, min(first + _BLOCK, n_labels)) for first in range(0, n_labels, _BLOCK)]
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
-        for _ in pool.map(lambda block: solve(block, out), blocks):
+        for _ in pool.map(lambda block: solve(block, out), blocks_of(n_labels)):
             pass
     return out
+
+
+def blocks_of(n_labels: int) -> list[range]:
+    """Labels in blocks of nearly equal size, an even number of them, so that two cores end at the same time.
+
+    The number of threads has no say in it: results must not depend on that.
+
+    >>> blocks_of(11), blocks_of(1)
+    ([range(0, 6), range(6, 11)], [range(0, 1)])
+    """
+    n_blocks = min(n_labels, 2 * math.ceil(n_labels / (2 * _BLOCK)))
+    ends = [(k * n_labels + n_blocks - 1) // n_blocks for k in range(n_blocks + 1)]
+    return [range(start, stop) for start, stop in pairwise(ends)]
 
 
 class LabelFit:
@@ -54,6 +73,7 @@ class LabelFit:
         self.w = np.clip(at, lower, upper)  # a start need not know of signs
         self.b = 0.0 if self.cold or start is None else float(start.intercept[label])
         self.n_iter = 0
+        self.gain = 0.0  # of the last step: by how much it lowered the objective
         self.stuck = False  # no step improves the objective any more: rounding is all that is left
         self.reference = 0.0
         self.relinearise()
@@ -70,7 +90,9 @@ class LabelFit:
         link = self.problem.link
         total, score, omega = link.likelihood(eta, y, weight)
         floor = _HESSIAN_FLOOR if weight is None else _HESSIAN_FLOOR * weight
-        if not link.log_concave and (bent := omega <= 0.0).any():
+        if link.log_concave:
+            return total, score, np.maximum(omega, np.maximum(np.abs(score) / _REACH, floor))
+        if (bent := omega <= 0.0).any():
             # Newton needs a model that is convex: where the exact one is not, the majorising one takes its place.
             omega[bent] = link.curvature(eta[bent], y[bent]) * (1.0 if weight is None else weight[bent])
         return total, score, np.maximum(omega, floor)
@@ -89,7 +111,7 @@ class LabelFit:
         """−log likelihood − log prior up to the prior's constant, of the weights as they are."""
         intercept = self.problem.intercept_prior
         if self.prior.exact_local and (intercept is None or intercept.exact_local):
-            return self._penalty_value(self.w, self.b) - self.likelihood
+            return self._penalty_value(self.w, self.b, self.penalty) - self.likelihood
         of_intercept = 0.0 if intercept is None else float(intercept.penalty(np.array([self.b]))[0])
         return float(self.prior.penalty(self.w).sum()) + of_intercept - self.likelihood
 
@@ -100,24 +122,15 @@ class LabelFit:
             return np.array([positive.sum(), (~positive).sum()], dtype=np.float64)
         return np.array([weight[positive].sum(), weight[~positive].sum()])
 
-    def _penalty_value(self, w: FloatArray, b: float, columns: AnyArray | slice = slice(None)) -> float:
-        center, l1, l2 = (part[columns] for part in self.penalty)
-        offset = w - center
+    def _penalty_value(self, w: FloatArray, b: float, penalty: LocalPenalty) -> float:
         of_intercept = max(self.intercept_l1, 0.0) * abs(b) + 0.5 * self.intercept_l2 * b * b
-        return float(l1 @ np.abs(offset) + 0.5 * (l2 @ offset**2)) + of_intercept
+        return float(penalty_value(w, *penalty)) + of_intercept
 
     # -- optimality -----------------------------------------------------------------------------------------------
     def violation(self, gradient: FloatArray) -> FloatArray:
         """Per word the distance of zero from the subdifferential of the objective."""
         self.relinearise()
-        offset = self.w - self.penalty.center
-        smooth = gradient - self.penalty.l2 * offset
-        at_center = np.maximum(np.abs(smooth) - self.penalty.l1, 0.0)
-        violation = np.where(offset == 0.0, at_center, np.abs(smooth - np.sign(offset) * self.penalty.l1))
-        if self.prior.signed:  # at a bound only the step back inside counts, and only if it gains
-            up = smooth - np.where(offset >= 0.0, 1.0, -1.0) * self.penalty.l1
-            down = -smooth - np.where(offset <= 0.0, 1.0, -1.0) * self.penalty.l1
-            violation[((offset <= self.low) & (up <= 0.0)) | ((offset >= self.high) & (down <= 0.0))] = 0.0
+        violation: FloatArray = violations(gradient, self.w, *self.penalty, self.low, self.high)
         if self.one_sided:
             violation[:] = 0.0
         if self.allowed is not None:
@@ -173,24 +186,26 @@ class LabelFit:
     ) -> bool:
         """Go from the present weights towards ``new_w`` as far as the objective falls enough; False if it cannot."""
         self.n_iter += 1
-        w = self.w[columns]
-        step = new_w - w
-        old = self._penalty_value(w, self.b, columns)
-        slope = self._penalty_value(new_w, self.b + shift, columns) - old - float(self.score @ eta_step)
+        w, penalty = self.w[columns], LocalPenalty(*(part[columns] for part in self.penalty))
+        old = self._penalty_value(w, self.b, penalty)
+        change = self._penalty_value(new_w, self.b + shift, penalty) - old
+        slope = change - float(dot(self.score, eta_step))
         # Close to the optimum a step's gain drowns in the rounding of the sums it is read from.
-        rounding = 4.0 * np.finfo(float).eps * (abs(self.likelihood) + old)
-        size = 1.0
+        rounding = _ROUNDING * (abs(self.likelihood) + old)
+        size, here = 1.0, new_w
         while size > _SMALLEST_STEP:
             eta = self.eta + size * eta_step
             likelihood, score, omega = self._derivatives(eta, self.y, self.problem.sample_weight)
-            change = self._penalty_value(w + size * step, self.b + size * shift, columns) - old
-            if change - likelihood + self.likelihood <= _ARMIJO * size * slope + rounding:
-                # A full step takes the new weights themselves: w + (new − w) would leave dust where new is exact.
-                self.w[columns] = new_w if size == 1.0 else w + size * step
+            loss = change - likelihood + self.likelihood
+            if loss <= _ARMIJO * size * slope + rounding:
+                self.w[columns] = here
                 self.b += size * shift
                 self.eta, self.likelihood, self.score, self.omega = eta, likelihood, score, omega
+                self.gain = -loss
                 return True
             size /= 2.0
+            here = w + size * (new_w - w)
+            change = self._penalty_value(here, self.b + size * shift, penalty) - old
         self.stuck = True
         return False
 

@@ -6,7 +6,7 @@ same point, or its own moved as the guide moved. The gradient that ended the las
 only a working set of those that violate the new penalty most is solved on, and one reading of the matrix for all labels
 of the block tells whether a word left out should have been in. (The sequential strong rule of Tibshirani et al. 2012,
 JRSS B 74, would keep every word: on a grid of ten values the penalty falls by more than half from point to point.)
-Newton steps read documents that are settled only once (``kernels/thinned.py``).
+Newton steps read documents that are settled only once (``kernels/coordinate.py``).
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._label import MAX_NEWTON, LabelFit
+from textbayes.inference._working_set import WorkingSet, choose
 from textbayes.inference.base import Problem
 from textbayes.kernels.coordinate import gather_columns
 from textbayes.kernels.sparse import times, transpose_times
-from textbayes.kernels.thinned import newton_step_thinned
 
-_MIN_NEW = 64  # words that a working set may add to the support at least,
-_GROWTH = 0.5  # or this share of the support
-_SWEEP_TOL, _MAX_SWEEPS = 0.1, 30  # the quadratic model need not be solved better than the likelihood resembles it
+_GROWTH = 0.5  # times the support: words that a working set may add to it
+_SWEEP_TOL = 0.1  # the quadratic model need not be solved better than the likelihood resembles it
 _SUB_GOAL = 0.1  # a working set is left when its violation has fallen to this share of the full one
 _STALLED = 10.0  # times tol²: relative gain in a round below which a fit has arrived
 _THIN = 0.01  # documents whose curvature is below this share of the smallest penalty are settled
@@ -178,7 +177,7 @@ class _BlockSolver:
                     ends[k] = _End(gradient, worst, arrived or fit.stuck)
                 else:
                     values[k], gradients[k] = value, None
-                    self._solve_working_set(fit, _choose(fit, violation), worst, value)
+                    self._solve_working_set(fit, choose(fit, violation, _GROWTH), worst, value)
             going = [k for k in going if k not in ends]
             if not going:
                 break
@@ -193,33 +192,12 @@ class _BlockSolver:
                 gradients[k] = gradient
 
     def _solve_working_set(self, fit: LabelFit, columns: IntArray, worst: float, value: float) -> None:
-        arrays: tuple[Any, Any, Any] = gather_columns(self.X.indptr, self.X.indices, self.X.data, columns)
-        center, l1, l2 = (part[columns] for part in fit.penalty)
-        low, high = fit.low[columns], fit.high[columns]
+        working_set = WorkingSet(fit, columns)
         target = max(_SUB_GOAL * worst, 0.3 * self.tol * fit.reference)
-        smallest = float(l1.min(initial=np.inf)) / self.largest
-        last = fit._penalty_value(fit.w[columns], fit.b, columns) - fit.likelihood
+        smallest = float(fit.penalty.l1[columns].min(initial=np.inf)) / self.largest
         for _ in range(MAX_NEWTON):
             floor = min(_THIN * smallest, _THIN_MOST * float(fit.omega.max()))
-            left, new_w, shift, eta_step, _ = newton_step_thinned(
-                *arrays, fit.score, fit.omega, center, l1, l2, low, high, fit.w[columns], fit.b, fit.intercept_l1,
-                fit.intercept_l2, _SWEEP_TOL, _MAX_SWEEPS, floor, target,
-            )  # fmt: skip
-            if left <= target or not fit.line_search(new_w, shift, eta_step, columns):
+            if not working_set.newton_step(_SWEEP_TOL, floor, target):
                 return
-            now = fit._penalty_value(fit.w[columns], fit.b, columns) - fit.likelihood
-            if last - now <= 0.1 * self.stalled * abs(value):
+            if fit.gain <= 0.1 * self.stalled * abs(value):
                 return
-            last = now
-
-
-def _choose(fit: LabelFit, violation: FloatArray) -> IntArray:
-    """The support and the words that violate their conditions most."""
-    chosen = fit.w != fit.penalty.center
-    eager = np.where(chosen, 0.0, violation)
-    candidates = np.flatnonzero(eager > 0.0)
-    most = max(_MIN_NEW, int(_GROWTH * np.count_nonzero(chosen)))
-    if len(candidates) > most:
-        candidates = candidates[np.argpartition(eager[candidates], -most)[-most:]]
-    chosen[candidates] = True
-    return np.flatnonzero(chosen)

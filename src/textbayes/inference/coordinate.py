@@ -16,20 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import FloatArray
 from textbayes.inference import inferences
 from textbayes.inference._label import MAX_NEWTON, LabelFit, solve_in_blocks
+from textbayes.inference._working_set import WorkingSet, choose
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.inference.starts import away_from_pole
-from textbayes.kernels.coordinate import gather_columns, newton_step
-from textbayes.kernels.gram import gather_rows, newton_step_gram
 from textbayes.kernels.sparse import times, transpose_times
 
-_MIN_WORKING_SET = 64
-_MAX_SWEEPS = 50
-_SWEEP_TOL = 0.05  # sweeps end when the quadratic model's violation has fallen to this share
-_MAX_GRAM = 1024  # columns; beyond that the Gram matrix leaves the cache
-_TYPICAL_SWEEPS = 10
+_GROWTH = 1.0  # times the support: words that a working set may add to it
+_NEWTON_STEPS = 3  # per working set: a new reading of the matrix, shared by 8 labels, costs less than one more;
+_HASTY_ROUNDS = 20  # in a fit that takes more rounds than this, the words are settled and the steps decide
+_SUB_GOAL = 0.1  # or until its violation has fallen to this share of the full one
+_SWEEP_TOL = 0.2  # sweeps end when the quadratic model's violation has fallen to this share
+_SETTLED = 1e-3  # documents with less than this share of the largest curvature are settled: see the kernels
 
 
 @inferences.register("coordinate")
@@ -50,13 +50,17 @@ class Coordinate(BaseInference):
 
     def _solve_block(self, X: Any, fits: list[LabelFit], out: Posterior) -> None:
         weights = np.stack([fit.w for fit in fits], axis=1)
-        eta = times(X.indptr, X.indices, X.data, weights, X.shape[0])
+        if weights.any():
+            eta = times(X.indptr, X.indices, X.data, weights, X.shape[0])
+        else:  # the usual cold start
+            eta = np.zeros((X.shape[0], len(fits)))
         for k, fit in enumerate(fits):
             fit.eta = eta[:, k] + fit.b
             fit.start_intercept()
             self.record(fit.label, fit.w, fit.b)
+            fit.refresh()
         for round_ in range(self.max_iter + 1):
-            scores = np.stack([fit.refresh() for fit in fits], axis=1)
+            scores = np.stack([fit.score for fit in fits], axis=1)
             gradients = np.ascontiguousarray(transpose_times(X.indptr, X.indices, X.data, scores).T)
             unfinished = []
             for fit, gradient in zip(fits, gradients, strict=True):
@@ -64,51 +68,18 @@ class Coordinate(BaseInference):
                 if round_ == self.max_iter or fit.worst(violation) <= self.tol * fit.reference:
                     fit.write(out, violation, self.tol)
                 else:
-                    self._solve_working_set(fit, violation)
+                    self._solve_working_set(fit, violation, _NEWTON_STEPS if round_ < _HASTY_ROUNDS else MAX_NEWTON)
                     unfinished.append(fit)
             fits = unfinished
             if not fits:
                 return
 
-    def _solve_working_set(self, fit: LabelFit, violation: FloatArray) -> None:
+    def _solve_working_set(self, fit: LabelFit, violation: FloatArray, most_steps: int) -> None:
         """Newton steps on the words that violate most, until their violation is a fraction of the full one."""
-        working_set = _WorkingSet(fit.problem.X, _choose(fit, violation))
-        columns = working_set.columns
-        target = max(0.1 * fit.worst(violation), 0.3 * self.tol * fit.reference)
-        for _ in range(MAX_NEWTON):
-            center, l1, l2 = (part[columns] for part in fit.penalty)
-            left, new_w, shift, eta_step, _ = working_set.newton_step(
-                fit.score, fit.omega, center, l1, l2, fit.low[columns], fit.high[columns], fit.w[columns], fit.b,
-                fit.intercept_l1, fit.intercept_l2,
-            )  # fmt: skip
-            if left <= target or not fit.line_search(new_w, shift, eta_step, columns):
+        working_set = WorkingSet(fit, choose(fit, violation, _GROWTH))
+        target = max(_SUB_GOAL * fit.worst(violation), 0.3 * self.tol * fit.reference)
+        for _ in range(most_steps):
+            if not working_set.newton_step(_SWEEP_TOL, _SETTLED * float(fit.omega.max()), target):
                 return
             fit.relinearise()
             self.record(fit.label, fit.w, fit.b)
-
-
-class _WorkingSet:
-    """The columns a label is solved on, laid out for the cheaper of the two kernels."""
-
-    def __init__(self, X: Any, columns: IntArray) -> None:
-        self.columns = columns
-        indptr, indices, data = gather_columns(X.indptr, X.indices, X.data, columns)
-        self._arrays: tuple[Any, ...] = indptr, indices, data
-        self._step: Any = newton_step
-        size = len(columns)
-        if size <= _MAX_GRAM:
-            *rows, n_pairs = gather_rows(indptr, indices, data, X.shape[0])
-            if n_pairs + size * size * _TYPICAL_SWEEPS < 2 * len(data) * _TYPICAL_SWEEPS:
-                self._arrays, self._step = tuple(rows), newton_step_gram
-
-    def newton_step(self, *model: AnyArray | float) -> tuple[float, FloatArray, float, FloatArray, int]:
-        return self._step(*self._arrays, *model, _SWEEP_TOL, _MAX_SWEEPS)
-
-
-def _choose(fit: LabelFit, violation: FloatArray) -> IntArray:
-    """The support and the worst violators, twice as many as the support or a minimum."""
-    support = fit.w != fit.penalty.center
-    support |= (fit.penalty.l1 == 0.0) & (violation > 0.0)  # without a kink every word takes part
-    ranked = np.where(support, np.inf, violation)
-    size = min(max(_MIN_WORKING_SET, 2 * int(support.sum())), int((ranked > 0.0).sum()))
-    return np.sort(np.argsort(-ranked, kind="stable")[:size])

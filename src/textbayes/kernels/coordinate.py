@@ -8,6 +8,10 @@ with d = X (w − w₀) + (b − b₀) and low_j ≤ w_j − c_j ≤ high_j, by 
 optimum is known after every step from two running sums, so it costs O(1) a step instead of a pass over all documents.
 This file keeps the residual of every document (cost of a step: the column's non-zeros); ``gram.py`` keeps the gradient
 of every column instead and is faster for small working sets.
+
+Most documents of a fit lie far on their own side, and reading them in every sweep is wasted. Those with curvature below
+``floor`` keep their part of the gradient, exactly, but of their part of XᵀΩX only the diagonal is kept. The model still
+touches the objective with the right slope, so a line search along its step leads to the same optimum.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from numba import njit
 from textbayes.core.types import FloatArray, IntArray
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
+SPARE_EFFORT = 0.1  # of the violation aimed at: sweeps need not be finer than this
 
 
 @njit(cache=True, nogil=True)
@@ -41,6 +46,25 @@ def gather_columns(indptr: IntArray, indices: IntArray, data: FloatArray, column
 
 
 @njit(cache=True, nogil=True)
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """Σ a·b without the linear algebra library, whose threads would get in the way of ours."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def penalty_value(w, center, l1, l2):  # type: ignore[no-untyped-def]
+    """Σ_j [ l1_j |w_j − c_j| + ½ l2_j (w_j − c_j)² ]."""
+    total = 0.0
+    for j in range(len(w)):
+        offset = w[j] - center[j]
+        total += l1[j] * abs(offset) + 0.5 * l2[j] * offset * offset
+    return total
+
+
+@njit(cache=True, nogil=True)
 def violation_at(gradient, offset, l1, l2, low, high):  # type: ignore[no-untyped-def]
     """What a step up or down from offset = w − c would gain at first, the larger of the two that are allowed.
 
@@ -56,6 +80,24 @@ def violation_at(gradient, offset, l1, l2, low, high):  # type: ignore[no-untype
 
 
 @njit(cache=True, nogil=True)
+def worst_violation(gradient, mass, shift, w, center, l1, l2, low, high):  # type: ignore[no-untyped-def]
+    """The largest violation of the words once the intercept has moved by ``shift``; ``mass`` is Σ omega·x."""
+    worst = 0.0
+    for k in range(len(w)):
+        worst = max(worst, violation_at(gradient[k] - shift * mass[k], w[k] - center[k], l1[k], l2[k], low[k], high[k]))
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def violations(gradient, w, center, l1, l2, low, high):  # type: ignore[no-untyped-def]
+    """``violation_at`` of every word."""
+    out = np.empty(len(w))
+    for k in range(len(w)):
+        out[k] = violation_at(gradient[k], w[k] - center[k], l1[k], l2[k], low[k], high[k])
+    return out
+
+
+@njit(cache=True, nogil=True)
 def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore[no-untyped-def]
     """argmin over u in [low, high] of ½ curvature·u² − target·u + l1·|u| + ½ l2·u²."""
     u = 0.0
@@ -67,50 +109,86 @@ def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def weigh_columns(indptr, indices, data, score, omega, weighted):  # type: ignore[no-untyped-def]
-    """Per column Σ x·score, Σ omega·x and Σ omega·x²; fills ``weighted`` with omega·x for the sweeps."""
+def keep_documents(score, omega, floor):  # type: ignore[no-untyped-def]
+    """New numbers of documents with curvature of at least ``floor``, −1 for the others; the scores of those kept."""
+    number = np.empty(len(omega), dtype=np.int32)
+    kept = np.empty(len(omega))
+    n_kept = 0
+    for i in range(len(omega)):
+        if omega[i] >= floor:
+            number[i] = n_kept
+            kept[n_kept] = score[i]
+            n_kept += 1
+        else:
+            number[i] = -1
+    return number, kept[:n_kept]
+
+
+@njit(cache=True, nogil=True)
+def thin_columns(indptr, indices, data, score, omega, number):  # type: ignore[no-untyped-def]
+    """The columns with the documents kept alone, and per column what the model needs of all documents.
+
+    Returns the thinned CSC arrays with omega·x beside x, and Σ x·score over all and over the dropped documents, Σ
+    omega·x over the kept, Σ omega·x² over all and over the dropped.
+    """
     n_columns = len(indptr) - 1
-    gradient = np.empty(n_columns)
-    mass = np.empty(n_columns)
-    curvature = np.empty(n_columns)
+    thin_indptr = np.zeros(n_columns + 1, dtype=np.int64)
+    thin_indices = np.empty(len(indices), dtype=np.int32)
+    thin_data, weighted = np.empty(len(data)), np.empty(len(data))
+    gradient, lost_gradient = np.empty(n_columns), np.empty(n_columns)
+    mass, curvature, lost_curvature = np.empty(n_columns), np.empty(n_columns), np.empty(n_columns)
+    slot = 0
     for k in range(n_columns):
-        g = m = h = 0.0
+        g = g_lost = m = h = h_lost = 0.0
         for t in range(U(indptr[k]), U(indptr[k + 1])):
             i, x = U(indices[t]), data[t]
-            g += x * score[i]
             wx = omega[i] * x
-            weighted[t] = wx
-            m += wx
-            h += wx * x
-        gradient[k], mass[k], curvature[k] = g, m, h
-    return gradient, mass, curvature
+            if number[i] >= 0:
+                thin_indices[slot] = number[i]
+                thin_data[slot] = x
+                weighted[slot] = wx
+                slot += 1
+                g += x * score[i]
+                m += wx
+                h += wx * x
+            else:
+                g_lost += x * score[i]
+                h_lost += wx * x
+        thin_indptr[k + 1] = slot
+        gradient[k], lost_gradient[k], mass[k] = g + g_lost, g_lost, m
+        curvature[k], lost_curvature[k] = h + h_lost, h_lost
+    return thin_indptr, thin_indices, thin_data, weighted, gradient, lost_gradient, mass, curvature, lost_curvature
 
 
 @njit(cache=True, nogil=True)
 def newton_step(  # type: ignore[no-untyped-def]
     indptr, indices, data, score, omega, center, l1, l2, low, high, w, b, intercept_l1, intercept_l2, sweep_tol,
-    max_sweeps
+    max_sweeps, floor, target
 ):  # fmt: skip
     """One proximal Newton direction on the working set; a negative ``intercept_l1`` means that there is no intercept.
 
     Returns the largest violation at the start, the new weights, the intercept's shift, the change of eta and the number
-    of sweeps. Sweeps end when no step changes the model's gradient by more than ``sweep_tol`` times that violation;
-    between full sweeps only the columns away from their centre are swept.
+    of sweeps. Where that violation is at most ``target``, nothing is done but to say so. Sweeps end when no step
+    changes the model's gradient by more than ``sweep_tol`` times the words' largest violation; between full sweeps only
+    the columns away from their centre are swept.
     """
     n_columns, n_rows = len(indptr) - 1, len(score)
-    weighted = np.empty(len(data))
-    gradient, mass, curvature = weigh_columns(indptr, indices, data, score, omega, weighted)
-    violation = 0.0
-    for k in range(n_columns):
-        violation = max(violation, violation_at(gradient[k], w[k] - center[k], l1[k], l2[k], low[k], high[k]))
+    number, residual = keep_documents(score, omega, floor)
+    thin_indptr, thin_indices, thin_data, weighted, gradient, lost_gradient, mass, curvature, lost_curvature = (
+        thin_columns(indptr, indices, data, score, omega, number)
+    )
+    violation = worst_violation(gradient, mass, 0.0, w, center, l1, l2, low, high)
     has_intercept = intercept_l1 >= 0.0
     residual_sum, omega_sum = score.sum(), omega.sum()
     shift = 0.0
     if has_intercept:
         violation = max(violation, violation_at(residual_sum, b, intercept_l1, intercept_l2, -np.inf, np.inf))
         shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
-    tol = sweep_tol * violation
-    residual = score.copy()
+    if violation <= target:
+        return violation, w, 0.0, score[:0], 0
+    # The intercept's own violation, a sum over all documents, must not make the words' look small: it goes at once.
+    of_words = worst_violation(gradient, mass, shift, w, center, l1, l2, low, high)
+    tol = max(sweep_tol * of_words, SPARE_EFFORT * target)
     new_w = w.copy()
     active = np.empty(n_columns, dtype=np.int64)
     n_active, full, sweeps = 0, True, 0
@@ -121,10 +199,10 @@ def newton_step(  # type: ignore[no-untyped-def]
             n_active = 0
         for position in range(n_columns if full else n_active):
             k = position if full else active[position]
-            start, stop = U(indptr[k]), U(indptr[k + 1])
-            g = -shift * mass[k]
+            start, stop = U(thin_indptr[k]), U(thin_indptr[k + 1])
+            g = lost_gradient[k] - lost_curvature[k] * (new_w[k] - w[k]) - shift * mass[k]
             for t in range(start, stop):
-                g += data[t] * residual[U(indices[t])]
+                g += thin_data[t] * residual[U(thin_indices[t])]
             h = curvature[k]
             if has_intercept and intercept_l1 == 0.0:
                 # The step moves the intercept along: the curvature is that of the centred column.
@@ -136,7 +214,7 @@ def newton_step(  # type: ignore[no-untyped-def]
             if step != 0.0:
                 new_w[k] = center[k] + new_offset
                 for t in range(start, stop):
-                    residual[U(indices[t])] -= step * weighted[t]
+                    residual[U(thin_indices[t])] -= step * weighted[t]
                 if has_intercept:
                     residual_sum -= step * mass[k]
                     shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b

@@ -37,6 +37,11 @@ class Tail(NamedTuple):
     excess: FloatArray
 
 
+def scaled_excess(tau: FloatArray, df: float) -> FloatArray:
+    """e(t)·√(1 + t²/ν)·(1 + τ) at τ = t/√(1 + t²/ν), for finite ν."""
+    return _chebyshev(_to_unit(tau, df), _fit(df))
+
+
 @lru_cache(maxsize=256)
 def student_tail(df: float) -> Callable[[FloatArray], Tail]:
     """The function t ↦ Tail for t ≥ 0; ``df`` may be inf (normal).
@@ -68,6 +73,7 @@ def _normal_tail(t: FloatArray) -> Tail:
     return Tail(log_prob, hazard, product / hazard)
 
 
+@lru_cache(maxsize=256)
 def _fit(df: float) -> FloatArray:
     """Chebyshev series of e(t)·√(1 + t²/ν)·(1 + τ), which stays of order 1, in log(1 + τ/2), τ = t/√(1 + t²/ν).
 

@@ -8,7 +8,7 @@ from scipy import special
 from textbayes.core.types import FloatArray
 from textbayes.links import links
 from textbayes.links._quadrature import check_moments
-from textbayes.links.base import BaseLink, Derivatives, Moments
+from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
 
 _SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
 # Below this margin φ/Φ ≈ −m and the difference φ/Φ + m cancels; a continued fraction gives it directly.
@@ -34,19 +34,25 @@ class Probit(BaseLink):
         return special.log_ndtr(y * eta)
 
     def score(self, eta: FloatArray, y: FloatArray) -> FloatArray:
-        return y * _inverse_mills(y * eta)
+        return y * inverse_mills(y * eta)
 
     def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         return np.ones_like(eta)
 
     def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         m = y * eta
-        return _hessian(m, _inverse_mills(m))
+        return _hessian(m, inverse_mills(m))
 
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
         m = y * eta
-        ratio = _inverse_mills(m)
+        ratio = inverse_mills(m)
         return Derivatives(special.log_ndtr(m), y * ratio, _hessian(m, ratio))
+
+    def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
+        from textbayes.links._tail_table import compiled_likelihood
+
+        compiled = compiled_likelihood(np.inf, 1.0, eta, y, weight)
+        return super().likelihood(eta, y, weight) if compiled is None else compiled
 
     def probability(self, eta: FloatArray) -> FloatArray:
         return special.ndtr(eta)
@@ -61,7 +67,7 @@ class Probit(BaseLink):
         return Moments(log_z, slope / spread, -bend / (1.0 + var))
 
 
-def _inverse_mills(m: FloatArray) -> FloatArray:
+def inverse_mills(m: FloatArray) -> FloatArray:
     """φ(m)/Φ(m) by the scaled complementary error function: no overflow, no cancellation."""
     return _SQRT_2_OVER_PI / special.erfcx(-m / np.sqrt(2.0))
 
@@ -70,13 +76,13 @@ def _hessian(m: FloatArray, ratio: FloatArray) -> FloatArray:
     out = ratio * (ratio + m)
     far = m < _FAR_TAIL
     if far.any():
-        out[far] = ratio[far] * _excess(-m[far])
+        out[far] = ratio[far] * mills_excess(-m[far], _FRACTION_TERMS)
     return out
 
 
-def _excess(t: FloatArray) -> FloatArray:
+def mills_excess(t: FloatArray, n_terms: int) -> FloatArray:
     """φ(t)/Φ(−t) − t = 1/(t + 2/(t + 3/(t + …))) for t > 0 (Laplace's continued fraction)."""
     tail = t
-    for k in range(_FRACTION_TERMS, 1, -1):
+    for k in range(n_terms, 1, -1):
         tail = t + k / tail
     return 1.0 / tail

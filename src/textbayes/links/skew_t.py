@@ -12,7 +12,8 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.links import links
 from textbayes.links._majorise import sharp_curvature
 from textbayes.links._student import Tail, student_tail
-from textbayes.links.base import BaseLink, Derivatives
+from textbayes.links._tail_table import compiled_likelihood
+from textbayes.links.base import BaseLink, Derivatives, Likelihood
 
 _LEAST_DF = 0.5
 _MOST_SKEW = 1000.0
@@ -101,6 +102,10 @@ class SkewT(BaseLink):
         slope = np.where(against, hazard, hazard * q / (1.0 - q))
         hessian = slope * np.where(against, excess, slope + hazard - excess)
         return Derivatives(np.where(against, log_q, np.log1p(-q)), y * slope, hessian)
+
+    def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
+        compiled = compiled_likelihood(self.df, self.skew, eta, y, weight)
+        return super().likelihood(eta, y, weight) if compiled is None else compiled
 
     def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         unit = min(self.skew, 1.0 / self.skew)

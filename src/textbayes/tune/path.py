@@ -12,11 +12,10 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference import BaseInference, FitInfo, Posterior, Problem, make_inference
+from textbayes.inference._label import blocks_of
 from textbayes.inference._path import Solution, solve_path
 from textbayes.inference.coordinate import Coordinate
 from textbayes.priors.base import BasePrior
-
-_BLOCK = 8  # labels that share one reading of the matrix; fixed, so that results do not depend on the threads
 
 
 class Path(NamedTuple):
@@ -116,7 +115,7 @@ def regularisation_path(
         A fit ends when its largest violation is at most ``tol`` times the largest partial derivative at its start, or
         when a round lowers the objective by less than 10·tol² of itself; after ``max_iter`` rounds at the latest.
     n_jobs : int
-        Threads over blocks of 8 labels; the result does not depend on it.
+        Threads over blocks of labels; the result does not depend on it.
     guide : Path or None
         The path of the same labels and factors on all documents, where ``problem`` holds a fold of them: its solutions
         are further starts.
@@ -146,7 +145,7 @@ def regularisation_path(
         return _one_after_the_other(problems, factors, method, warm=True, guide=guide)
     Coordinate.check(problem.link, prior)
     n_labels = factors.shape[1]
-    blocks = [range(first, min(first + _BLOCK, n_labels)) for first in range(0, n_labels, _BLOCK)]
+    blocks = blocks_of(n_labels)
 
     def solve(block: range) -> list[list[Solution]]:
         known = None if guide is None else [row[block.start : block.stop] for row in guide.solutions]

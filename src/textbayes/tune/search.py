@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,19 +130,25 @@ def held_out_predictors(
 ) -> tuple[FloatArray, IntArray]:
     """Linear predictors (n_points, n_docs, n_labels) by the fits of the folds, and the fold that tests each document.
 
-    The documents of a fold are copied out of the matrix, one fold at a time: nothing then reads the documents that are
-    held out, as weights of 0 and 1 on the whole matrix would.
+    The documents of a fold are copied out of the matrix: nothing then reads the documents that are held out, as weights
+    of 0 and 1 on the whole matrix would. Folds run side by side, and the blocks of labels within each as well, so that
+    no core waits for the last fold; what a fold finds does not depend on that.
     """
     rows = problem.X.tocsr()
     eta = np.full((len(factors), *problem.y.shape), np.nan)
     fold = np.full(len(problem.y), -1, dtype=np.int64)
-    for number, (train, test) in enumerate(splits):
+
+    def solve(split: Split) -> FloatArray:
+        train, test = split
         weight = None if problem.sample_weight is None else problem.sample_weight[train]
         part = problem._replace(
             X=_as_columns(rows[train]), y=np.ascontiguousarray(problem.y[train]), sample_weight=weight
         )
-        eta[:, test] = regularisation_path(part, factors, guide=guide, **settings).linear_predictor(rows[test])
-        fold[test] = number
+        return regularisation_path(part, factors, guide=guide, **settings).linear_predictor(rows[test])
+
+    with ThreadPoolExecutor(max_workers=settings["n_jobs"]) as pool:
+        for number, ((_, test), found) in enumerate(zip(splits, pool.map(solve, splits), strict=True)):
+            eta[:, test], fold[test] = found, number
     return eta, fold
 
 
