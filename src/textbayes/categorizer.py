@@ -32,7 +32,7 @@ from textbayes.intervals import pooled_standard_errors
 from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
-from textbayes.pool import fit_pool, pooled_probabilities, probabilities
+from textbayes.pool import fit_pool, pool_loss, pooled_probabilities, probabilities
 from textbayes.presets import default_classifiers, default_rule, default_vectorizer, default_weighting
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting, TextVectorizer
@@ -160,6 +160,16 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         held_out, learnable = self._out_of_fold(members, counts, indicator, knowledge, report)
         link = make_link(members[0].link)
         pool = fit_pool(held_out, indicator, link, space, learnable)
+        if knowledge is not None and self.prior_weight == "auto" and knowledge.weight.any():
+            # Weights were chosen label by label with one member; what counts is the pool, and labels side by side.
+            without, _ = self._out_of_fold(members, counts, indicator, None, report)
+            pool_without = fit_pool(without, indicator, link, space, learnable)
+            losses = [
+                pool_loss(eta, weights, indicator, link, space, learnable)
+                for eta, weights in ((held_out, pool), (without, pool_without))
+            ]
+            if losses[0] >= losses[1]:
+                knowledge, held_out, pool = knowledge.turned_down(), without, pool_without
         rule = _make_rule(self.rule, space)
         proba = pooled_probabilities(held_out, pool, link, space)
         rule.fit(proba, indicator & learnable)

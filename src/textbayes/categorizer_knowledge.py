@@ -40,6 +40,10 @@ class Knowledge(NamedTuple):
         """A copy of a member, not fitted, that knows what the table says."""
         return informed(member, self.matched, X, self.weight)
 
+    def turned_down(self) -> Knowledge:
+        """The same table, followed by no label."""
+        return self._replace(weight=np.zeros_like(self.weight))
+
     def audit(
         self, member: BayesLinearClassifier, X: Any, indicator: BoolArray, terms: AnyArray, space: LabelSpace
     ) -> list[AuditRow]:

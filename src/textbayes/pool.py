@@ -43,13 +43,19 @@ def fit_pool(
         return equal
 
     def negative_log_posterior(pool: FloatArray) -> float:
-        proba = np.clip(pooled_probabilities(eta, pool, link, space), 1e-300, 1.0)
-        if space.kind == "multiclass":
-            fit = np.log(proba[right]).sum()
-        else:
-            fit = np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))[use]).sum()
-        return float(-fit + 0.5 * (((pool - equal) / _PRIOR_SD) ** 2).sum())
+        strain = 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
+        return pool_loss(eta, pool, indicator, link, space, use) + strain
 
     bounds = [(0.0, 10.0)] * n_members
     found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")
     return np.asarray(found.x if found.fun <= negative_log_posterior(equal) else equal)
+
+
+def pool_loss(
+    eta: FloatArray, pool: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace, learnable: BoolArray
+) -> float:
+    """−Σ log p of the labels by a pool of members' predictors, over the entries that are ``learnable``."""
+    proba = np.clip(pooled_probabilities(eta, pool, link, space), 1e-300, 1.0)
+    if space.kind == "multiclass":
+        return float(-np.log(proba[indicator & learnable]).sum())
+    return float(-np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))[learnable]).sum())
