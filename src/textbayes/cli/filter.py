@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textbayes.stream import FilterFolder
 
 COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words")
-_AHEAD = 64  # documents of a file counted and scored at once: no decision depends on it
+_AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 
 
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:

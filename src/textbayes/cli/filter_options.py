@@ -23,6 +23,8 @@ SETTINGS = (
     "most_words",
     "passes",
     "covariance",
+    "kernel",
+    "basis",
     "link",
     "noise",
     "gain",
@@ -102,9 +104,15 @@ _OPTIONS = [
     click.option("--passes", type=click.IntRange(min=1), help="Passes over the labelled documents; 3."),
     click.option(
         "--covariance",
-        type=click.Choice(["full", "low_rank", "diagonal"]),
-        help="Correlations of weights that are kept; full.",
+        type=click.Choice(["full", "low_rank", "diagonal", "gp"]),
+        help="Correlations of weights that are kept; full. gp: a Gaussian process over documents.",
     ),
+    click.option(
+        "--kernel",
+        type=click.Choice(["linear", "quadratic", "rbf"]),
+        help="Of the Gaussian process; linear.",
+    ),
+    click.option("--basis", type=click.IntRange(min=1), help="Most documents the Gaussian process keeps; 300."),
     click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; flip:rate=0.1,base=probit."),
     click.option("--noise", type=click.FloatRange(min=0.0), help="Scale on which the link sees x'w; 0, a threshold."),
     click.option(

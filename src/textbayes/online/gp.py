@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.online.base import LinearPredictor, OnlinePosterior, canonical_rows
+from textbayes.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
 from textbayes.online.gp_kernels import KernelFunction, Polynomial
 from textbayes.online.words import check_words, new_words
 
@@ -118,14 +118,24 @@ class GaussianProcess(OnlinePosterior):
         """Mean and variance of f, jitter included: every document counts as a new one."""
         from textbayes.kernels.gp import predict_gp
 
-        rows = self._rows(X)
-        mean, var = np.empty((2, rows.n_docs, 1))
-        for start in range(0, rows.n_docs, CHUNK):
-            chunk = slice(start, min(start + CHUNK, rows.n_docs))
-            documents = rows.documents[rows.first + chunk.start : rows.first + chunk.stop]
-            cross, _, own = self._kernel_values(documents, self.basis)
-            mean[chunk, 0], var[chunk, 0] = predict_gp(cross, own, *self._arrays())
+        documents = self._documents(X)
+        n_docs = documents.shape[0]
+        mean, var = np.empty((2, n_docs, 1))
+        for start in range(0, n_docs, CHUNK):
+            chunk = slice(start, min(start + CHUNK, n_docs))
+            part = documents[chunk]
+            values = self._with_basis(part, self.basis), self._own(part)
+            mean[chunk, 0], var[chunk, 0] = predict_gp(*values, *self._arrays())
         return LinearPredictor(mean, var)
+
+    @property
+    def word_weights(self) -> FloatArray:
+        """Σ α_i, then Σ α_i x_i: with a linear kernel the means of the bias and of the weights of ``words``.
+
+        With others what the basis says of a word by itself, up to a factor.
+        """
+        weights = np.asarray(self.basis.T @ self.mean, dtype=np.float64)
+        return np.concatenate([[self.mean.sum()], weights])
 
     def grow(self, words: Any) -> Self:
         """The same process with more words for the kernel to see, which no basis document has."""
@@ -135,11 +145,19 @@ class GaussianProcess(OnlinePosterior):
         )
         return replace(self.copy(), words=np.concatenate([self.words, added]), basis=wider)
 
-    def _rows(self, X: Any) -> Pool:
+    def _documents(self, X: Any) -> Any:
+        """The documents as far as they have the words of the process; ``Rows`` have them already, counted from 1."""
+        if isinstance(X, Rows):
+            begin, end = X.indptr[0], X.indptr[-1]
+            parts = X.data[begin:end], X.indices[begin:end] - 1, X.indptr - begin
+            return sparse.csr_matrix(parts, shape=(X.n_docs, len(self.words)))
         rows = canonical_rows(X)
         if len(self.words) and self.words.max() >= rows.shape[1]:
             raise InputError(f"X has {rows.shape[1]} columns, but the process uses column {self.words.max()}")
-        documents = sparse.vstack([self.basis, rows[:, self.words]], format="csr")
+        return rows[:, self.words]
+
+    def _rows(self, X: Any) -> Pool:
+        documents = sparse.vstack([self.basis, self._documents(X)], format="csr")
         return Pool(documents, self.n_basis, np.arange(len(self.alpha)))
 
     def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, int]:
@@ -147,11 +165,20 @@ class GaussianProcess(OnlinePosterior):
 
     def _kernel_values(self, documents: Any, basis: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         """K of documents with the basis, padded to the budget, and with each other; and K(x, x) with jitter."""
+        among = np.asarray(self.kernel(documents, documents), dtype=np.float64)
+        return self._with_basis(documents, basis), among, np.diag(among) + self.jitter
+
+    def _with_basis(self, documents: Any, basis: Any) -> FloatArray:
         cross = np.zeros((documents.shape[0], len(self.alpha)))
         if basis.shape[0]:
             cross[:, : basis.shape[0]] = self.kernel(documents, basis)
-        among = np.asarray(self.kernel(documents, documents), dtype=np.float64)
-        return cross, among, np.diag(among) + self.jitter
+        return cross
+
+    def _own(self, documents: Any) -> FloatArray:
+        """K(x, x) with jitter; of a kernel that does not say it, from all values among the documents."""
+        diagonal = getattr(self.kernel, "diagonal", None)
+        own = np.diag(self.kernel(documents, documents)) if diagonal is None else diagonal(documents)
+        return np.asarray(own, dtype=np.float64) + self.jitter
 
     def _learn_compiled(
         self,

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.online import OnlineLikelihood, expected_information_gain
-from textbayes.stream.topic import Topic, predict
+from textbayes.stream.topic import Topic
 from textbayes.stream.words import Lexicon, Rows
 
 Reason = Literal["relevant", "asked", "random"]
 _BLOCK = 512  # documents that random numbers are drawn for at once
-
-
-class Scores(NamedTuple):
-    """Probability of relevance and expected information gain in bits, arrays (n_docs, n_topics)."""
-
-    probability: FloatArray
-    gain: FloatArray
 
 
 class Delivery(NamedTuple):
@@ -47,21 +38,6 @@ class Spent(NamedTuple):
     def at(self, window: int) -> Spent:
         """What is spent in a stretch: nothing at the beginning of another."""
         return self if window == self.window else Spent(window)
-
-
-def score(
-    topics: Sequence[Topic],
-    positions: Sequence[AnyArray],
-    rows: Rows,
-    likelihood: OnlineLikelihood,
-    method: Literal["paper", "gaussian", "exact"],
-) -> Scores:
-    """Score documents, weighed once, for every topic; a document's scores do not depend on the others."""
-    mean, var = np.empty((rows.n_docs, len(topics))), np.empty((rows.n_docs, len(topics)))
-    for k, (topic, position) in enumerate(zip(topics, positions, strict=True)):
-        column = predict(topic, rows, position)
-        mean[:, k], var[:, k] = column.mean[:, 0], column.var[:, 0]
-    return Scores(likelihood.predictive(mean, var), expected_information_gain(mean, var, likelihood, method))
 
 
 def draws(seed: int, n_seen: int, n_topics: int) -> FloatArray:
@@ -92,9 +68,9 @@ def decide(
     ``explore_at``; both cost one of the questions that are left.
     """
     relevant, asked = probability > threshold, gain >= ask_at
-    random = np.zeros(len(gain), dtype=np.bool_) if chance is None else chance < explore_at
+    wanted = relevant | asked if chance is None else relevant | asked | (chance < explore_at)
     chosen: list[tuple[int, Reason]] = []
-    for k in np.flatnonzero(relevant | asked | random).tolist():
+    for k in wanted.nonzero()[0].tolist():
         if not relevant[k]:
             if questions_left < 1:
                 continue
@@ -105,8 +81,9 @@ def decide(
 
 def strongest_words(topic: Topic, rows: Rows, position: AnyArray, lexicon: Lexicon, top: int) -> dict[str, float]:
     """The words of one document that move the mean of its linear predictor most: value · mean weight, rounded."""
-    places = position[rows.indices]
-    own = np.flatnonzero(places > 0)
-    parts = rows.data[own] * topic.mean[places[own]]
-    order = np.argsort(-np.abs(parts), kind="stable")[:top]
-    return {lexicon.name(int(rows.indices[own[i]])): round(float(parts[i]), 4) + 0.0 for i in order if parts[i] != 0.0}
+    from textbayes.kernels.filter_scores import strongest_parts
+
+    columns, parts = np.empty(top, dtype=np.int64), np.empty(top)
+    n = strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)
+    found = zip(lexicon.names(columns[:n]), parts[:n].tolist(), strict=True)
+    return {name: round(part, 4) + 0.0 for name, part in found}

@@ -8,12 +8,13 @@ from typing import Any
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, Document
-from textbayes.stream.decide import Delivery, Scores
+from textbayes.stream.bags import Bag, Bags
+from textbayes.stream.decide import Delivery
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import Judgement
 from textbayes.stream.log import Entry
+from textbayes.stream.scoring import Scores
 from textbayes.stream.state import filter_from_state, filter_state
-from textbayes.stream.words import Bag, Bags
 
 
 class Account:
@@ -61,8 +62,8 @@ class Account:
             self.filter.use(self.filter.settings.changed(**entry["changes"]))
         elif kind == "document":
             deliveries = [Delivery(entry["id"], **told) for told in entry["delivered"]]
-            bag = Bag.from_json(entry["words"]) if deliveries else None
-            self.filter.take_note(entry["id"], deliveries, entry["time"], bag)
+            kept = self.filter.lexicon.keep(Bag.from_json(entry["words"])) if deliveries else None
+            self.filter.take_note(entry["id"], deliveries, entry["time"], kept)
             self.inputs[self.input] += 1
         elif kind == "repeated":
             self.filter.take_note(entry["id"], [], entry["time"])

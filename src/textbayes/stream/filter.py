@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from textbayes.core.types import AnyArray, Document
+from textbayes.core.types import Document
 from textbayes.online import OnlineLikelihood
-from textbayes.stream.decide import Delivery, Scores, Spent, decide, draws, score, strongest_words
+from textbayes.stream.bags import Bag, Bags
+from textbayes.stream.decide import Delivery, Reason, Spent, decide, draws, strongest_words
 from textbayes.stream.judgements import Verdict, check_known
 from textbayes.stream.learn import learn_judgement
 from textbayes.stream.schedules import make_ask, make_budget, make_explore
+from textbayes.stream.scoring import Block, Scorer, Scores, make_scorer, score_rows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.start import Progress, start_topics
 from textbayes.stream.topic import Topic
-from textbayes.stream.words import Bag, Bags, Columns, Lexicon
+from textbayes.stream.words import Columns, Lexicon, Rows
 
 N_WORDS = 5  # words shown behind a delivery
 
@@ -74,8 +76,8 @@ class AdaptiveFilter:
         self.n_seen = 0
         self.spent = Spent()
         self.version = 0
-        self._positions: list[AnyArray] = [np.zeros(0, dtype=np.int32)] * len(self.topics)
-        self._placed = [0] * len(self.topics)
+        self._scorer: Scorer = make_scorer(self.topics)
+        self.at_hand: Block | None = None  # documents weighed together, of which the next to come is one
         self.use(settings)
 
     @classmethod
@@ -101,6 +103,13 @@ class AdaptiveFilter:
         documents, statements = list(documents), list(statements)
         return cls(settings, *start_topics(documents, statements, topics, settings, n_jobs, progress))
 
+    def copy(self, **changes: Any) -> Self:
+        """Another filter that knows the same and goes its own way, under other settings if some are given."""
+        other = type(self)(self.settings.changed(**changes), copy.deepcopy(self.lexicon), self.topics, self.kept)
+        other.ids, other.judgements = dict(self.ids), dict(self.judgements)
+        other.n_seen, other.spent = self.n_seen, self.spent
+        return other
+
     def use(self, settings: FilterSettings) -> None:
         """Go on with other settings."""
         self.settings = settings
@@ -117,23 +126,40 @@ class AdaptiveFilter:
 
     def score(self, bags: Bags, start: int = 0, stop: int | None = None) -> Scores:
         """Score counted documents for every topic."""
-        rows = self.lexicon.weigh(bags, start, len(bags) if stop is None else stop)
-        return score(self.topics, self._places(), rows, self.likelihood, self.settings.gain)  # type: ignore[arg-type]
+        return self.score_block(self.block(bags, start, len(bags) if stop is None else stop))
+
+    def block(self, bags: Bags, start: int, stop: int) -> Block:
+        """Counted documents weighed, to be scored by what is known now."""
+        rows = self.lexicon.weigh(bags, start, stop)
+        self._scorer.follow(self.topics, self.version, len(self.lexicon))
+        return Block(bags, start, stop, self.version, len(self.lexicon), rows)
+
+    def score_block(self, block: Block, all_cores: bool = True) -> Scores:
+        """Score a block; this can be done in another thread beside decisions, but not beside what learns."""
+        return score_rows(self._scorer, block.rows, self.likelihood, self.settings.gain, all_cores)  # type: ignore[arg-type]
 
     # -- deciding ----------------------------------------------------------------------------------------------------
     def see(
-        self, document: Document, time: float, bags: Bags | None = None, i: int = 0, scores: Scores | None = None
+        self,
+        document: Document,
+        time: float,
+        bags: Bags | None = None,
+        i: int = 0,
+        scores: Scores | None = None,
+        explain: bool = True,
     ) -> Seen:
         """Decide on the next document of the stream at a time in seconds, which counts for budgets alone.
 
         Where documents are counted and scored ahead, ``bags`` holds it at place ``i``, and ``scores`` are its own.
+        Without ``explain`` deliveries come without the words behind them.
         """
         bags = self.read([document.text]) if bags is None else bags
         name, repeated = self.identify(document.id, bags, i)
         if repeated:
             self.take_note(name, [], time)
             return Seen(name, [], repeated=True)
-        probability, gain = (part[0] for part in (scores or self.score(bags, i, i + 1)))
+        scores = scores or self.score(bags, i, i + 1)
+        probability, gain = scores.probability[0], scores.gain[0]
         chosen = decide(
             probability,
             gain,
@@ -143,14 +169,14 @@ class AdaptiveFilter:
             self._explore_at,
             math.inf if self._budget is None else self._budget.most - self._spent_at(time).used,
         )
-        deliveries, bag = [], None
+        deliveries, kept = [], None
         if chosen:
-            bag, rows, places = bags.bag(i), self.lexicon.weigh(bags, i, i + 1), self._places()
-            for k, reason in chosen:
-                words = strongest_words(self.topics[k], rows, places[k], self.lexicon, N_WORDS)
-                told = float(probability[k]), reason, float(gain[k]), words
+            words = self._words_behind(bags, i, chosen) if explain else ({} for _ in chosen)
+            for (k, reason), behind in zip(chosen, words, strict=True):
+                told = float(probability[k]), reason, float(gain[k]), behind
                 deliveries.append(Delivery(name, self.topics[k].name, *told))
-        self.take_note(name, deliveries, time, bag)
+            kept = self.lexicon.keep_from(bags, i)
+        self.take_note(name, deliveries, time, kept)
         return Seen(name, deliveries)
 
     def identify(self, given: str, bags: Bags, i: int = 0) -> tuple[str, bool]:
@@ -165,19 +191,19 @@ class AdaptiveFilter:
             name, number = f"{given}#{number}", number + 1
         return name, False
 
-    def take_note(self, name: str, deliveries: Sequence[Delivery], time: float, bag: Bag | None = None) -> None:
+    def take_note(self, name: str, deliveries: Sequence[Delivery], time: float, kept: Columns | None = None) -> None:
         """Count a document as seen, and keep it under its name if it is delivered: all that seeing it changes."""
-        questions = sum(delivery.reason != "relevant" for delivery in deliveries)
-        spent = self._spent_at(time)
-        self.spent = spent._replace(used=spent.used + questions)
+        self.spent = self._spent_at(time)
         self.n_seen += 1
         if deliveries:
-            assert bag is not None
-            self._keep(name, bag)
+            assert kept is not None
+            self._keep(name, kept)
         for delivery in deliveries:
+            if delivery.reason != "relevant":
+                self.spent = self.spent._replace(used=self.spent.used + 1)
             k = self.index[delivery.topic]
-            n = self.topics[k].delivered + 1
-            self.topics[k] = replace(self.topics[k], delivered=n)
+            self.topics[k] = self.topics[k].delivered_again()
+            n = self.topics[k].delivered
             self._ask_at[k], self._explore_at[k] = self._ask(n), self._explore(n)
 
     # -- learning ----------------------------------------------------------------------------------------------------
@@ -196,7 +222,7 @@ class AdaptiveFilter:
         verdict = self.verdict(document, topic, relevant)
         if document not in self.ids:
             assert bag is not None
-            self._keep(document, bag)
+            self._keep(document, self.lexicon.keep(bag))
         if verdict != "same":
             number, k = self.ids[document], self.index[topic]
             self.topics[k] = learn_judgement(
@@ -220,9 +246,27 @@ class AdaptiveFilter:
         return "new" if before is None else "same" if before == relevant else "changed"
 
     # -- the inside --------------------------------------------------------------------------------------------------
-    def _keep(self, name: str, bag: Bag) -> None:
+    def _keep(self, name: str, kept: Columns) -> None:
         self.ids[name] = len(self.kept)
-        self.kept.append(self.lexicon.keep(bag))
+        self.kept.append(kept)
+
+    def _words_behind(self, bags: Bags, i: int, chosen: list[tuple[int, Reason]]) -> Iterator[dict[str, float]]:
+        rows = self._weigh(bags, i)
+        self._scorer.follow(self.topics, self.version, len(self.lexicon))
+        for k, _ in chosen:
+            yield strongest_words(self.topics[k], rows, self._scorer.places(k), self.lexicon, N_WORDS)
+
+    def _weigh(self, bags: Bags, i: int) -> Rows:
+        """One document, as it was weighed with others, unless it has words that have joined since."""
+        block = self.at_hand
+        if (
+            block is None
+            or block.bags is not bags
+            or not block.start <= i < block.stop
+            or block.is_old(i, self.lexicon)
+        ):
+            return self.lexicon.weigh(bags, i, i + 1)
+        return block.rows.one(i - block.start)
 
     def _same(self, document: Columns, bag: Bag) -> bool:
         if len(document.columns) != len(bag.words):
@@ -232,11 +276,3 @@ class AdaptiveFilter:
 
     def _spent_at(self, time: float) -> Spent:
         return self.spent.at(0 if self._budget is None else self._budget.window(time, self.n_seen))
-
-    def _places(self) -> list[AnyArray]:
-        """For each topic the position of every column; with room for columns to come, so seldom made anew."""
-        n_words = len(self.lexicon)
-        for k, topic in enumerate(self.topics):
-            if len(self._positions[k]) < n_words or self._placed[k] != len(topic.words):
-                self._positions[k], self._placed[k] = topic.position(n_words + n_words // 4), len(topic.words)
-        return self._positions

@@ -27,14 +27,14 @@ from textbayes._version import __version__
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.store.atomic import atomic_write
-from textbayes.stream.decide import Scores
+from textbayes.stream.bags import Bags
 from textbayes.stream.events import Account, document_entry, judgement_entry
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
 from textbayes.stream.lock import FileLock
 from textbayes.stream.log import DecisionLog, Entry, LogPosition, read_log, sync_folder
+from textbayes.stream.scoring import Scores
 from textbayes.stream.snapshot import format_mark, newest, read_config, read_snapshot, remove_old, write_snapshot
-from textbayes.stream.words import Bags
 
 _SNAPSHOT_JUDGEMENTS = 200  # learnt between two snapshots: what a recovery may have to learn again
 _SNAPSHOT_DOCUMENTS = 100_000  # seen between two: a recovery reads their entries

@@ -10,11 +10,11 @@ import numpy as np
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, Document
+from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.events import Account, document_entry
 from textbayes.stream.folder import read_account
 from textbayes.stream.log import Entry, read_log
 from textbayes.stream.snapshot import read_config, read_snapshot, snapshots
-from textbayes.stream.words import Bag, Bags
 
 Progress = Callable[[str, int, int | None], None]
 

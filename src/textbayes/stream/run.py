@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
 from textbayes.core.types import Document
-from textbayes.stream.decide import Delivery, Scores
+from textbayes.stream.bags import Bags
+from textbayes.stream.decide import Delivery
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import Verdict
-from textbayes.stream.words import Bags
+from textbayes.stream.scoring import Block, Scores
 
-_MOST_AHEAD = 256  # documents scored at once
+_MOST_READ = 4096  # documents counted at once: words that many of them share are looked at once
+_MOST_AHEAD = 512  # documents scored at once
 
 
 class Keeper(Protocol):
@@ -32,6 +36,7 @@ def run(
     by_labels: bool = False,
     before_each: Callable[[], None] | None = None,
     clock: Callable[[], float] = time.time,
+    read_ahead: bool = False,
 ) -> Iterator[Delivery]:
     """Deliveries as documents come.
 
@@ -44,67 +49,111 @@ def run(
         Judge every delivered document at once, by its own labels: to try settings out on a labelled stream.
     before_each : callable, optional
         Called before each decision, to learn judgements that have come in.
+    read_ahead : bool
+        Count the next batch and score the next documents while others are decided on; not where documents are waited
+        for.
     """
-    for chunk in batches:
-        ahead = _Ahead(keeper.filter, [document.text for document in chunk])
-        for i, document in enumerate(chunk):
-            if before_each is not None:
-                before_each()
-            seen = keeper.see(document, clock(), ahead.bags, i, ahead.scores(i))
-            for delivery in seen.deliveries:
-                yield delivery
-                if by_labels:
-                    keeper.judge(delivery.id, delivery.topic, delivery.topic in document.labels)
+    with ThreadPoolExecutor(2) as threads:  # started when first used
+        thread = threads if read_ahead else None
+        for chunk, bags in _counted(keeper.filter, batches, thread):
+            ahead = Ahead(keeper.filter, bags, thread)
+            for i, document in enumerate(chunk):
+                if before_each is not None:
+                    before_each()
+                seen = keeper.see(document, clock(), bags, i, ahead.scores(i))
+                for delivery in seen.deliveries:
+                    yield delivery
+                    if by_labels:
+                        keeper.judge(delivery.id, delivery.topic, delivery.topic in document.labels)
 
 
-def simulate(filter: AdaptiveFilter, documents: Iterable[Document], batch: int = _MOST_AHEAD) -> Iterator[Delivery]:
+def simulate(
+    filter: AdaptiveFilter,
+    documents: Iterable[Document],
+    batch: int = _MOST_READ,
+    *,
+    judged: bool = True,
+    explain: bool = True,
+) -> Iterator[Delivery]:
     """Filter a labelled stream with every delivered document judged at once by its labels, as in TREC-9.
 
-    The filter learns; pass one that may. Documents have no time: budgets by time see one moment.
+    The filter learns; pass one that may. With ``judged=False`` nobody judges, and nothing is learnt; with
+    ``explain=False`` the words behind deliveries are left out, which saves time. Documents have no time: budgets by
+    time see one moment.
     """
     documents = iter(documents)
     batches = iter(lambda: list(islice(documents, batch)), [])
-    return run(_InMemory(filter), batches, by_labels=True, clock=lambda: 0.0)
+    return run(_InMemory(filter, explain), batches, by_labels=judged, clock=lambda: 0.0, read_ahead=True)
+
+
+def _counted(
+    filter: AdaptiveFilter, batches: Iterable[Sequence[Document]], thread: ThreadPoolExecutor | None
+) -> Iterator[tuple[Sequence[Document], Bags]]:
+    """Each batch with its counted words, which depend on the texts alone; the next one is counted in the thread."""
+    waiting: deque[tuple[Sequence[Document], Future[Bags]]] = deque()
+    for chunk in batches:
+        texts = [document.text for document in chunk]
+        if thread is None:
+            yield chunk, filter.read(texts)
+            continue
+        waiting.append((chunk, thread.submit(filter.read, texts)))
+        if len(waiting) > 1:
+            done, bags = waiting.popleft()
+            yield done, bags.result()
+    for done, bags in waiting:
+        yield done, bags.result()
 
 
 class _InMemory:
     """A filter of which no record is kept."""
 
-    def __init__(self, filter: AdaptiveFilter) -> None:
-        self.filter = filter
+    def __init__(self, filter: AdaptiveFilter, explain: bool) -> None:
+        self.filter, self._explain = filter, explain
 
-    def see(self, *what: Any) -> Seen:
-        return self.filter.see(*what)
+    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen:
+        return self.filter.see(document, time, bags, i, scores, self._explain)
 
     def judge(self, document: str, topic: str, relevant: bool) -> Verdict:
         return self.filter.judge(document, topic, relevant)
 
 
-class _Ahead:
-    """Scores of the next documents: more at a time while nothing is learnt, one after something was."""
+class Ahead:
+    """Scores of the next documents: more at a time while nothing is learnt, one after something was.
 
-    def __init__(self, filter: AdaptiveFilter, texts: list[str]) -> None:
-        self._filter, self.bags = filter, filter.read(texts)
-        self._start = self._stop = 0
+    With a ``thread`` the block after the one at hand is scored there meanwhile, in the hope that nothing is learnt.
+    """
+
+    def __init__(self, filter: AdaptiveFilter, bags: Bags, thread: ThreadPoolExecutor | None = None) -> None:
+        self._filter, self.bags, self._thread = filter, bags, thread
+        self._block: Block | None = None
         self._scores: Scores | None = None
-        self._version, self._n_words = filter.version, len(filter.lexicon)
+        self._next: tuple[Block, Future[Scores]] | None = None
 
     def scores(self, i: int) -> Scores:
         """The scores of one document, by what the filter knows now."""
-        stale = self._version != self._filter.version
-        if self._scores is None or stale or i >= self._stop:
-            size = 1 if stale else min(max(2 * (self._stop - self._start), 1), _MOST_AHEAD)
-            self._start, self._stop = i, min(i + size, len(self.bags))
-            self._scores = self._filter.score(self.bags, self._start, self._stop)
-            self._version, self._n_words = self._filter.version, len(self._filter.lexicon)
-        elif self._has_new_words(i):
-            return self._filter.score(self.bags, i, i + 1)
-        row = i - self._start
-        return Scores(*(part[row : row + 1] for part in self._scores))
+        filter, block = self._filter, self._block
+        stale = block is not None and block.version != filter.version
+        if block is None or stale or i >= block.stop:
+            size = 1 if block is None or stale else min(2 * (block.stop - block.start), _MOST_AHEAD)
+            block = self._advance(i, size)
+        if block.is_old(i, filter.lexicon):
+            return filter.score(self.bags, i, i + 1)
+        assert self._scores is not None
+        row = i - block.start
+        return Scores(self._scores.probability[row : row + 1], self._scores.gain[row : row + 1])
 
-    def _has_new_words(self, i: int) -> bool:
-        """Whether words of the document have got columns since it was scored: others weigh less beside them."""
-        if len(self._filter.lexicon) == self._n_words:
-            return False
-        columns = self.bags.columns(self._filter.lexicon)
-        return bool((columns[self.bags.words_of(i)] >= self._n_words).any())
+    def _advance(self, i: int, size: int) -> Block:
+        """Make the block that begins with a document the one at hand."""
+        filter, ahead = self._filter, self._next
+        self._next = None
+        found = None if ahead is None else ahead[1].result()  # nothing is scored beside what comes now
+        if ahead is not None and ahead[0].start == i and ahead[0].version == filter.version:
+            self._block, self._scores = ahead[0], found
+        else:
+            self._block = filter.block(self.bags, i, min(i + size, len(self.bags)))
+            self._scores = filter.score_block(self._block)
+        filter.at_hand, stop = self._block, self._block.stop
+        if self._thread is not None and size == _MOST_AHEAD and stop < len(self.bags):
+            following = filter.block(self.bags, stop, min(stop + size, len(self.bags)))
+            self._next = following, self._thread.submit(filter.score_block, following, False)
+        return self._block

@@ -13,7 +13,8 @@ from textbayes.stream.schedules import Schedule, make_ask, make_budget, make_exp
 from textbayes.text.analyze import TextOptions, stop_tokens
 from textbayes.text.stopwords import load_stop_words
 
-COVARIANCES = ("full", "low_rank", "diagonal")
+COVARIANCES = ("full", "low_rank", "diagonal", "gp")
+KERNELS = ("linear", "quadratic", "rbf")
 GAINS = ("paper", "gaussian", "exact")
 KEEPS = ("all", "delivered")
 # May be changed while a filter runs; the change is an entry of its log.
@@ -60,10 +61,14 @@ class FilterSettings:
         more. With full covariance a topic costs 8·most_words² bytes.
     passes : int
         Passes over the labelled documents at the start.
-    covariance : {"full", "low_rank", "diagonal"}
-        Which correlations of weights are kept.
+    covariance : {"full", "low_rank", "diagonal", "gp"}
+        Which correlations of weights are kept; or "gp", a sparse online Gaussian process over documents.
+    kernel : {"linear", "quadratic", "rbf"}
+        Of the Gaussian process: GP-1, GP-2 or GP-R1 of the paper.
+    basis : int
+        Most documents in the basis of the Gaussian process. A topic costs 16·basis² bytes.
     variance : float
-        Prior variance of every weight, also of words that join later.
+        Prior variance of every weight, also of words that join later. A Gaussian process has it in its kernel.
     link : str
     noise : float
         The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.online.OnlineLikelihood`. The default is
@@ -88,6 +93,8 @@ class FilterSettings:
     most_words: int = 1000
     passes: int = 3
     covariance: str = "full"
+    kernel: str = "linear"
+    basis: int = 300
     variance: float = 1.0
     link: str = "flip:rate=0.1,base=probit"
     noise: float = 0.0
@@ -98,14 +105,20 @@ class FilterSettings:
 
     def __post_init__(self) -> None:
         check_choice("covariance", self.covariance, COVARIANCES)
+        check_choice("kernel", self.kernel, KERNELS)
         check_choice("gain", self.gain, GAINS)
         check_choice("keep", self.keep, KEEPS)
-        for name in ("start_words", "most_words", "passes", "seed"):
+        for name in ("start_words", "most_words", "passes", "basis", "seed"):
             value, least = getattr(self, name), 0 if name == "seed" else 1
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number of at least {least}")
         if not self.variance > 0.0:
             raise InputError(f"variance={self.variance!r} is not usable; pass a number above 0")
+        if self.covariance == "gp" and self.variance != 1.0:
+            raise InputError(
+                f"variance={self.variance!r} is given, but a Gaussian process has its variance in its kernel; leave it "
+                "out"
+            )
         self._check_threshold()
         make_ask(self.ask), make_explore(self.explore)
         if self.budget is not None:

@@ -13,10 +13,11 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, Document, FloatArray
 from textbayes.online import OnlineLikelihood
+from textbayes.stream.bags import Bags
 from textbayes.stream.growth import telling_words
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, local_rows, start_posterior
-from textbayes.stream.words import Bags, Columns, Lexicon, Rows
+from textbayes.stream.words import Columns, Lexicon, Rows
 from textbayes.text.packed import sort_order, take
 
 Progress = Callable[[str, int, int | None], None]

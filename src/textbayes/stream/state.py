@@ -7,9 +7,12 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
+from textbayes.online import GaussianProcess
+from textbayes.online.gp_kernels import KERNELS
 from textbayes.stream.decide import Spent
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
@@ -17,6 +20,7 @@ from textbayes.stream.topic import POSTERIORS, Topic, WordCounts
 from textbayes.stream.words import Columns, Lexicon
 from textbayes.text.packed import checked
 
+_CSR = ("data", "indices", "indptr")
 _COUNTED = ("n_relevant", "n_later", "turn", "delivered")
 
 
@@ -56,7 +60,7 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     for k, told in enumerate(meta["topics"]):
         mark = f"topic{k}."
         own = {name.removeprefix(mark): np.array(array) for name, array in arrays.items() if name.startswith(mark)}
-        topics.append(_topic_from_state(told, own, settings.covariance, len(lexicon)))
+        topics.append(_topic_from_state(told, own, settings, len(lexicon)))
     filter = AdaptiveFilter(settings, lexicon, topics, _unpack_kept(arrays))
     filter.ids = {str(name): int(number) for name, number in meta["ids"].items()}
     filter.judgements = {(int(number), int(k)): bool(relevant) for number, k, relevant in meta["judgements"]}
@@ -71,26 +75,40 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         # Most words are in no document of a topic: only the others are written.
         columns = np.flatnonzero(counts)
         arrays |= {f"{name}.columns": columns, f"{name}.counts": counts[columns]}
-    for item in fields(topic.posterior):  # every posterior is a dataclass of arrays and numbers
+    for item in fields(topic.posterior):  # every posterior is a dataclass of arrays and numbers, but for a process
         value = getattr(topic.posterior, item.name)
         if isinstance(value, np.ndarray):
             arrays[f"posterior.{item.name}"] = value
-        else:
+        elif item.name == "basis":
+            arrays |= {f"posterior.basis_{part}": getattr(value, part) for part in _CSR}
+        elif item.name != "kernel":  # which is among the settings
             meta["posterior"][item.name] = value
     return meta, arrays
 
 
-def _topic_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], covariance: str, n_words: int) -> Topic:
+def _posterior(told: Mapping[str, Any], parts: dict[str, Any], settings: FilterSettings) -> Any:
+    kind = POSTERIORS[settings.covariance]
+    if kind is not GaussianProcess:
+        return kind(**parts, **told)
+    csr = tuple(parts.pop(f"basis_{part}") for part in _CSR)
+    basis = sparse.csr_matrix(csr, shape=(int(told["n_basis"]), len(parts["words"])))
+    return GaussianProcess(kernel=KERNELS[settings.kernel], basis=basis, **parts, **told)
+
+
+def _topic_from_state(
+    meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], settings: FilterSettings, n_words: int
+) -> Topic:
     mark = "posterior."
     parts = {name.removeprefix(mark): array for name, array in arrays.items() if name.startswith(mark)}
-    posterior = POSTERIORS[covariance](**parts, **meta["posterior"])
+    posterior = _posterior(meta["posterior"], parts, settings)
     counts = {}
     for name in WordCounts._fields:
         full = np.zeros(n_words, dtype=np.int32)
         full[arrays[f"{name}.columns"]] = arrays[f"{name}.counts"]
         counts[name] = full
     words, examples = arrays["words"], tuple(arrays["examples"].tolist())
-    if len(posterior.prior_mean) != len(words) + 1:
+    n_known = len(posterior.words) if isinstance(posterior, GaussianProcess) else len(posterior.prior_mean) - 1
+    if n_known != len(words):
         raise ModelFileError(f"topic {meta['name']!r} cannot be read: its words and weights differ in number")
     return Topic(
         str(meta["name"]),

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.online import DiagonalPosterior, FullPosterior, LinearPredictor, LowRankPosterior, OnlinePosterior
+from textbayes.online import (
+    DiagonalPosterior,
+    FullPosterior,
+    GaussianProcess,
+    LinearPredictor,
+    LowRankPosterior,
+    OnlinePosterior,
+)
 from textbayes.online.base import Rows as LocalRows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.words import Rows
@@ -17,6 +24,7 @@ POSTERIORS: dict[str, type[Any]] = {
     "full": FullPosterior,
     "low_rank": LowRankPosterior,
     "diagonal": DiagonalPosterior,
+    "gp": GaussianProcess,
 }
 
 
@@ -71,8 +79,17 @@ class Topic:
 
     @property
     def mean(self) -> FloatArray:
-        """Means of the bias and of the weights of ``words``."""
-        return np.ravel(self.posterior.mean)
+        """Means of the bias and of the weights of ``words``; of a Gaussian process what its basis says of them."""
+        if isinstance(self.posterior, GaussianProcess):
+            return self.posterior.word_weights
+        mean = self.posterior.mean
+        return mean if mean.ndim == 1 else mean.ravel()
+
+    def delivered_again(self) -> Self:
+        """With one more delivery; in a stream this happens often, so without ``replace``, which calls the class."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, delivered=self.delivered + 1)
+        return other
 
     def position(self, n_words: int) -> AnyArray:
         """The position of every column of a lexicon, −1 for the words of others."""
@@ -88,6 +105,8 @@ class Topic:
         posterior: Any = self.posterior
         if isinstance(posterior, DiagonalPosterior):
             posterior = posterior.grow(len(words), variance)
+        elif isinstance(posterior, GaussianProcess):
+            posterior = posterior.grow(columns)  # the kernel has the variance
         else:
             posterior = posterior.grow(columns, variance)
         return replace(self, words=words, posterior=posterior)
@@ -95,6 +114,10 @@ class Topic:
 
 def start_posterior(settings: FilterSettings, words: IntArray) -> Any:
     """The prior over the weights of some words."""
+    if settings.covariance == "gp":
+        from textbayes.online.gp_kernels import KERNELS
+
+        return GaussianProcess.start(words, KERNELS[settings.kernel], settings.basis)
     if settings.covariance == "diagonal":
         return DiagonalPosterior.start(len(words), variance=settings.variance, bias_variance=settings.variance)
     kind = POSTERIORS[settings.covariance]

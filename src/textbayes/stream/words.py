@@ -10,31 +10,14 @@ nothing, so memory grows with what is delivered and not with the stream.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
-from textbayes.text.batches import check_texts
+from textbayes.stream.bags import Bag, Bags
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
-
-
-class Bag(NamedTuple):
-    """The distinct words of one document, sorted, and how often each occurs."""
-
-    words: tuple[str, ...]
-    counts: tuple[int, ...]
-
-    def to_json(self) -> dict[str, int]:
-        return dict(zip(self.words, self.counts, strict=True))
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, int]) -> Bag:
-        """What :meth:`to_json` made, in whatever order it comes back."""
-        ordered = sorted(told.items())
-        return cls(tuple(word for word, _ in ordered), tuple(int(count) for _, count in ordered))
 
 
 class Columns(NamedTuple):
@@ -55,57 +38,10 @@ class Rows(NamedTuple):
     def n_docs(self) -> int:
         return len(self.indptr) - 1
 
-
-class Bags:
-    """The counted words of a batch of documents; strings are made only of documents that are asked for.
-
-    >>> Bags.read(["corn and corn", "rain"], TextOptions()).bag(0)
-    Bag(words=('and', 'corn'), counts=(1, 2))
-    """
-
-    def __init__(self, terms: Packed, indptr: IntArray, indices: AnyArray, counts: AnyArray) -> None:
-        self.terms, self.indptr, self.indices, self.counts = terms, indptr, indices, counts
-        self._names: list[str] | None = None
-        self._found: tuple[Lexicon, int, IntArray] | None = None
-
-    @classmethod
-    def read(cls, texts: Iterable[str], options: TextOptions) -> Bags:
-        """Count the words of texts."""
-        analysis = analyze(check_texts(texts), options)
-        every = np.arange(analysis.terms.n_strings, dtype=np.int64)
-        counts, indices, indptr = columns_to_csr(analysis.pieces, every)
-        return cls(analysis.terms, indptr.astype(np.int64), indices, counts)
-
-    @classmethod
-    def of(cls, bags: Sequence[Bag]) -> Bags:
-        """Documents counted before, as a log keeps them."""
-        index = StringIndex()
-        numbers = [index.add(pack(bag.words)) for bag in bags]
-        indptr = np.cumsum([0, *(len(bag.words) for bag in bags)], dtype=np.int64)
-        indices = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
-        counts = np.array([count for bag in bags for count in bag.counts], dtype=np.int64)
-        return cls(index.strings(), indptr, indices, counts)
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    def columns(self, lexicon: Lexicon) -> IntArray:
-        """The column of each term in a lexicon, −1 for none; looked up again when the lexicon has grown."""
-        if self._found is None or self._found[0] is not lexicon or self._found[1] != len(lexicon):
-            self._found = lexicon, len(lexicon), lexicon.find(self.terms)
-        return self._found[2]
-
-    def words_of(self, i: int) -> AnyArray:
-        """Which terms one document has."""
-        return self.indices[self.indptr[i] : self.indptr[i + 1]]
-
-    def bag(self, i: int) -> Bag:
-        """The words of one document and their counts."""
-        if self._names is None:
-            self._names = unpack(self.terms)
-        names = [self._names[j] for j in self.words_of(i).tolist()]
-        counts = self.counts[self.indptr[i] : self.indptr[i + 1]].tolist()
-        return Bag.from_json(dict(zip(names, counts, strict=True)))
+    def one(self, i: int) -> Rows:
+        """One document as rows of its own."""
+        begin, end = self.indptr[i], self.indptr[i + 1]
+        return Rows(np.array([0, end - begin]), self.indices[begin:end], self.data[begin:end])
 
 
 class Lexicon:
@@ -123,35 +59,54 @@ class Lexicon:
         self._index = StringIndex()
         self._index.add(terms)
         self.n_docs = int(n_docs)
-        self.document_frequency = np.asarray(document_frequency, dtype=np.int32)
-        self._idf = np.array([self._weight(n) for n in self.document_frequency.tolist()], dtype=np.float64)
+        self._frequency = np.asarray(document_frequency, dtype=np.int32)
+        self._idf = np.array([self._weight(n) for n in self._frequency.tolist()], dtype=np.float64)
         self._names = unpack(terms)
+        self._n_indexed = len(self._names)  # names after these are not in the index yet
         self._term_weight = np.zeros(1)
 
     def __len__(self) -> int:
         return len(self._names)
 
+    @property
+    def document_frequency(self) -> AnyArray:
+        return self._frequency[: len(self)]
+
     def name(self, column: int) -> str:
         return self._names[column]
 
+    def names(self, columns: AnyArray) -> list[str]:
+        return [self._names[column] for column in columns.tolist()]
+
     def terms(self) -> Packed:
         """The words by column."""
+        self._index_all()
         return self._index.strings()
 
     def find(self, terms: Packed) -> IntArray:
         """The columns of words, −1 for those that have none."""
+        self._index_all()
         return self._index.find(terms).astype(np.int64)
 
     def add(self, words: Sequence[str]) -> IntArray:
         """The columns of the words, new ones for those that have none yet."""
+        self._index_all()
         columns: IntArray = self._index.add(pack(words)).astype(np.int64)
-        new = [word for word, column in zip(words, columns.tolist(), strict=True) if column >= len(self._names)]
-        if new:
-            self._names += new
-            zeros = np.zeros(len(new), dtype=np.int32)
-            self.document_frequency = np.concatenate([self.document_frequency, zeros])
-            self._idf = np.concatenate([self._idf, np.full(len(new), self._weight(0))])
+        self._append([word for word, column in zip(words, columns.tolist(), strict=True) if column >= len(self)])
+        self._n_indexed = len(self)
         return columns
+
+    def _append(self, new: list[str]) -> None:
+        self._names += new
+        if len(self._names) > len(self._idf):  # with room for more, so seldom made anew
+            room = len(self) + len(self) // 4 - len(self._idf)
+            self._frequency = np.concatenate([self._frequency, np.zeros(room, dtype=np.int32)])
+            self._idf = np.concatenate([self._idf, np.full(room, self._weight(0))])
+
+    def _index_all(self) -> None:
+        if self._n_indexed < len(self._names):
+            self._index.add(pack(self._names[self._n_indexed :]))
+            self._n_indexed = len(self._names)
 
     def keep(self, bag: Bag) -> Columns:
         """A document by columns; all its words have one afterwards."""
@@ -159,44 +114,62 @@ class Lexicon:
         order = np.argsort(columns)
         return Columns(columns[order], np.array(bag.counts, dtype=np.int64)[order])
 
+    def keep_from(self, bags: Bags, i: int) -> Columns:
+        """One document of counted ones, as :meth:`keep` would keep its bag; strings are made of new words alone."""
+        from textbayes.kernels.filter_scores import keep_document
+
+        column_of, begin, end = bags.columns(self), bags.indptr[i], bags.indptr[i + 1]
+        kept = Columns(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
+        keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+        if len(kept.columns) and kept.columns[0] < 0:
+            terms = bags.indices[begin:end]
+            new = terms[column_of[terms] < 0]
+            names = bags.names(new)
+            order = sorted(range(len(new)), key=names.__getitem__)
+            bags.join(new[order], self)
+            self._append([names[j] for j in order])
+            keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+        return kept
+
     def weigh(self, bags: Bags, start: int, stop: int) -> Rows:
         """The documents from ``start`` to ``stop``, as far as their words have columns."""
-        begin, end = bags.indptr[start], bags.indptr[stop]
-        columns, counts = bags.columns(self)[bags.indices[begin:end]], bags.counts[begin:end]
-        row = np.repeat(np.arange(stop - start), np.diff(bags.indptr[start : stop + 1]))
-        known = np.flatnonzero(columns >= 0)
-        # By column, so that sums do not depend on which documents were counted together.
-        order = known[np.lexsort((columns[known], row[known]))]
-        return self._weighed(row[order], columns[order], counts[order], stop - start)
+        counted = bags.indptr, bags.indices, bags.counts, start, stop
+        return self._weighed(*counted, bags.columns(self), self._term_weights(bags.most))
 
     def weigh_kept(self, documents: Sequence[Columns]) -> Rows:
         """Documents that are kept by columns."""
-        row = np.repeat(np.arange(len(documents)), [len(document.columns) for document in documents])
+        indptr = np.cumsum([0, *(len(document.columns) for document in documents)], dtype=np.int64)
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *(document.columns for document in documents)])
         counts = np.concatenate([np.zeros(0, dtype=np.int64), *(document.counts for document in documents)])
-        return self._weighed(row, columns, counts, len(documents))
+        each = np.arange(len(columns), dtype=np.int32)
+        weights = self._term_weights(int(counts.max(initial=0)))
+        return self._weighed(indptr, each, counts, 0, len(documents), columns, weights)
 
-    def _weighed(self, row: IntArray, columns: IntArray, counts: AnyArray, n_docs: int) -> Rows:
+    def _weighed(
+        self,
+        indptr: IntArray,
+        terms: AnyArray,
+        counts: AnyArray,
+        start: int,
+        stop: int,
+        column_of: IntArray,
+        term_weights: FloatArray,
+    ) -> Rows:
         """ltc weights; words of weight 0 are left out.
 
         Nothing here depends on where in an array a number stands, as vectorised logarithms may: the same document has
         the same bits whatever it is weighed with.
         """
-        data = self._term_weights(counts) * self._idf[columns]
-        heavy = data != 0.0
-        row, columns, data = row[heavy], columns[heavy], data[heavy]
-        length = np.sqrt(np.bincount(row, data * data, minlength=n_docs))
-        indptr = np.zeros(n_docs + 1, dtype=np.int64)
-        np.cumsum(np.bincount(row, minlength=n_docs), out=indptr[1:])
-        return Rows(indptr, columns.astype(np.int32), data / length[row])
+        from textbayes.kernels.filter_scores import weigh_documents
 
-    def _term_weights(self, counts: AnyArray) -> FloatArray:
-        """1 + log₂ tf, from a table made one by one."""
-        most = int(counts.max(initial=0))
+        return Rows(*weigh_documents(indptr, terms, counts, start, stop, column_of, self._idf, term_weights))
+
+    def _term_weights(self, most: int) -> FloatArray:
+        """1 + log₂ tf for tf up to ``most``, a table made one by one."""
         if most >= len(self._term_weight):
             more = [1.0 + math.log2(tf) for tf in range(1, 2 * most + 1)]
             self._term_weight = np.array([0.0, *more])
-        return self._term_weight[counts]
+        return self._term_weight
 
     def _weight(self, n_with_word: int) -> float:
         return math.log2(self.n_docs / max(n_with_word, 1))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.settings import default_text_options
-from textbayes.stream.words import Bag, Bags, Lexicon
+from textbayes.stream.words import Lexicon
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import pack

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from textbayes.core.errors import CorpusNotFoundError
+from textbayes.core.errors import CorpusNotFoundError, InputError
 from textbayes.data.archives import is_archive, iter_members
 from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
 from textbayes.data.corpus import Corpus
@@ -22,7 +22,7 @@ _JUDGEMENTS = ("qrels.ohsu.batch.87", "qrels.ohsu.88-91")
 _TOPICS = "query.ohsu.1-63"
 
 
-def load_ohsumed_trec9(path: Path, *, grade: int = 1) -> Corpus:
+def load_ohsumed_trec9(path: Path, *, grade: int = 1, sections: str = "TW") -> Corpus:
     """Titles and abstracts in order of time, labelled by the topics they are relevant to (mostly none).
 
     Parameters
@@ -32,13 +32,20 @@ def load_ohsumed_trec9(path: Path, *, grade: int = 1) -> Corpus:
         ``qrels.ohsu.batch.87``, ``qrels.ohsu.88-91``), at any depth.
     grade : {1, 2}
         The least grade that counts: 1 possibly, 2 definitely relevant.
+    sections : str
+        Letters of the fields that make a text: T title, W abstract, A authors, S source, P publication type, M MeSH
+        headings. Chai, Ng & Chieu (2002) have TWAS.
     """
+    if not sections or set(sections) - set("TWASPM"):
+        raise InputError(f"sections={sections!r} is not usable; give letters of T, W, A, S, P and M")
     relevant: dict[str, set[str]] = {}
     rows: list[tuple[str, str, str]] = []
     found = set()
     for name, stream in _files(path):
         if name in _DOCUMENTS:
-            rows.extend((_DOCUMENTS[name], str(record.id), record.text) for record in read_ohsumed(stream))
+            for record in read_ohsumed(stream):
+                parts = (record.fields.get(letter) for letter in sections)
+                rows.append((_DOCUMENTS[name], str(record.id), "\n".join(part for part in parts if part)))
         elif name in _JUDGEMENTS:
             for judgement in read_qrels(stream):
                 if judgement.grade >= grade:
@@ -59,6 +66,20 @@ def load_ohsumed_trec9(path: Path, *, grade: int = 1) -> Corpus:
         [text for _, _, text in rows],
         split=[part for part, _, _ in rows],
     )
+
+
+def load_statements(path: Path) -> dict[str, str]:
+    """What each topic is about, by its number, in the order of the file: title and description."""
+    for name, stream in _files(path):
+        if name == _TOPICS:
+            return {topic.number: f"{topic.title}\n{topic.description}" for topic in read_topics(stream)}
+    raise CorpusNotFoundError(f"corpus 'ohsumed_trec9': {path} lacks {_TOPICS}; give the whole t9.filtering.tar.gz")
+
+
+def is_complete(path: Path) -> bool:
+    """Whether documents, judgements and topics are all there."""
+    names = {name for name, _ in _files(path)}
+    return names.issuperset((*_DOCUMENTS, *_JUDGEMENTS, _TOPICS))
 
 
 def _files(path: Path) -> Iterator[tuple[str, Any]]:

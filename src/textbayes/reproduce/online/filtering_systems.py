@@ -1,0 +1,146 @@
+"""The systems that filter: perceptrons with and without rehearsal, asking and random looks, an SVM, and a process.
+
+All topics are simulated apart, each with its own documents. Every delivered document is judged at once, as in TREC-9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.types import AnyArray, Document
+from textbayes.evaluate import ContingencyTable
+from textbayes.reproduce.online.filtering_protocol import Collection, Task
+from textbayes.stream import AdaptiveFilter, FilterSettings
+from textbayes.stream.bags import Bags
+from textbayes.stream.run import Ahead
+from textbayes.stream.words import Lexicon, Rows
+
+PERCEPTRONS: Mapping[str, Mapping[str, Any]] = {
+    "Pptron+rel+ig": {"ask": "paper", "rehearse": True},
+    "Pptron+ig": {"ask": "paper", "rehearse": False},
+    "Pptron+rnd": {"ask": "never", "rehearse": False, "explore": "paper"},
+    "Pptron+rel": {"ask": "never", "rehearse": True},
+    "Pptron": {"ask": "never", "rehearse": False},
+}
+PROCESS = "GP+rel+ig"
+MACHINE = "SVM"
+SYSTEMS = (*PERCEPTRONS, PROCESS, MACHINE)
+RETRAIN = 10  # judgements between two fits of the SVM
+
+
+class Course(NamedTuple):
+    """What a system delivered for one topic.
+
+    ``relevant`` and ``queried`` say of each delivery whether it was relevant, and whether it was asked for or drawn at
+    random; ``features`` how many words the topic had when so many relevant documents had been delivered.
+    """
+
+    relevant: AnyArray
+    queried: AnyArray
+    features: tuple[int, ...]
+    n_relevant: int
+    n_docs: int
+
+
+class Simulation:
+    """Runs the systems on a collection; the stream is counted once for all of them."""
+
+    def __init__(self, collection: Collection, settings: FilterSettings | None = None) -> None:
+        self.collection = collection
+        self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000)
+        self._bags = Bags.read(collection.texts, self.settings.text)
+
+    def courses(self, task: Task, systems: tuple[str, ...] = SYSTEMS) -> dict[str, Course]:
+        """One topic filtered by several systems. All perceptrons share the batch phase."""
+        perceptron = self._start(task, self.settings)
+        found = {}
+        for system in systems:
+            if system in PERCEPTRONS:
+                desk = perceptron.copy(**self._strategy(system, task))
+                found[system] = self._filter(desk, task)
+            elif system == PROCESS:
+                found[system] = self._filter(self._start(task, process_settings(self.settings)), task)
+            else:
+                found[system] = self._machine(perceptron.lexicon, task)
+        return found
+
+    def _start(self, task: Task, settings: FilterSettings) -> AdaptiveFilter:
+        statement = Document(task.topic, task.statement, (task.topic,))
+        return AdaptiveFilter.start(self.collection.labelled(task), [statement], settings, [task.topic])
+
+    def _strategy(self, system: str, task: Task) -> dict[str, Any]:
+        changes = {"explore": "never", **PERCEPTRONS[system]}
+        if changes["explore"] == "paper":
+            changes["explore"] = f"paper:documents={len(task.test)}"
+        return changes
+
+    def _filter(self, desk: AdaptiveFilter, task: Task) -> Course:
+        ahead = Ahead(desk, self._bags)
+        relevant, queried, features = [], [], [len(desk.topics[0].words)]
+        for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
+            document = Document(self.collection.ids[i], "")
+            for delivery in desk.see(document, 0.0, self._bags, i, ahead.scores(i), explain=False).deliveries:
+                desk.judge(delivery.id, delivery.topic, is_relevant)
+                relevant.append(is_relevant)
+                queried.append(delivery.reason != "relevant")
+                if is_relevant:
+                    features.append(len(desk.topics[0].words))
+        return _course(relevant, queried, features, task)
+
+    def _machine(self, lexicon: Lexicon, task: Task) -> Course:
+        """A linear SVM on all words of the batch phase, fitted anew after every ten judgements.
+
+        Both classes weigh the same: with ten documents among thousands it would deliver nothing otherwise.
+        """
+        from sklearn.svm import LinearSVC
+
+        X = matrix(lexicon.weigh(self._bags, 0, len(self._bags)), len(lexicon))
+        statement = matrix(lexicon.weigh(Bags.read([task.statement], self.settings.text), 0, 1), len(lexicon))
+        train, test = sparse.vstack([statement, X[task.train]], format="csr"), X[task.test]
+        y = np.concatenate([[True], task.train_relevant])
+        delivered: list[int] = []
+        at, n_fitted = 0, -1
+        scores = np.zeros(0)
+        while at < len(task.test):
+            if len(delivered) // RETRAIN != n_fitted:
+                n_fitted = len(delivered) // RETRAIN
+                seen = sparse.vstack([train, test[delivered]], format="csr")
+                machine = LinearSVC(class_weight="balanced", random_state=0).fit(
+                    seen, np.concatenate([y, task.test_relevant[delivered]])
+                )
+                scores = machine.decision_function(test)
+            wanted = np.flatnonzero(scores[at:] > 0.0)
+            if not len(wanted):
+                break
+            delivered.append(at + int(wanted[0]))
+            at = delivered[-1] + 1
+        return _course(task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task)
+
+
+def process_settings(settings: FilterSettings) -> FilterSettings:
+    """The full system with a sparse online Gaussian process, linear kernel, in place of the perceptron."""
+    return replace(settings, covariance="gp", kernel="linear", basis=100)
+
+
+def table_of(courses: list[Course]) -> ContingencyTable:
+    """Decisions per topic."""
+    tp = np.array([course.relevant.sum() for course in courses], dtype=np.float64)
+    delivered = np.array([len(course.relevant) for course in courses], dtype=np.float64)
+    n_relevant = np.array([course.n_relevant for course in courses], dtype=np.float64)
+    n_docs = np.array([course.n_docs for course in courses], dtype=np.float64)
+    return ContingencyTable(tp, delivered - tp, n_relevant - tp, n_docs - delivered - n_relevant + tp)
+
+
+def matrix(rows: Rows, n_words: int) -> Any:
+    """Weighed documents as a sparse matrix."""
+    return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
+
+
+def _course(relevant: Any, queried: Any, features: list[int], task: Task) -> Course:
+    told = np.array(relevant, dtype=np.bool_), np.array(queried, dtype=np.bool_)
+    return Course(*told, tuple(features), int(task.test_relevant.sum()), len(task.test))

@@ -1,0 +1,180 @@
+"""What topics say of documents: topic by topic for any posterior, or all topics in one reading of each document.
+
+Both ways give the same bits; which one is used follows from the posteriors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.online import FullPosterior, OnlineLikelihood, expected_information_gain
+from textbayes.stream.bags import Bags
+from textbayes.stream.topic import Topic, predict
+from textbayes.stream.words import Lexicon, Rows
+from textbayes.text.batches import in_order
+
+_BLOCK = 128  # documents that one core scores at a time
+Gain = Literal["paper", "gaussian", "exact"]
+
+
+class Scores(NamedTuple):
+    """Probability of relevance and expected information gain in bits, arrays (n_docs, n_topics)."""
+
+    probability: FloatArray
+    gain: FloatArray
+
+
+class Block(NamedTuple):
+    """Documents of ``bags`` from ``start`` to ``stop``, weighed when the lexicon had ``n_words``."""
+
+    bags: Bags
+    start: int
+    stop: int
+    version: int
+    n_words: int
+    rows: Rows
+
+    def is_old(self, i: int, lexicon: Lexicon) -> bool:
+        """Whether words of a document have got columns since: others weigh less beside them."""
+        return self.bags.has_columns_from(self.n_words, lexicon, i)
+
+
+class Scorer(Protocol):
+    """Follows the topics of a filter and predicts for all of them."""
+
+    def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
+        """Take over what has changed since the last call.
+
+        ``version`` differs if a topic has learnt; the lexicon has ``n_words`` columns.
+        """
+
+    def places(self, k: int) -> AnyArray:
+        """The position of every column among the weights of topic k, below 1 for words of others."""
+
+    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the linear predictors, (n_docs, n_topics)."""
+
+
+def make_scorer(topics: Sequence[Topic]) -> Scorer:
+    """The fastest way to score for these topics."""
+    return TopicBank(topics) if all(type(topic.posterior) is FullPosterior for topic in topics) else EachTopic(topics)
+
+
+class EachTopic:
+    """One topic after the other, whatever its posterior: the reference."""
+
+    def __init__(self, topics: Sequence[Topic]) -> None:
+        self._topics: Sequence[Topic] = ()
+        self._places: list[AnyArray] = [np.zeros(0, dtype=np.int32)] * len(topics)
+        self._placed = [-1] * len(topics)
+
+    def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
+        self._topics = topics
+        for k, topic in enumerate(topics):
+            if len(self._places[k]) < n_words or self._placed[k] != len(topic.words):
+                # With room for columns to come, so seldom made anew.
+                self._places[k], self._placed[k] = topic.position(n_words + n_words // 4), len(topic.words)
+
+    def places(self, k: int) -> AnyArray:
+        return self._places[k]
+
+    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        mean, var = np.empty((2, rows.n_docs, len(self._topics)))
+        for k, topic in enumerate(self._topics):
+            column = predict(topic, rows, self._places[k])
+            mean[:, k], var[:, k] = column.mean[:, 0], column.var[:, 0]
+        return mean, var
+
+
+class TopicBank:
+    """Posteriors with full covariance laid end to end, a copy that follows the topics.
+
+    A document is read once, and each of its words says for which topics it counts. When a topic learns, its part is
+    copied anew: about what learning itself costs.
+    """
+
+    def __init__(self, topics: Sequence[Topic]) -> None:
+        self._version = -1
+        self._held: list[object] = [None] * len(topics)
+        self._placed = np.zeros(len(topics), dtype=np.int64)
+        self._size = np.zeros(len(topics), dtype=np.int64)
+        self._room = np.zeros(len(topics), dtype=np.int64)
+        self._mean_at = self._cov_at = np.zeros(len(topics), dtype=np.int64)
+        self._means = self._covs = np.zeros(0)
+        self._place = np.zeros((0, len(topics)), dtype=np.int32)
+
+    def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
+        if len(self._place) < n_words:  # with room for columns to come, so seldom made anew
+            more = np.full((n_words + n_words // 4 - len(self._place), len(topics)), -1, dtype=np.int32)
+            self._place = np.concatenate([self._place, more])
+        if version == self._version:
+            return
+        self._version = version
+        changed = [k for k, topic in enumerate(topics) if topic.posterior is not self._held[k]]
+        if changed:
+            self._size[changed] = [topics[k].posterior.n_weights for k in changed]
+            if (self._size > self._room).any():
+                self._lay_out()
+                changed = list(range(len(topics)))
+        for k in changed:
+            posterior = topics[k].posterior
+            assert isinstance(posterior, FullPosterior)
+            size, mean_at, cov_at = self._size[k], self._mean_at[k], self._cov_at[k]
+            self._means[mean_at : mean_at + size] = posterior.mean
+            self._covs[cov_at : cov_at + size * size] = posterior.cov.ravel()
+            self._held[k] = posterior
+        for k in changed:  # words only ever join, at the end
+            new = topics[k].words[self._placed[k] :]
+            self._place[new, k] = np.arange(self._placed[k] + 1, len(topics[k].words) + 1)
+            self._placed[k] = len(topics[k].words)
+
+    def _lay_out(self) -> None:
+        """Room for every topic, with some to grow."""
+        self._room = np.where(self._size > self._room, self._size + self._size // 4, self._room)
+        ends = np.cumsum(self._room), np.cumsum(self._room**2)
+        self._mean_at, self._cov_at = ends[0] - self._room, ends[1] - self._room**2
+        self._means, self._covs = np.zeros(ends[0][-1]), np.zeros(ends[1][-1])
+
+    def places(self, k: int) -> AnyArray:
+        return self._place[:, k]
+
+    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        from textbayes.kernels.filter_scores import predict_topics
+
+        bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
+        mean, var = predict_topics(*rows, *bank)
+        return mean, var
+
+
+def score_rows(
+    scorer: Scorer, rows: Rows, likelihood: OnlineLikelihood, method: Gain, all_cores: bool = True
+) -> Scores:
+    """Score weighed documents for all topics; a document's scores do not depend on the others."""
+    cuts = [*range(0, max(rows.n_docs, 1), _BLOCK), rows.n_docs]
+    parts = [rows._replace(indptr=rows.indptr[a : b + 1]) for a, b in pairwise(cuts)]
+    each = in_order if all_cores else map
+    done = list(each(lambda part: scores_of(*scorer.predict(part), likelihood, method), parts))
+    if len(done) == 1:
+        return done[0]
+    return Scores(*(np.concatenate(arrays) for arrays in zip(*done, strict=True)))
+
+
+def scores_of(mean: FloatArray, var: FloatArray, likelihood: OnlineLikelihood, method: Gain) -> Scores:
+    """Probability and expected information gain of linear predictors N(mean, var), compiled where there is a form."""
+    closed = likelihood.closed_form
+    if closed is None or method == "exact" or (method == "paper" and not (closed[0] == 0.0 < closed[1])):
+        return Scores(likelihood.predictive(mean, var), expected_information_gain(mean, var, likelihood, method))
+    if method == "paper":
+        from textbayes.kernels.filter_scores import expected_paper_gain
+
+        gain, proba = expected_paper_gain(mean, var, closed[1])
+        return Scores(proba, gain)
+    from textbayes.kernels.online_gain import expected_gain
+
+    gain, proba = expected_gain(mean.ravel(), var.ravel(), *closed)
+    return Scores(proba.reshape(mean.shape), gain.reshape(mean.shape))

@@ -1,0 +1,259 @@
+"""Filtering experiments: what topics are shown, what systems deliver, and the tables made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textbayes.core.errors import CorpusNotFoundError, InputError
+from textbayes.core.types import Document
+from textbayes.data import corpus_path, load_corpus
+from textbayes.data.corpora.ohsumed_trec9 import is_complete, load_statements
+from textbayes.evaluate import filtering_summary
+from textbayes.reproduce.online import filtering, filtering_tables
+from textbayes.reproduce.online.filtering_protocol import STATEMENTS, Collection, Task, arxiv, ohsumed
+from textbayes.reproduce.online.filtering_published import ROWS, TABLE_4, TABLE_5
+from textbayes.reproduce.online.filtering_systems import SYSTEMS, Course, Simulation, table_of
+from textbayes.reproduce.results import Figure, Table, silent
+from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
+
+
+def course(relevant, queried=None, features=(3,), n_relevant=51, n_docs=1000):
+    relevant = np.array(relevant, dtype=bool)
+    queried = np.zeros(len(relevant), dtype=bool) if queried is None else np.array(queried, dtype=bool)
+    return Course(relevant, queried, features, n_relevant, n_docs)
+
+
+@pytest.fixture(scope="module")
+def collection() -> Collection:
+    """Two planted topics; the last 240 documents are the stream. The first topic is not shown one document in seven."""
+    rng = np.random.default_rng(0)
+    own = [["corn", "wheat", "harvest", "rain", "farm"], ["bank", "rates", "loans", "credit", "bond"]]
+    other = ["goal", "match", "team", "player", "coach", "league", "season", "ticket", "report", "today", "year"]
+    texts, labels = [], []
+    for _ in range(400):
+        has = rng.random(2) < 0.12
+        words = [word for k in range(2) if has[k] for word in rng.choice(own[k], 4)]
+        texts.append(" ".join([*words, *rng.choice(other, 8)]))
+        labels.append(has)
+    Y, numbers = np.array(labels), np.arange(400)
+    tasks = []
+    for k, name in enumerate(("grain", "money")):
+        shown = numbers if k else numbers[numbers % 7 > 0]
+        train, test = shown[shown < 160], shown[shown >= 160]
+        tasks.append(Task(name, own[k][0], train, Y[train, k], test, Y[test, k]))
+    return Collection("planted", texts, [f"d{i}" for i in range(400)], tuple(tasks))
+
+
+@pytest.fixture(scope="module")
+def outcome(collection):
+    return filtering_tables.run(collection, silent)
+
+
+# -- systems ----------------------------------------------------------------------------------------------------------
+def test_all_systems_find_what_is_planted(outcome, collection):
+    assert tuple(outcome.courses) == SYSTEMS
+    for system, courses in outcome.courses.items():
+        table = table_of(courses)
+        assert table.total.tolist() == [len(task.test) for task in collection.tasks]
+        assert table.support.tolist() == [task.test_relevant.sum() for task in collection.tasks]
+        assert (table.tp / table.support > 0.7).all(), system
+    assert not any(course.queried.any() for course in outcome.courses["Pptron"])
+    assert all(course.queried.any() for course in outcome.courses["Pptron+rnd"])
+
+
+def test_a_course_is_that_of_simulate(collection):
+    """On the documents that the topic is shown, and no others."""
+    settings = FilterSettings()
+    task = collection.tasks[0]
+    found = Simulation(collection, settings).courses(task, ("Pptron+rel+ig",))["Pptron+rel+ig"]
+    statement = Document("grain", task.statement, ("grain",))
+    desk = AdaptiveFilter.start(collection.labelled(task), [statement], settings, ["grain"])
+    shown = zip(task.test.tolist(), task.test_relevant.tolist(), strict=True)
+    stream = [Document(collection.ids[i], collection.texts[i], ("grain",) * relevant) for i, relevant in shown]
+    relevant = {document.id for document in stream if document.labels}
+    deliveries = list(simulate(desk, stream))
+    assert [delivery.id in relevant for delivery in deliveries] == found.relevant.tolist()
+    assert [delivery.reason != "relevant" for delivery in deliveries] == found.queried.tolist()
+    assert found.features[-1] <= len(desk.topics[0].words)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+def test_tables_and_figure(outcome):
+    four, five, two = filtering_tables.results(outcome, ("table 4a", "table 5a", "figure 2a"), "a")
+    assert isinstance(four, Table)
+    assert isinstance(five, Table)
+    assert isinstance(two, Figure)
+    assert four.columns == SYSTEMS
+    total = [sum(len(course.relevant) for course in courses) for courses in outcome.courses.values()]
+    assert list(four.ours[0]) == total
+    assert not four.compared
+    np.testing.assert_array_equal(np.array(five.ours)[0] + np.array(five.ours)[1], five.ours[2])
+    assert five.ours[2][2] == total[list(SYSTEMS).index("Pptron+ig")]
+    assert "<svg" in two.svg
+    published, fifth = filtering_tables.results(None, ("table 4", "table 5", "figure 2"), "")
+    assert (published.name, fifth.name) == ("Table 4", "Table 5")
+    assert published.compared
+    assert all(value is None for row in published.ours for value in row)
+
+
+def test_published_tables_are_sound():
+    for name, column in TABLE_4.items():
+        assert len(column) == len(ROWS)
+        retrieved, relevant, *_ = column
+        assert abs((3 * relevant - retrieved) / 63 - column[5]) < 6e-4, f"{name}: the mean utility over 63 topics"
+    for name, (proper, queried, total) in TABLE_5.items():
+        np.testing.assert_array_equal(np.add(proper, queried), total)
+        assert total[0] == TABLE_4[name][1]
+        assert total[2] == TABLE_4[name][0]
+
+
+def test_the_ratio_and_its_interval(collection):
+    first = [course([True] * n) for n in (10, 20, 30, 0, 40)]
+    second = [course([True] * n) for n in (5, 10, 15, 0, 20)]
+    both = filtering_tables.Outcome(collection, {"a": first, "b": second, "none": [course([])] * 5})
+    found = filtering_tables.t9p_ratio(both, "a", "b", n_resamples=200)
+    assert (found.ratio, found.low, found.high) == pytest.approx((2.0, 2.0, 2.0))  # whichever topics are drawn
+    assert (found.n_better, found.n_worse) == (4, 0)
+    assert filtering_tables.t9p_ratio(both, "a", "none", n_resamples=50).ratio == np.inf
+    assert filtering_tables.t9p_ratio(both, "none", "none", n_resamples=50).ratio == 1.0
+
+
+def test_the_order_of_utilities():
+    published = {name: column[5] for name, column in TABLE_4.items()}
+    assert filtering_tables.keeps_order(published)
+    assert filtering_tables.keeps_order({**published, "Pptron+ig": 30.0})
+    assert not filtering_tables.keeps_order({**published, "Pptron+rnd": 15.5})
+    assert not filtering_tables.keeps_order({**published, "Pptron+rel+ig": 16.0})
+
+
+def test_features_by_relevant_documents():
+    courses = [course([True, True], features=(2, 4, 9)), course([True], features=(4, 6))]
+    assert filtering_tables.features_by_relevant(courses, 3).tolist() == [3.0, 5.0, 7.5, 7.5]
+
+
+def test_a_utility_floor_of_trec9():
+    """T9U counts at least −100 (OHSU topics), utility itself does not."""
+    found = filtering_summary(table_of([course([False] * 150), course([True] * 10)]))
+    assert (found["mean_utility"], found["mean_t9u"]) == ((-150 + 20) / 2, (-100 + 20) / 2)
+
+
+def test_the_part_says_what_it_needs():
+    assert filtering.corpora_for(["table 4"]) == ()
+    assert filtering.corpora_for(["table 4a", "table 2"]) == ("arxiv_cs",)
+
+
+# -- arXiv ------------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def arxiv_folder(tmp_path_factory) -> Path:
+    """Papers of two categories, ten of ten thousand of the third; half before 2011."""
+    folder = tmp_path_factory.mktemp("arxiv")
+    rows = ["arxiv_id\tcreated\tcategories\ttitle\tabstract"]
+    for i in range(600):
+        day = f"{2008 + i // 100}-01-{1 + i % 28:02d}" if i % 100 < 28 else f"{2008 + i // 100}-02-{1 + i % 28:02d}"
+        names = ["cs.DB"] if i % 3 == 0 else ["cs.NI", "cs.LG"] if i % 3 == 1 else ["cs.GL", "cs.DB"]
+        rows.append(f"{i:04d}\t{day}\t{','.join(names)}\ttitle {i}\tabstract of {names[0]}")
+    rows[1:] = sorted(rows[1:], key=lambda row: row.split("\t")[1])
+    (folder / "arxiv_cs.tsv").write_text("\n".join(rows) + "\n")
+    complete = "category\tdocs_in_stream\tcomplete\ncs.DB\t1\t1\ncs.NI\t1\t1\ncs.GL\t1\t1\ncs.LG\t1\t0\n"
+    (folder / "categories.tsv").write_text(complete)
+    return folder
+
+
+def test_relevance_is_rationed(arxiv_folder):
+    found = arxiv(thinned=2, path=arxiv_folder)
+    assert [task.topic for task in found.tasks] == ["cs.DB", "cs.GL", "cs.NI"]
+    for task in found.tasks:
+        assert (task.train_relevant.sum(), task.test_relevant.sum()) == (10, 51)
+        assert task.statement == STATEMENTS[task.topic]
+        assert set(task.train.tolist()).isdisjoint(task.test.tolist())
+        assert (np.diff(task.train) > 0).all()
+        assert (np.diff(task.test) > 0).all()
+        irrelevant = np.concatenate([task.train[~task.train_relevant], task.test[~task.test_relevant]])
+        assert not any(f"abstract of {task.topic}" in found.texts[i] for i in irrelevant)
+        labels = [document.labels for document in found.labelled(task)]
+        assert labels.count((task.topic,)) == 10
+    again, other = arxiv(thinned=2, path=arxiv_folder), arxiv(thinned=2, seed=1, path=arxiv_folder)
+    assert again.ids == found.ids != other.ids
+    assert [task.topic for task in arxiv(path=arxiv_folder, only=2).tasks] == ["cs.DB", "cs.NI"]
+
+
+def test_a_narrow_ration_has_the_documents_most_like_one_of_them(tmp_path):
+    """Of a category with two kinds of papers a topic is shown one kind."""
+    rows = ["arxiv_id\tcreated\tcategories\ttitle\tabstract"]
+    rng = np.random.default_rng(0)
+    kinds = ["index query join table", "graph privacy noise sample"]
+    for i in range(300):
+        kind, name = kinds[i % 2], ("cs.DB", "cs.DB", "cs.NI")[i % 3]
+        text = " ".join(rng.permutation(kind.split())) if name == "cs.DB" else "router packet"
+        rows.append(f"{i:04d}\t{2010 if i < 100 else 2015}-01-01\t{name}\tpaper\t{text}")
+    (tmp_path / "arxiv_cs.tsv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "categories.tsv").write_text("category\tdocs_in_stream\tcomplete\ncs.DB\t1\t1\ncs.NI\t1\t1\n")
+    found = arxiv(thinned=1, ration="narrow", path=tmp_path)
+    task = found.tasks[0]
+    shown = [*task.train[task.train_relevant].tolist(), *task.test[task.test_relevant].tolist()]
+    assert len(shown) == 61
+    assert len({"query" in found.texts[i] for i in shown}) == 1
+    with pytest.raises(InputError, match="ration='much' is not known"):
+        arxiv(ration="much", path=tmp_path)
+
+
+def test_relevance_as_it_is(arxiv_folder):
+    found = arxiv(thinned=1, ration="none", path=arxiv_folder)
+    assert len(found.texts) == 600
+    assert {int(task.train_relevant.sum() + task.test_relevant.sum()) for task in found.tasks} == {400, 200}
+
+
+# -- OHSUMED ----------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def ohsumed_folder(tmp_path) -> Path:
+    for name, first in (("ohsumed.87", 87000001), ("ohsumed.88-91", 88000001)):
+        records = [
+            f".I {i}\n.U\n{first + i}\n.S\nJ Tea {i}\n.M\nHuman.\n.T\n{'Tea' if i % 4 == 0 else 'Pots'} {i}.\n.P\n"
+            f"JOURNAL ARTICLE.\n.W\nAbstract {i}.\n.A\nLeaf A.\n"
+            for i in range(12)
+        ]
+        (tmp_path / name).write_text("".join(records))
+    (tmp_path / "qrels.ohsu.batch.87").write_text("OHSU1\t87000001\t2\nOHSU1\t87000005\t1\nOHSU2\t87000002\t1\n")
+    (tmp_path / "qrels.ohsu.88-91").write_text("OHSU1\t88000001\t2\nOHSU2\t88000002\t2\nOHSU2\t88000003\t1\n")
+    topic = "<top>\n<num> Number: OHSU{0}\n<title> title {0}\n<desc> Description:\nwanted {0}\n</top>\n"
+    (tmp_path / "query.ohsu.1-63").write_text(topic.format(1) + "\n" + topic.format(2))
+    return tmp_path
+
+
+def test_ohsumed_as_the_paper_has_it(ohsumed_folder):
+    found = ohsumed(ohsumed_folder)
+    assert is_complete(ohsumed_folder)
+    assert [(task.topic, task.statement) for task in found.tasks] == [
+        ("OHSU1", "title 1\nwanted 1"),
+        ("OHSU2", "title 2\nwanted 2"),
+    ]
+    assert [(int(t.train_relevant.sum()), int(t.test_relevant.sum())) for t in found.tasks] == [(2, 1), (1, 2)]
+    assert [(len(task.train), len(task.test)) for task in found.tasks] == [(12, 12)] * 2
+    assert found.texts[0] == "Tea 0.\nAbstract 0.\nLeaf A.\nJ Tea 0"  # title, abstract, authors, source
+    outcome = filtering_tables.run(found, silent, ("Pptron", "Pptron+ig"))
+    assert table_of(outcome.courses["Pptron"]).support.tolist() == [1.0, 2.0]
+
+
+def test_sections_of_ohsumed(ohsumed_folder):
+    assert load_corpus("ohsumed_trec9", path=ohsumed_folder, sections="TM").texts[0] == "Tea 0.\nHuman."
+    with pytest.raises(InputError, match="sections='TX' is not usable"):
+        load_corpus("ohsumed_trec9", path=ohsumed_folder, sections="TX")
+    (ohsumed_folder / "query.ohsu.1-63").unlink()
+    assert not is_complete(ohsumed_folder)
+    with pytest.raises(CorpusNotFoundError, match=r"lacks query\.ohsu\.1-63"):
+        load_statements(ohsumed_folder)
+
+
+def test_the_real_topics():
+    path = corpus_path("ohsumed_trec9")
+    if path is None:
+        pytest.skip("the topics of OHSUMED are not there: looked in $TEXTBAYES_DATA and ../shared/data")
+    statements = load_statements(path)
+    assert list(statements) == [f"OHSU{k}" for k in range(1, 64)]
+    assert statements["OHSU1"].splitlines() == [
+        "60 year old menopausal woman without hormone replacement therapy",
+        "Are there adverse effects on lipids when progesterone is given with estrogen replacement therapy",
+    ]

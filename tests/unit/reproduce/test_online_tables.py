@@ -1,0 +1,176 @@
+"""The online paper's tables on a made-up collection: the right systems in the right cells, and the paper's order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.metrics import f1_score
+
+from textbayes.reproduce import papers
+from textbayes.reproduce.online import choices, classification, classification_tables, published, r90
+from textbayes.reproduce.online.classification_tables import Sign
+from textbayes.reproduce.online.published import BAYESIAN, SVMS, SYSTEMS
+from textbayes.reproduce.online.r90 import Collection
+from textbayes.reproduce.online.runner import Runner
+from textbayes.reproduce.online.systems import Experiment
+from textbayes.reproduce.render import table_markdown
+from textbayes.reproduce.results import silent
+from textbayes.stream import paper_threshold
+
+
+def make_collection(n_docs: int = 200, n_words: int = 20, n_topics: int = 6, seed: int = 3) -> Collection:
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n_docs, n_topics)) < 0.3
+    X = (rng.random((n_docs, n_words)) < 0.15 + 0.5 * (Y @ (rng.random((n_topics, n_words)) < 0.2))) * 1.0
+    X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
+    half, rows, words = n_docs // 2, sparse.csr_matrix(X), np.arange(n_words)
+    own = tuple(words[topic : topic + 12] for topic in range(n_topics))
+    return Collection(rows[:half], rows[half:], Y[:half], Y[half:], own, words)
+
+
+@pytest.fixture(scope="module")
+def experiment() -> Experiment:
+    return Experiment(make_collection())
+
+
+@pytest.fixture
+def runner() -> Runner:
+    return Runner(silent)
+
+
+def test_table_2_has_published_and_own_averages_in_the_same_cells(experiment, runner):
+    table = classification_tables.table_2(experiment, SYSTEMS, runner)
+    assert table.rows == SYSTEMS
+    assert table.columns[2:4] == ("MaxF1 micro", "MaxF1 macro")
+    assert {len(row) for row in (*table.ours, *table.published)} == {6}
+    assert table.published[SYSTEMS.index("GP-2")] == (85.58, 47.90, 86.60, 52.19, 86.77, 55.04)
+    for i, system in enumerate(SYSTEMS):
+        outcome = experiment.outcome(system)
+        for column, how in enumerate(("micro", "macro")):
+            wanted = f1_score(experiment.collection.Y_test, outcome.test > 0.5, average=how, zero_division=0)
+            assert table.ours[i][column] == pytest.approx(100 * wanted)
+        assert (table.ours[i][4] is None) == (system in SVMS), "ExpectedF1 needs probabilities"
+        assert (table.published[i][4] is None) == (system in SVMS)
+    assert "100 training and 100 test stories, 6 topics; 6 topics have 12 words" in table.notes[0]
+
+
+def test_quick_tables_leave_the_machines_out(experiment, runner):
+    two, *three = classification_tables.reuters_tables(experiment, ("table 2", "table 3"), True, runner)
+    for i, system in enumerate(SYSTEMS):
+        assert (two.ours[i][0] is None) == (system in SVMS)
+    assert len(two.notes) == 3
+    assert two.notes[2].count(" and ") == 1 + len(BAYESIAN)
+    for table in three:
+        run = [[cell is not None for cell in row] for row in table.ours]
+        assert run == [[a != b and a in BAYESIAN and b in BAYESIAN for b in SYSTEMS] for a in SYSTEMS]
+        assert "of 6 pairs" in table.notes[0]
+
+
+def one_sided(wins: int, losses: int) -> str:
+    """The symbol of Yang & Liu's sign test, of more than 12 pairs by the normal approximation."""
+    n = wins + losses
+    assert n == 0 or n > 12, "the small case is the toolkit's own test's concern"
+    p = norm.sf(abs(wins - losses) / np.sqrt(n)) if n else 1.0
+    side = ">" if wins > losses else "<"
+    return "~" if p > 0.05 else {">": "≫", "<": "≪"}[side] if p <= 0.01 else side
+
+
+def test_table_3_holds_the_sign_tests_of_maxf1_decisions(experiment, runner):
+    micro, macro = classification_tables.table_3(experiment, SYSTEMS, runner)
+    assert (micro.name, macro.name) == ("Table 3, s-test", "Table 3, S-test")
+    Y = experiment.collection.Y_test
+    right = {name: experiment.outcome(name).decide("MaxF1") == Y for name in SYSTEMS}
+    checked = 0
+    for i, first in enumerate(SYSTEMS):
+        for j, second in enumerate(SYSTEMS):
+            if first == second:
+                assert micro.ours[i][j] is None
+                continue
+            wins, losses = ((right[a] & ~right[b]).sum() for a, b in ((first, second), (second, first)))
+            if wins + losses > 12:
+                assert f"{micro.ours[i][j]:.0f}" == one_sided(wins, losses)
+                checked += 1
+            assert f"{micro.published[i][j]:.0f}" == published.sign_test_symbols()[first, second][0]
+            assert f"{macro.published[i][j]:.0f}" == published.sign_test_symbols()[first, second][1]
+            assert macro.ours[i][j] == -macro.ours[j][i]
+    assert checked > 10
+    same = sum(micro.ours[i][j] == micro.published[i][j] for i in range(10) for j in range(i))
+    assert micro.notes[0].startswith(f"The same symbol for {same} of 45 pairs")
+
+
+def test_signs_are_printed_as_symbols_and_counted_in_steps(experiment, runner):
+    assert [f"{Sign.of(symbol):.0f}" for symbol in "≪<~>≫"] == list("≪<~>≫")
+    table, _ = classification_tables.table_3(experiment, BAYESIAN, runner)
+    strong, none = Sign.of("≫"), Sign.of("~")
+    table = table._replace(rows=("a",), columns=("x", "y"), published=((strong, none),), ours=((none, none),))
+    assert "| a | **≫ / ~ (−2)** | ~ / ~ (+0) |" in table_markdown(table)
+
+
+def test_tables_6_and_7_share_the_perceptron_of_table_2(runner):
+    experiment = Experiment(make_collection(n_docs=80))
+    two, six, seven = classification_tables.reuters_tables(experiment, ("table 2", "table 6", "table 7"), True, runner)
+    perceptron = two.ours[SYSTEMS.index("Perceptron")][2:4]
+    assert six.rows == ("Logit", "Probit", "Flip")
+    assert seven.rows == ("1 pass", "2 passes", "3 passes", "4 passes", "5 passes")
+    assert six.ours[1][:2] == seven.ours[2][:2] == perceptron
+    assert six.ours[1] == seven.ours[2]
+    assert six.published[1] == seven.published[2] == (86.69, 52.16, -34.32, None)
+    flip = six.ours[2]
+    assert flip[2] <= 40 * np.log(0.9), "no story can be surer than 1 − κ"
+    assert flip[3] <= 40 * np.log(0.9)
+    assert "-4.2 on 40 training and -4.2 on 40 test" in six.notes[0]
+    assert seven.notes[0].count(" / ") == 6
+
+
+def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch, runner):
+    seen = []
+
+    def make(reading):
+        seen.append(reading)
+        return make_collection(n_docs=60, seed=len(seen))
+
+    monkeypatch.setattr(r90, "r90", make)
+    table = choices.open_choices(False, runner)
+    assert seen == list(choices.CHOICES.values())
+    assert table.rows == tuple(choices.CHOICES)
+    assert table.published[0] == (85.12, 45.23, 86.69, 52.16, 86.44, 53.08, -34.32, 85.94, 53.00, -368.8)
+    assert len(table.columns) == len(table.published[0])
+    experiment = Experiment(make_collection(n_docs=60, seed=1))
+    two = classification_tables.table_2(experiment, BAYESIAN, runner)
+    six = classification_tables.table_6(experiment, runner)
+    row = (*two.ours[SYSTEMS.index("Perceptron")], six.ours[1][2], *six.ours[2][:3])
+    assert table.ours[0] == pytest.approx(row, rel=1e-12)
+    assert choices.open_choices(True, runner).rows == tuple(choices.CHOICES)[:2]
+
+
+def test_what_is_wanted_comes_in_order_with_progress(monkeypatch):
+    monkeypatch.setattr(r90, "r90", lambda reading=None: make_collection(n_docs=60))
+    seen = []
+    wanted = ("figure 1", "table 7", "table 2a", "table 3")
+    results = list(papers.get("online").run(wanted, True, lambda what, done, total: seen.append((what, done, total))))
+    names = [result.name for result in results]
+    assert names == ["Table 2a", "Table 3, s-test", "Table 3, S-test", "Table 7", "Figure 1"]
+    assert ("table 3", 24, 24) in seen, "four systems of six topics"
+    assert ("table 7", 6, 6) in seen
+
+
+def test_figure_1_draws_the_schedule_that_filters_use():
+    (figure,) = papers.get("online").run(("figure 1",), False, silent)
+    assert figure.svg.startswith("<?xml")
+    assert f"{paper_threshold(50):.2f} at 50" in figure.description
+
+
+@pytest.mark.parametrize(
+    ("wanted", "corpora"), [(("figure 1",), ()), (("figure 1", "table 6"), ("reuters21578",)), ((), ())]
+)
+def test_only_the_corpora_that_are_needed_are_asked_for(wanted, corpora):
+    assert classification.corpora_for(wanted) == corpora
+    assert papers.get("online").corpora_for(wanted) == corpora
+
+
+def test_every_number_belongs_to_one_part():
+    numbers = papers.get("online").numbers
+    assert len(set(numbers)) == len(numbers)
+    assert set(classification.NUMBERS) <= set(numbers)
