@@ -31,6 +31,7 @@ from textbayes.priors import make_prior
 
 if TYPE_CHECKING:
     from textbayes.inference.gaussian_approximation import GaussianApproximation
+    from textbayes.inference.gibbs.draws import Draws
 
 
 class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
@@ -65,7 +66,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         Start from the previous fit's weights where the shapes agree.
     intervals : bool
         Keep a Gaussian approximation of the posterior around its mode: standard errors, intervals of probabilities,
-        and ``predictive_proba``, which averages over what is not known of the weights.
+        and ``predictive_proba``, which averages over what is not known of the weights. ``inference="gibbs"`` has all of
+        these without being asked, from its draws.
 
     Attributes
     ----------
@@ -73,6 +75,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
     coef_ : array (n_columns, n_features); one row for two classes, else one per label
     intercept_ : array (n_columns,)
     approximation_ : GaussianApproximation of the active words, with ``intervals``; else None
+    draws_ : Draws of the posterior, with ``inference="gibbs"``; else None
     standard_errors_ : array like ``coef_``, NaN for words held at their prior mean, with ``intervals``; else None
     fit_info_ : objective, optimality violation, iterations and convergence per label
     n_iter_ : Newton steps of the label that took most
@@ -148,8 +151,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.coef_ = np.ascontiguousarray(posterior.mean.T).T
         self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
-        self.approximation_ = _approximation(problem, posterior) if self.intervals else None
+        self.draws_: Draws | None = getattr(posterior, "draws", None)
+        self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
         self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
+        if posterior.var is not None:
+            self.standard_errors_ = np.sqrt(posterior.var)
         self._warn_if_unfinished()
         return self
 
@@ -171,14 +177,22 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
         They are nearer to ½ for documents of which little is known.
         """
-        eta, var = self._spread(X)
-        return self._columns(predictive_probabilities(eta, var, make_link(self.link), self.label_space_))
+        link = make_link(self.link)
+        if self.draws_ is None:
+            eta, var = self._spread(X)
+            return self._columns(predictive_probabilities(eta, var, link, self.label_space_))
+        proba = self.draws_.probability(self._checked(X), link)
+        if self.label_space_.kind == "multiclass":
+            proba = proba / proba.sum(axis=1, keepdims=True)
+        return self._columns(proba)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
 
         One column per label, for two classes that of the second.
         """
+        if self.draws_ is not None:
+            return self.draws_.probability_interval(self._checked(X), make_link(self.link), level)
         eta, var = self._spread(X)
         return probability_interval(eta, var, make_link(self.link), level)
 
@@ -204,9 +218,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     def linear_predictor(self, X: Any) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_columns)."""
+        return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
+
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -238,7 +254,15 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _warn_if_unfinished(self) -> None:
         unfinished = np.flatnonzero(~self.fit_info_.converged)
-        if len(unfinished):
+        if len(unfinished) and self.draws_ is not None:
+            warnings.warn(
+                f"{len(unfinished)} of {len(self.intercept_)} posteriors were sampled less well than asked for, R-hat "
+                f"up to {1.0 + self.fit_info_.violation.max():.2f}; draw more, as with Gibbs(max_draws=50_000), or use "
+                "a prior with lighter tails",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif len(unfinished):
             worst = self.fit_info_.violation[unfinished].max()
             warnings.warn(
                 f"{len(unfinished)} of {len(self.intercept_)} fits stopped at a relative violation of up to "

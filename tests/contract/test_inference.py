@@ -34,7 +34,8 @@ def _convex(link, prior, *_):
     return make_link(link).log_concave and priors.get(prior).log_concave
 
 
-SUPPORTED = [c for c in product(links.names(), priors.names(), inferences.names()) if _supported(*c)]
+MODES = [name for name in inferences.names() if not inferences.get(name).samples]  # the others: test_sampling.py
+SUPPORTED = [c for c in product(links.names(), priors.names(), MODES) if _supported(*c)]
 
 
 def _usual_prior(link, inference):
@@ -307,7 +308,7 @@ def test_signs_are_kept_at_the_optimum_within_them(combination, mean, data):
     assert model.fit_info_.objective[0] == pytest.approx(other.fun, rel=1e-7)
 
 
-@pytest.mark.parametrize("inference", [name for name in inferences.names() if not inferences.get(name).keeps_signs])
+@pytest.mark.parametrize("inference", [name for name in MODES if not inferences.get(name).keeps_signs])
 def test_signs_are_refused_where_they_would_not_be_kept(inference, data):
     X, Y = data
     prior = next(name for name in priors.names() if ("logit", name, inference) in SUPPORTED)

@@ -81,6 +81,7 @@ class BaseInference(ABC):
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
     keeps_signs: ClassVar[bool] = False  # can hold a weight to the sign that its prior demands
+    samples: ClassVar[bool] = False  # draws the posterior: its ``mean`` is the mean, not the mode
 
     def __init__(self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1) -> None:
         self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs

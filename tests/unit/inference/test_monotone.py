@@ -16,6 +16,7 @@ from textbayes.priors import make_prior, priors
 METHODS = {
     name: (lambda name=name: inferences.get(name)(tol=1e-8, max_iter=3))
     for name in inferences.names()
+    if not inferences.get(name).samples
     if name not in ("newton", "block_em")  # newton keeps no trace; its line search is the one of coordinate
 } | {
     "block_em": lambda: BlockEm(tol=1e-8, max_iter=3, memory=1024),

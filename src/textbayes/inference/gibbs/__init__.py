@@ -1,0 +1,9 @@
+"""The whole posterior by Gibbs sampling: chains, diagnostics, and what is read off the draws."""
+
+from __future__ import annotations
+
+from textbayes.inference.gibbs.draws import Draws, LabelDraws
+from textbayes.inference.gibbs.running import Progress
+from textbayes.inference.gibbs.sampler import Gibbs, SampledPosterior
+
+__all__ = ["Draws", "Gibbs", "LabelDraws", "Progress", "SampledPosterior"]

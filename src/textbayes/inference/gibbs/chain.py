@@ -1,0 +1,162 @@
+"""One chain for one label: its state, what an iteration does, and how it is kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.inference.gibbs.block import Design, JointDraw
+from textbayes.inference.gibbs.latent import make_latent
+from textbayes.inference.gibbs.scales import Scales
+from textbayes.kernels.gibbs_sweeps import sweep_given_responses, sweep_within_slack
+from textbayes.links.base import BaseLink
+from textbayes.priors.base import BasePrior
+
+_REFRESH = 50  # iterations after which predictors are computed anew: rounding adds up
+METHODS = ("auto", "sweeps", "words", "documents")
+
+
+class Target(NamedTuple):
+    """The posterior of one label: documents of weight one, and the prior of its words."""
+
+    design: Design
+    y: FloatArray
+    link: BaseLink
+    prior: BasePrior
+    intercept_prior: BasePrior | None
+    sampled_scale: bool
+
+
+class Chain:
+    """A Markov chain whose stationary distribution is the posterior of a label's weights.
+
+    An iteration is a sweep given responses, a sweep within slack and the scales of the prior (see ``latent.py`` and
+    ``scales.py``), and now and then, by ``method="auto"``, a joint draw of all weights in place of the first sweep
+    (``block.py``). "sweeps" has no joint draws; "words" and "documents" have nothing else, in that form.
+    """
+
+    def __init__(self, target: Target, seed: np.random.SeedSequence, method: str, start: FloatArray | None) -> None:
+        self._target, self._method = target, method
+        self._rng = np.random.Generator(np.random.PCG64DXSM(seed))
+        design = target.design
+        n_words = design.n_columns - (target.intercept_prior is not None)
+        self._scales = Scales(target.prior, target.intercept_prior, n_words, target.sampled_scale)
+        self._latent = make_latent(target.link, target.y)
+        self._joint = JointDraw(design, method if method in ("words", "documents") else None)
+        self._base = design.times(self._scales.mean)
+        self.n_done = 0
+        # Starts apart from each other, so that chains that agree have forgotten them.
+        spread = np.zeros(design.n_columns)
+        spread[:n_words] = 0.5 * np.minimum(target.prior.scale, 1.0)
+        at = np.zeros(design.n_columns) if start is None else start - self._scales.mean
+        self._offset: FloatArray = at + spread * self._rng.standard_normal(design.n_columns)
+        self._eta = self._computed_eta()
+
+    @property
+    def weights(self) -> FloatArray:
+        """The present weights, the intercept's last."""
+        return self._scales.mean + self._offset
+
+    @property
+    def global_scale(self) -> float:
+        return self._scales.global_scale
+
+    def set_outcomes(self, y: FloatArray) -> None:
+        """Go on with other outcomes of the same documents, as tests of the sampler do."""
+        self._target = self._target._replace(y=y)
+        self._latent.y = y
+
+    def advance(self, n_iterations: int, thin: int = 1) -> tuple[AnyArray, FloatArray]:
+        """Weights after every ``thin``-th of the next iterations, (n, n_columns) float32, and the global scales."""
+        n_kept = n_iterations // thin
+        kept = np.empty((n_kept, len(self._offset)), dtype=np.float32)
+        scales = np.empty(n_kept)
+        for k in range(n_iterations):
+            self.step()
+            if (k + 1) % thin == 0:
+                kept[k // thin], scales[k // thin] = self.weights, self.global_scale
+        return kept, scales
+
+    def step(self) -> None:
+        """One iteration."""
+        rng, scales, offset = self._rng, self._scales, self._offset
+        self.n_done += 1
+        if self.n_done % _REFRESH == 0:
+            self._eta = self._computed_eta()
+        if self._latent.normal:
+            self._draw_given_responses()
+        if self._method in ("auto", "sweeps") or not self._latent.normal:
+            self._draw_within_slack()
+        scales.draw_local(offset, rng)
+        if scales.sampled:
+            self._draw_global()
+
+    def _draw_given_responses(self) -> None:
+        rng, scales, offset = self._rng, self._scales, self._offset
+        omega, pull = self._latent.responses(self._eta, rng)
+        if self._joint_turn():
+            variance = scales.variances(offset, rng)
+            offset[:] = self._joint.draw(omega, pull, offset, variance, rng)
+            self._eta = self._computed_eta()
+        else:
+            before = pull.copy()
+            collapse = self._target.intercept_prior is not None and scales.l1[-1] == 0.0
+            self._sweep(sweep_given_responses, omega, pull, bool(collapse))
+            self._eta = self._eta + (before - pull) / omega
+
+    def _draw_within_slack(self) -> None:
+        slack = self._latent.slack(self._eta, self._rng)
+        before = slack.copy()
+        self._sweep(sweep_within_slack, self._target.y, slack)
+        if np.isinf(before).any():  # of which the difference says nothing
+            self._eta = self._computed_eta()
+        else:
+            self._eta = self._eta + self._target.y * (slack - before)
+
+    def _joint_turn(self) -> bool:
+        if self._method in ("words", "documents"):
+            return True
+        return self._method == "auto" and self._joint.period > 0 and self.n_done % self._joint.period == 0
+
+    def _sweep(self, sweep: Any, of_documents: FloatArray, kept: FloatArray, *more: bool) -> None:
+        design, scales = self._target.design, self._scales
+        uniforms = self._rng.random((2, len(self._offset)))
+        sweep(
+            design.indptr, design.indices, design.data, of_documents, kept, self._offset, scales.l1, scales.l2,
+            uniforms[0], uniforms[1], *more,
+        )  # fmt: skip
+
+    def _draw_global(self) -> None:
+        words = slice(0, self._scales.n_words)
+        only_words = self._offset.copy()
+        only_words[self._scales.n_words :] = 0.0
+        of_words = self._target.design.times(only_words)
+        rest = self._eta - of_words
+
+        def log_likelihood(factor: float) -> float:
+            return self._latent.log_likelihood(rest + factor * of_words)
+
+        factor = self._scales.draw_global(self._offset, log_likelihood, self._rng)
+        self._offset[words] *= factor
+        self._eta = rest + factor * of_words
+
+    def _computed_eta(self) -> FloatArray:
+        return self._base + self._target.design.times(self._offset)
+
+    # -- state ----------------------------------------------------------------------------------------------------
+    def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        """All that is needed to go on as if nothing had happened: JSON and arrays."""
+        meta, arrays = self._scales.state()
+        arrays |= {f"latent.{name}": value for name, value in self._latent.state().items()}
+        arrays |= {"offset": self._offset.copy(), "eta": self._eta.copy()}
+        return meta | {"n_done": self.n_done, "random": self._rng.bit_generator.state}, arrays
+
+    def restore(self, meta: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
+        """Take up the state of a chain of the same target."""
+        self._scales.restore(meta, arrays)
+        latent = {name.removeprefix("latent."): value for name, value in arrays.items() if name.startswith("latent.")}
+        self._latent.restore(latent)
+        self._offset, self._eta, self.n_done = arrays["offset"].copy(), arrays["eta"].copy(), int(meta["n_done"])
+        self._rng.bit_generator.state = meta["random"]

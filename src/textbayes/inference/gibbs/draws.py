@@ -1,0 +1,187 @@
+"""Draws of the posterior of all labels, and what is read off them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.validation import check_choice
+from textbayes.links.base import BaseLink
+
+_AT_ONCE = 2**23  # predictors that are held together, 64 MiB
+RANKINGS = ("mean", "sign", "inclusion")
+
+
+class LabelDraws(NamedTuple):
+    """Draws of one label: weights (n_chains, n_draws, n_columns) in single precision, of its words alone.
+
+    ``columns`` are the words that the label may use; the others have the weight ``elsewhere`` (n_features,) of their
+    prior mean. ``global_scale`` (n_chains, n_draws) is 1 throughout unless it was sampled.
+    """
+
+    columns: IntArray
+    elsewhere: FloatArray
+    weights: AnyArray
+    intercept: FloatArray
+    global_scale: FloatArray
+
+    @property
+    def flat(self) -> AnyArray:
+        """Weights with all chains in one, (n_chains·n_draws, n_columns)."""
+        return self.weights.reshape(self.intercept.size, self.weights.shape[2])
+
+    def predictors(self, X: Any) -> FloatArray:
+        """eta of the documents by every draw, (n_docs, n_chains·n_draws)."""
+        fixed = self.elsewhere.copy()
+        fixed[self.columns] = 0.0
+        base = np.asarray(X @ fixed) if fixed.any() else np.zeros(X.shape[0])
+        eta = np.asarray(X[:, self.columns] @ self.flat.T, dtype=np.float64)
+        return eta + self.intercept.reshape(-1) + base[:, None]
+
+
+class Draws:
+    """The posterior as draws, label by label; averages, intervals and ranks are over the draws of all chains.
+
+    Attributes
+    ----------
+    labels : list of LabelDraws
+    n_features : int
+    """
+
+    def __init__(self, labels: list[LabelDraws], n_features: int) -> None:
+        self.labels, self.n_features = labels, n_features
+
+    def __repr__(self) -> str:
+        chains, draws = self.labels[0].intercept.shape
+        return f"Draws({len(self.labels)} labels, {chains} chains of {draws} draws, {self.n_features} words)"
+
+    # -- weights --------------------------------------------------------------------------------------------------
+    def mean(self) -> FloatArray:
+        """Posterior means of the weights (n_labels, n_features)."""
+        return self._by_word(lambda w: w.mean(axis=0, dtype=np.float64), lambda one: one.elsewhere)
+
+    def variance(self) -> FloatArray:
+        """Posterior variances; 0 for a word that a label may not use."""
+        return self._by_word(lambda w: w.var(axis=0, dtype=np.float64), lambda one: np.zeros(self.n_features))
+
+    def intercept(self) -> FloatArray:
+        """Posterior means of the intercepts (n_labels,)."""
+        return np.array([one.intercept.mean() for one in self.labels])
+
+    def interval(self, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central credible intervals of the weights, each (n_labels, n_features)."""
+        low, high = _tails(level)
+        ends = [self._by_word(lambda w, q=q: np.quantile(w, q, axis=0), lambda one: one.elsewhere) for q in (low, high)]
+        return ends[0], ends[1]
+
+    def sign_probability(self) -> FloatArray:
+        """P(weight > 0) of every word (n_labels, n_features); that of a weight that is known is 0, ½ or 1."""
+        return self._by_word(lambda w: (w > 0.0).mean(axis=0), lambda one: np.heaviside(one.elsewhere, 0.5))
+
+    def inclusion_probability(self, size: float = 0.1) -> FloatArray:
+        """P(\\|weight\\| > size): how surely a word matters, where a smaller weight is as good as none.
+
+        No continuous prior gives a weight of exactly 0 any probability, so how small is small must be said.
+        """
+        if not (np.isfinite(size) and size >= 0.0):
+            raise InputError(f"size={size!r} is given; pass the size of a weight that is as good as none, such as 0.1")
+        return self._by_word(
+            lambda w: (np.abs(w) > size).mean(axis=0), lambda one: (np.abs(one.elsewhere) > size).astype(np.float64)
+        )
+
+    def ranking(self, label: int, by: str = "mean", size: float = 0.1) -> IntArray:
+        """Words of a label, the first the most telling one, by one of
+
+        ``"mean"``       the size of the posterior mean, as in the paper,
+        ``"sign"``       how sure the sign of its weight is,
+        ``"inclusion"``  how sure it is that its weight exceeds ``size``;
+
+        words that are equal in this are in the order of the size of their means.
+        """
+        check_choice("by", by, RANKINGS)
+        strength = np.abs(self.mean()[label])
+        first = strength
+        if by == "sign":
+            first = np.abs(self.sign_probability()[label] - 0.5)
+        elif by == "inclusion":
+            first = self.inclusion_probability(size)[label]
+        return np.lexsort((-strength, -first)).astype(np.int64)
+
+    # -- documents ------------------------------------------------------------------------------------------------
+    def probability(self, X: Any, link: BaseLink) -> FloatArray:
+        """p(y = 1) of every label, averaged over the draws, (n_docs, n_labels)."""
+        return self._by_document(X, lambda eta: link.probability(eta).mean(axis=1))
+
+    def probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels)."""
+        low, high = _tails(level)
+        # A link is monotone: quantiles of predictors are quantiles of probabilities.
+        ends = [
+            self._by_document(X, lambda eta, q=q: link.probability(np.quantile(eta, q, axis=1))) for q in (low, high)
+        ]
+        return ends[0], ends[1]
+
+    def _by_word(self, of_draws: Any, elsewhere: Any) -> FloatArray:
+        out = np.empty((len(self.labels), self.n_features))
+        for row, one in zip(out, self.labels, strict=True):
+            row[:] = elsewhere(one)
+            row[one.columns] = of_draws(one.flat)
+        return out
+
+    def _by_document(self, X: Any, of_predictors: Any) -> FloatArray:
+        X = sparse.csr_matrix(X) if not sparse.issparse(X) else X.tocsr()
+        if X.shape[1] != self.n_features:
+            raise InputError(
+                f"X has {X.shape[1]} words, the draws {self.n_features}; pass the words they were drawn for"
+            )
+        out = np.empty((X.shape[0], len(self.labels)))
+        for k, one in enumerate(self.labels):
+            for rows in _chunks(X.shape[0], max(1, _AT_ONCE // one.intercept.size)):
+                out[rows, k] = of_predictors(one.predictors(X[rows]))
+        return out
+
+    # -- state ----------------------------------------------------------------------------------------------------
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """As a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        arrays = {f"{k}.{name}": value for k, one in enumerate(self.labels) for name, value in one._asdict().items()}
+        return {"n_labels": len(self.labels), "n_features": self.n_features}, arrays
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Draws:
+        """The draws that :meth:`to_state` described."""
+        try:
+            n_features = int(meta["n_features"])
+            labels = [
+                LabelDraws(*(np.asarray(arrays[f"{k}.{name}"]) for name in LabelDraws._fields))
+                for k in range(int(meta["n_labels"]))
+            ]
+            for one in labels:
+                _check(one, n_features)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the model's draws are damaged ({error}); was the file altered?") from error
+        return cls(labels, n_features)
+
+
+def _check(one: LabelDraws, n_features: int) -> None:
+    known: BoolArray = (one.columns >= 0) & (one.columns < n_features)
+    shape = (*one.intercept.shape, len(one.columns))
+    if not known.all() or one.elsewhere.shape != (n_features,) or one.weights.shape != shape:
+        raise ValueError("shapes that do not go together")
+    if not (np.isfinite(one.weights).all() and np.isfinite(one.intercept).all()):
+        raise ValueError("weights that are not numbers")
+
+
+def _tails(level: float) -> tuple[float, float]:
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    return 0.5 - 0.5 * level, 0.5 + 0.5 * level
+
+
+def _chunks(n: int, size: int) -> Iterator[slice]:
+    for first in range(0, n, size):
+        yield slice(first, min(first + size, n))

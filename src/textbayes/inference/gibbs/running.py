@@ -1,0 +1,155 @@
+"""Chains in step: warm-up, rounds of draws, diagnostics after each, an end at a target, and a state to resume from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, split_r_hat
+
+_MOST_WORDS, _MOST_DOCS = 500, 200  # watched for the diagnostics, evenly spaced
+_GROWTH = 1.5  # rounds get longer by this, so that diagnostics cost a bounded share of the time
+
+
+class Plan(NamedTuple):
+    """How long to run: see ``Gibbs``."""
+
+    chains: int
+    warmup: int
+    max_draws: int
+    thin: int
+    target_ess: float
+    max_r_hat: float
+
+
+class Progress(NamedTuple):
+    """Where a label stands after a round: what a progress display shows, and all that is needed to go on from there.
+
+    ``state`` is JSON and arrays; it goes back in as ``Gibbs(resume=…)``.
+    """
+
+    label: int
+    n_draws: int
+    min_ess: float
+    max_r_hat: float
+    finished: bool
+    state: Callable[[], tuple[dict[str, Any], dict[str, AnyArray]]]
+
+
+class Run:
+    """The chains of one label and what they have drawn.
+
+    Chains are seeded each for itself and advance by the same rounds whoever computes them, so the draws depend on the
+    seed and on nothing else.
+    """
+
+    def __init__(
+        self, target: Target, seeds: list[np.random.SeedSequence], plan: Plan, method: str, start: Any
+    ) -> None:
+        self._plan, self._target = plan, target
+        self._chains = [Chain(target, seed, method, start) for seed in seeds]
+        self._kept: list[list[AnyArray]] = [[] for _ in seeds]
+        self._scales: list[list[FloatArray]] = [[] for _ in seeds]
+        self.n_draws, self.min_ess, self.max_r_hat = 0, 0.0, np.inf
+        self._warm = False
+        n_columns = target.design.n_columns
+        self._words = np.unique(np.linspace(0, n_columns - 1, min(n_columns, _MOST_WORDS)).astype(int))
+        self._docs = np.unique(np.linspace(0, len(target.y) - 1, min(len(target.y), _MOST_DOCS)).astype(int))
+
+    @property
+    def finished(self) -> bool:
+        reached = self.min_ess >= self._plan.target_ess and self.max_r_hat <= self._plan.max_r_hat
+        return reached or self.n_draws >= self._plan.max_draws
+
+    @property
+    def converged(self) -> bool:
+        return self.max_r_hat <= self._plan.max_r_hat and self.min_ess >= self._plan.target_ess
+
+    def round(self, pool: ThreadPoolExecutor) -> None:
+        """Warm up if that has not been done, draw some more, and see how it stands."""
+        plan = self._plan
+        if not self._warm:
+            list(pool.map(lambda chain: chain.advance(plan.warmup, max(plan.warmup, 1)), self._chains))
+            self._warm = True
+        first = (
+            max(100, int(plan.target_ess / plan.chains)) if self.n_draws == 0 else int((_GROWTH - 1.0) * self.n_draws)
+        )
+        n_new = min(first, plan.max_draws - self.n_draws)
+        for k, (kept, scales) in enumerate(
+            pool.map(lambda chain: chain.advance(n_new * plan.thin, plan.thin), self._chains)
+        ):
+            self._kept[k].append(kept)
+            self._scales[k].append(scales)
+        self.n_draws += n_new
+        self._diagnose()
+
+    def draws(self) -> tuple[AnyArray, FloatArray]:
+        """All that was drawn so far: weights (n_chains, n_draws, n_columns) and global scales (n_chains, n_draws)."""
+        for parts in (self._kept, self._scales):
+            parts[:] = [[np.concatenate(part)] for part in parts]
+        return np.stack([part[0] for part in self._kept]), np.stack([part[0] for part in self._scales])
+
+    def _diagnose(self) -> None:
+        weights, scales = self.draws()
+        if weights.shape[1] < 4:
+            return
+        watched = [weights[:, :, self._words].astype(np.float64), self._predictors(weights)]
+        if self._target.sampled_scale:
+            watched.append(np.log(scales)[:, :, None])
+        together = np.concatenate(watched, axis=2)
+        self.min_ess = float(bulk_effective_sample_size(together).min())
+        self.max_r_hat = float(split_r_hat(together).max())
+
+    def _predictors(self, weights: AnyArray) -> FloatArray:
+        design = self._target.design
+        chosen = np.zeros((len(self._docs), design.n_columns), dtype=np.float32)
+        place = np.full(design.n_docs, -1)
+        place[self._docs] = np.arange(len(self._docs))
+        columns = np.repeat(np.arange(design.n_columns), np.diff(design.indptr))
+        here = place[design.indices] >= 0
+        chosen[place[design.indices[here]], columns[here]] = design.data[here]
+        return np.asarray(weights @ chosen.T, dtype=np.float64)
+
+    # -- state ----------------------------------------------------------------------------------------------------
+    def state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """JSON and arrays to go on from."""
+        weights, scales = self.draws()
+        arrays: dict[str, AnyArray] = {"weights": weights, "scales": scales}
+        metas = []
+        for k, chain in enumerate(self._chains):
+            meta, parts = chain.state()
+            metas.append(meta)
+            arrays |= {f"chain{k}.{name}": part for name, part in parts.items()}
+        described = {
+            "chains": metas,
+            "min_ess": self.min_ess,
+            "max_r_hat": self.max_r_hat,
+            "plan": self._plan._asdict(),
+        }
+        return described, arrays
+
+    def restore(self, meta: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
+        """Take up a state of the same problem; a plan may ask for more draws than it did, and for nothing else."""
+        kept = {name: value for name, value in meta["plan"].items() if name in ("chains", "warmup", "thin")}
+        asked = {name: value for name, value in self._plan._asdict().items() if name in kept}
+        if kept != asked or arrays["weights"].shape[2] != self._target.design.n_columns:
+            raise InputError(
+                f"this run has {asked} and {self._target.design.n_columns} columns, the one to resume {kept} and "
+                f"{arrays['weights'].shape[2]}; resume with the settings and documents it was begun with"
+            )
+        for k, chain in enumerate(self._chains):
+            start = f"chain{k}."
+            chain.restore(
+                meta["chains"][k],
+                {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)},
+            )
+        self._kept = [[part] for part in arrays["weights"]]
+        self._scales = [[part] for part in arrays["scales"]]
+        self.n_draws = arrays["weights"].shape[1]
+        self.min_ess, self.max_r_hat, self._warm = meta["min_ess"], meta["max_r_hat"], True

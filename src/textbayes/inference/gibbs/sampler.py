@@ -1,0 +1,251 @@
+"""The inference: targets from a problem, chains for every label, and the posterior that they make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import check_choice
+from textbayes.inference import inferences
+from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
+from textbayes.inference.gibbs.block import Design
+from textbayes.inference.gibbs.chain import METHODS, Target
+from textbayes.inference.gibbs.draws import Draws, LabelDraws
+from textbayes.inference.gibbs.running import Plan, Progress, Run
+from textbayes.inference.gibbs.scales import check_prior, check_proper
+from textbayes.links.base import BaseLink
+from textbayes.priors.base import BasePrior
+
+State = tuple[dict[str, Any], dict[str, AnyArray]]
+
+
+class SampledPosterior(Posterior):
+    """A posterior with its draws; ``mean`` and ``var`` are theirs."""
+
+    draws: Draws
+
+
+@inferences.register("gibbs")
+class Gibbs(BaseInference):
+    """Draws of the whole posterior instead of its mode, by Gibbs sampling with interwoven sweeps over the words.
+
+    Every link (probit, logit and student_t mix best, having normal responses); priors gaussian, laplace, elastic_net,
+    student_t and horseshoe, or several by word, with any means and scales. ``mean`` of the posterior is the posterior
+    mean; ``SampledPosterior.draws`` has the rest. The same seed gives the same draws whatever ``n_jobs`` is.
+
+    Parameters
+    ----------
+    tol, max_iter
+        Of no meaning here; every inference takes them.
+    n_jobs : int
+        Threads over chains.
+    chains : int
+    warmup : int
+        Iterations of every chain that are thrown away first.
+    target_ess : float
+        Draw until every weight and predictor watched has so large an effective sample size, and ``max_r_hat`` holds.
+    max_r_hat : float
+        Largest split R-hat (rank-normalised) of a run that has converged.
+    max_draws : int
+        Draws kept of every chain at most.
+    thin : int
+        Keep one iteration in so many.
+    seed : int
+    sample_scale : bool
+        Multiply all words' scales by a global one that is half-Cauchy and sampled as well.
+    method : {"auto", "sweeps", "words", "documents"}
+        How weights are drawn, see ``Chain``.
+    progress : callable, optional
+        Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``textbayes.draws_file``).
+    resume : mapping of label to state, optional
+        States that ``Progress`` offered; runs go on from there as if they had never stopped.
+
+    Notes
+    -----
+    An iteration costs O(non-zeros) per chain; memory is 4 bytes per weight, draw, chain and label. A label whose
+    documents are all on one side, with a free intercept, has no posterior: as in every inference half a document is
+    added to either side and its words stay at their prior means, in all draws alike.
+
+    Under priors with tails as heavy as the horseshoe's, a word that separates the classes all by itself has a posterior
+    without a mean (Ghosh, Li & Mitra 2018, Bayesian Analysis 13); intervals exist all the same.
+
+    References
+    ----------
+    Albert & Chib (1993), JASA 88; Hans (2009), Biometrika 96; Damien, Wakefield & Walker (1999), JRSS B 61; Yu & Meng
+    (2011), JCGS 20; Bhattacharya, Chakraborty & Mallick (2016), Biometrika 103.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textbayes import BayesLinearClassifier
+    >>> X = np.array([[0.0, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.3]])
+    >>> model = BayesLinearClassifier("probit", prior="laplace", inference=Gibbs(seed=1))
+    >>> bool(model.fit(X, [0, 0, 1, 1]).coef_[0, 0] > 0.0)
+    True
+    """
+
+    name = "gibbs"
+    samples = True
+
+    def __init__(
+        self,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        n_jobs: int = 1,
+        *,
+        chains: int = 4,
+        warmup: int = 200,
+        target_ess: float = 400.0,
+        max_r_hat: float = 1.01,
+        max_draws: int = 10_000,
+        thin: int = 1,
+        seed: int = 0,
+        sample_scale: bool = False,
+        method: str = "auto",
+        progress: Callable[[Progress], None] | None = None,
+        resume: Mapping[int, State] | None = None,
+    ) -> None:
+        super().__init__(tol, max_iter, n_jobs)
+        for name, value, least in (
+            ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1)
+        ):  # fmt: skip
+            if value != int(value) or value < least:
+                raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
+        if not (target_ess > 0.0 and max_r_hat > 1.0):
+            raise InputError(f"target_ess={target_ess!r} must be positive and max_r_hat={max_r_hat!r} above 1")
+        check_choice("method", method, METHODS)
+        self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
+        self.seed, self.sample_scale, self.method = seed, sample_scale, method
+        self.progress, self.resume = progress, resume
+
+    @classmethod
+    def check(cls, link: BaseLink, prior: BasePrior) -> None:
+        super().check(link, prior)
+        check_prior(prior)
+
+    def run(self, problem: Problem, start: Posterior | None = None) -> SampledPosterior:
+        self.check(problem.link, problem.prior)
+        check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
+        rows = _repeated(problem.sample_weight)
+        X = problem.X if rows is None else sparse.csc_matrix(problem.X.tocsr()[rows])
+        y = problem.y if rows is None else problem.y[rows]
+        labels, ends = [], []
+        # One BLAS thread: results of two need not be the same to the last bit.
+        with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
+            for label in range(y.shape[1]):
+                drawn, end = self._label(problem, X, np.ascontiguousarray(y[:, label]), label, start, pool)
+                labels.append(drawn)
+                ends.append(end)
+        draws = Draws(labels, X.shape[1])
+        columns = [np.array(column) for column in zip(*ends, strict=True)]
+        info = FitInfo(columns[0], columns[1], columns[2].astype(np.int64), columns[3].astype(np.bool_))
+        posterior = SampledPosterior(draws.mean(), draws.intercept(), draws.variance(), info)
+        posterior.draws = draws
+        return posterior
+
+    def _label(
+        self, problem: Problem, X: Any, y: FloatArray, label: int, start: Posterior | None, pool: ThreadPoolExecutor
+    ) -> tuple[LabelDraws, tuple[float, float, int, bool]]:
+        n_features = X.shape[1]
+        prior = problem.prior.for_label(label, n_features)
+        elsewhere = np.array(np.broadcast_to(prior.mean, (n_features,)))
+        columns: IntArray = np.arange(n_features) if problem.words is None else np.flatnonzero(problem.words[label])
+        free = problem.intercept_prior is not None and bool(np.isinf(problem.intercept_prior.scale).any())
+        if free and (_one_sided(y) or _too_few(problem.link, y)):
+            return self._constant(problem.link, y, elsewhere)
+        if problem.words is not None:
+            prior = prior.take(columns)
+        target = Target(
+            Design.of(X if problem.words is None else X[:, columns], problem.intercept_prior is not None),
+            y, problem.link, prior, problem.intercept_prior, self.sample_scale,
+        )  # fmt: skip
+        at = None
+        if start is not None:
+            at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns]
+        seeds = np.random.SeedSequence([self.seed, label]).spawn(self.plan.chains)
+        run = Run(target, seeds, self.plan, self.method, at)
+        mark = self._fingerprint(target)
+        if self.resume is not None and label in self.resume:
+            meta, arrays = self.resume[label]
+            if meta["fingerprint"] != mark:
+                raise InputError(
+                    f"the run to resume for label {label} was one of other documents, settings or seed; start anew, or "
+                    "pass what it was begun with"
+                )
+            run.restore(meta, arrays)
+        while not run.finished:
+            run.round(pool)
+            if self.progress is not None:
+                self.progress(Progress(label, run.n_draws, run.min_ess, run.max_r_hat, run.finished, _state(run, mark)))
+        weights, scales = run.draws()
+        with_intercept = problem.intercept_prior is not None
+        n_words = len(columns)
+        intercept = weights[:, :, n_words].astype(np.float64) if with_intercept else np.zeros(weights.shape[:2])
+        drawn = LabelDraws(columns, elsewhere, np.ascontiguousarray(weights[:, :, :n_words]), intercept, scales)
+        mean = weights.mean(axis=(0, 1), dtype=np.float64)
+        objective = float(
+            prior.penalty(mean[:n_words]).sum() - target.link.log_prob(target.design.times(mean), y).sum()
+        )
+        n_iter = self.plan.warmup + self.plan.thin * run.n_draws
+        return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
+
+    def _constant(
+        self, link: BaseLink, y: FloatArray, elsewhere: FloatArray
+    ) -> tuple[LabelDraws, tuple[float, float, int, bool]]:
+        """Draws that are all alike, of a label that has no posterior."""
+        share = (np.count_nonzero(y > 0.0) + 0.5) / (len(y) + 1.0)
+        low, high = -1e4, 1e4
+        for _ in range(100):  # where the link has this probability
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if float(link.probability(np.array([middle]))[0]) < share else (low, middle)
+        shape = (self.plan.chains, 1)
+        nothing = np.zeros((*shape, 0), dtype=np.float32)
+        drawn = LabelDraws(np.zeros(0, np.int64), elsewhere, nothing, np.full(shape, low), np.ones(shape))
+        return drawn, (0.0, 0.0, 0, True)
+
+    def _fingerprint(self, target: Target) -> str:
+        """Of all that decides what is drawn."""
+        digest = hashlib.sha256(f"{self.seed} {self.method} {self.sample_scale} {target.link.spec}".encode())
+        for array in (*target.design[:3], target.y, *vars(target.prior).values()):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(f"{target.prior.name} {target.intercept_prior!r}".encode())
+        return digest.hexdigest()
+
+
+def _state(run: Run, mark: str) -> Callable[[], State]:
+    def get() -> State:
+        meta, arrays = run.state()
+        return meta | {"fingerprint": mark}, arrays
+
+    return get
+
+
+def _one_sided(y: FloatArray) -> bool:
+    return bool((y > 0.0).all() or (y < 0.0).all())
+
+
+def _too_few(link: BaseLink, y: FloatArray) -> bool:
+    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−df·documents)."""
+    fewest = min(np.count_nonzero(y > 0.0), np.count_nonzero(y < 0.0))
+    return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
+
+
+def _repeated(weight: FloatArray | None) -> IntArray | None:
+    """Rows such that each document is there as often as its weight says."""
+    if weight is None or bool((weight == 1.0).all()):
+        return None
+    counts = np.rint(weight)
+    if not np.array_equal(counts, weight):
+        raise NotSupportedError(
+            "inference 'gibbs' takes documents once, several times or not at all, and some sample weights are not "
+            "whole numbers; round them, or use inference 'coordinate'"
+        )
+    return np.repeat(np.arange(len(weight)), counts.astype(np.int64))
