@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from textbayes.evaluate import compare
     from textbayes.knowledge import WordPriors
     from textbayes.linear import BayesLinearClassifier
+    from textbayes.online import BayesOnlineClassifier
     from textbayes.select import SelectWords
     from textbayes.store import load_model, save_model
     from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "BayesLinearClassifier": "textbayes.linear",
     "BayesLinearClassifierCV": "textbayes.tune",
+    "BayesOnlineClassifier": "textbayes.online",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
     "TermWeighting": "textbayes.text",
@@ -42,6 +44,7 @@ _PUBLIC = {
 __all__ = [
     "BayesLinearClassifier",
     "BayesLinearClassifierCV",
+    "BayesOnlineClassifier",
     "HashingTextVectorizer",
     "SelectWords",
     "TermWeighting",

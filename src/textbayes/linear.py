@@ -133,8 +133,6 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).
         """
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
-        if y is None:
-            raise InputError("requires y to be passed, but the target y is None; pass one label per document")
         self._check_settings()
         indicator, space = _encode(y)
         check_same_length(X, "X", indicator, "y")
@@ -298,7 +296,14 @@ def one_of_many(eta: FloatArray, link: BaseLink) -> FloatArray:
 
 
 def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
-    """Labels as scikit-learn's users pass them: a vector, a column (with its warning), lists or an indicator matrix."""
+    """Indicator and label space of labels as scikit-learn's users pass them."""
+    return encode_labels(as_labels(y))
+
+
+def as_labels(y: Any) -> Any:
+    """Labels for ``encode_labels``: a vector, a column (with its warning), lists or an indicator matrix."""
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None; pass one label per document")
     if not sparse.issparse(y):
         y = (
             y
@@ -310,7 +315,7 @@ def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
             check_classification_targets(y)
-    return encode_labels(y)
+    return y
 
 
 def _holds_collections(y: AnyArray) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textbayes.online.bank import Bank
     from textbayes.online.base import LearnInfo, LinearPredictor, OnlinePosterior
     from textbayes.online.batch import BatchPrior, as_prior, diagonal_from_batch, full_from_batch
+    from textbayes.online.classifier import BayesOnlineClassifier
     from textbayes.online.diagonal import DiagonalPosterior
     from textbayes.online.full import FullPosterior
     from textbayes.online.gp import GaussianProcess
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Bank": "textbayes.online.bank",
     "BatchPrior": "textbayes.online.batch",
+    "BayesOnlineClassifier": "textbayes.online.classifier",
     "DiagonalPosterior": "textbayes.online.diagonal",
     "FullPosterior": "textbayes.online.full",
     "GaussianProcess": "textbayes.online.gp",
@@ -52,6 +54,7 @@ __all__ = [
     "RBF",
     "Bank",
     "BatchPrior",
+    "BayesOnlineClassifier",
     "DiagonalPosterior",
     "FullPosterior",
     "GaussianProcess",
