@@ -211,7 +211,7 @@ def registered_names(package: str) -> list[str]:
     True
     """
     folder = Path(textbayes.__file__).parent.joinpath(*package.split(".")[1:])
-    sources = (path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    sources = (path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
     found = {name for source in sources for name in re.findall(r'^@?\w+\.register\("(\w+)"\)', source, re.MULTILINE)}
     found |= {entry.name for entry in entry_points(group=f"textbayes.{package.rpartition('.')[2]}")}
     return sorted(found)
