@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.core.validation import check_same_length
+from textbayes.core.validation import as_numbers, check_same_length
 from textbayes.inference import Posterior, Problem, make_inference
 from textbayes.inference.predictive import predictive_probabilities, probability_interval
 from textbayes.links import BaseLink, make_link
@@ -55,8 +55,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         How the posterior is found, see ``textbayes.inference``. An object such as ``Em(plain=True)`` is used with its
         own settings, in place of ``tol``, ``max_iter`` and ``n_jobs``.
     fit_intercept : bool
-    intercept_scale : float
-        Scale of the intercept's own prior, of the same family with mean 0; the default leaves it free.
+    intercept_scale, intercept_mean : float or array (n_labels,)
+        Hyperparameters of the intercept's own prior, of the same family; the default scale leaves it free.
     tol : float
         Largest optimality violation left at the end, relative to the start's.
     max_iter : int
@@ -106,7 +106,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         sign: Any = 0,
         inference: Any = "coordinate",
         fit_intercept: bool = True,
-        intercept_scale: float = np.inf,
+        intercept_scale: Any = np.inf,
+        intercept_mean: Any = 0.0,
         tol: float = 1e-4,
         max_iter: int = 100,
         n_jobs: int | None = None,
@@ -121,6 +122,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.inference = inference
         self.fit_intercept = fit_intercept
         self.intercept_scale = intercept_scale
+        self.intercept_mean = intercept_mean
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -168,7 +170,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         eta, link = self.linear_predictor(X), make_link(self.link)
         if self.label_space_.kind == "multiclass":
             return one_of_many(eta, link)
-        return self._columns(link.probability(eta))
+        return self.label_space_.both_columns(link.probability(eta))
 
     def predictive_proba(self, X: Any) -> FloatArray:
         """Probabilities averaged over the posterior, like ``predict_proba`` otherwise; needs ``intervals``.
@@ -178,11 +180,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         link = make_link(self.link)
         if self.draws_ is None:
             eta, var = self._spread(X)
-            return self._columns(predictive_probabilities(eta, var, link, self.label_space_))
+            return self.label_space_.both_columns(predictive_probabilities(eta, var, link, self.label_space_))
         proba = self.draws_.probability(self._checked(X), link)
         if self.label_space_.kind == "multiclass":
             proba = proba / proba.sum(axis=1, keepdims=True)
-        return self._columns(proba)
+        return self.label_space_.both_columns(proba)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
@@ -201,18 +203,10 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("this model was fitted without intervals; fit it with intervals=True")
         return eta, self.approximation_.variance(X)
 
-    def _columns(self, proba: FloatArray) -> FloatArray:
-        """A column for the first of two classes as well."""
-        return np.hstack([1.0 - proba, proba]) if self.label_space_.kind == "binary" else proba
-
     def predict(self, X: Any) -> AnyArray:
         """The likelier class; for multi-label an indicator of the labels likelier than not."""
         log_odds = self.decision_function(X)
-        if self.label_space_.kind == "binary":
-            return self.classes_[(log_odds > 0.0).astype(int)]
-        if self.label_space_.kind == "multiclass":
-            return self.classes_[log_odds.argmax(axis=1)]
-        return (log_odds > 0.0).astype(int)
+        return self.label_space_.likeliest(log_odds)
 
     def linear_predictor(self, X: Any) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_columns)."""
@@ -230,8 +224,12 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
         prior = make_prior(self.prior, self.scale, self.mean, self.sign)
-        intercept_prior = prior.rescaled(self.intercept_scale) if self.fit_intercept else None
         y = np.where(indicator, 1.0, -1.0)
+        intercept_prior = None
+        if self.fit_intercept:
+            scale = _per_label(self.intercept_scale, "intercept_scale", y.shape[1])
+            mean = _per_label(self.intercept_mean, "intercept_mean", y.shape[1])
+            intercept_prior = prior.rescaled(scale, mean)
         if words is not None:
             words = np.asarray(words, dtype=np.bool_)
             if words.shape != (y.shape[1], X.shape[1]):
@@ -274,6 +272,14 @@ def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximat
     from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
 
     return laplace_approximation(problem, posterior)
+
+
+def _per_label(value: Any, name: str, n_labels: int) -> FloatArray:
+    """A number, or one for each label as a column."""
+    given = as_numbers(value, name)
+    if given.shape not in ((), (n_labels,)):
+        raise InputError(f"{name} has shape {given.shape}; pass a number or one per label: ({n_labels},)")
+    return given[:, None] if given.ndim else given
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -23,11 +23,7 @@ from textbayes.priors import make_prior, priors
 
 
 def _supported(link, prior, inference):
-    try:
-        inferences.get(inference).check(make_link(link), make_prior(prior, 1.0))
-    except NotSupportedError:
-        return False
-    return True
+    return inferences.get(inference).takes(make_link(link), make_prior(prior, 1.0))
 
 
 def _convex(link, prior, *_):
@@ -250,6 +246,23 @@ def test_no_intercept_and_penalised_intercept(convex, data):
     penalised = BayesLinearClassifier(**convex, scale=0.7, intercept_scale=0.7, tol=1e-10).fit(X, Y)
     np.testing.assert_allclose(penalised.intercept_, column.coef_[:, -1], atol=1e-6)
     np.testing.assert_allclose(penalised.coef_, column.coef_[:, :-1], atol=1e-6)
+
+
+def test_mean_and_scale_of_each_intercept(convex, data):
+    X, Y = data
+    ones = sparse.hstack([X, np.ones((80, 1))]).tocsr()
+    means, scales = np.array([-1.5, 0.0, 2.0]), np.array([0.2, 0.7, 1.5])
+    mean, scale = np.zeros((3, 26)), np.full((3, 26), 0.7)
+    mean[:, -1], scale[:, -1] = means, scales
+    column = BayesLinearClassifier(**convex, scale=scale, mean=mean, fit_intercept=False, tol=1e-10).fit(ones, Y)
+    settings = {**convex, "scale": 0.7, "intercept_mean": means, "intercept_scale": scales, "tol": 1e-10}
+    own = BayesLinearClassifier(**settings).fit(X, Y)
+    np.testing.assert_allclose(own.intercept_, column.coef_[:, -1], atol=1e-6)
+    np.testing.assert_allclose(own.coef_, column.coef_[:, :-1], atol=1e-6)
+    np.testing.assert_allclose(own.fit_info_.objective, column.fit_info_.objective, rtol=1e-9)
+    again = BayesLinearClassifier(**settings, warm_start=True)
+    again.coef_, again.intercept_, again.fit_info_ = column.coef_[:, :-1], column.coef_[:, -1], own.fit_info_
+    np.testing.assert_allclose(again.fit(X, Y).intercept_, column.coef_[:, -1], atol=1e-6)
 
 
 def test_words_restrict_each_label_to_its_own(combination, data):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, BoolArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
 
 Kind = Literal["binary", "multiclass", "multilabel"]
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
@@ -36,6 +36,18 @@ class LabelSpace(NamedTuple):
         """The label each indicator column stands for."""
         columns = self.classes[1:] if self.kind == "binary" else self.classes
         return [str(name) for name in columns]
+
+    def both_columns(self, proba: FloatArray) -> FloatArray:
+        """Probabilities (n_docs, n_columns), with a column for the first of two classes as well."""
+        return np.hstack([1.0 - proba, proba]) if self.kind == "binary" else proba
+
+    def likeliest(self, log_odds: FloatArray) -> AnyArray:
+        """The likelier class by log-odds (n_docs,) or (n_docs, n_columns); multi-label: 1 for all likelier than not."""
+        if self.kind == "binary":
+            return self.classes[(log_odds > 0.0).astype(int)]
+        if self.kind == "multiclass":
+            return self.classes[log_odds.argmax(axis=1)]
+        return (log_odds > 0.0).astype(int)
 
     def decode(self, decisions: BoolArray) -> list[tuple[str, ...]]:
         """Per document the names of the labels decided on (for binary: always one of the two)."""

@@ -65,10 +65,10 @@ class BaseEm(BaseInference):
 
     def _solve(self, fit: LabelFit, out: Posterior) -> None:
         X = fit.problem.X
-        fit.eta = times(X.indptr, X.indices, X.data, fit.w[:, None], X.shape[0])[:, 0] + fit.b
+        fit.eta = times(X.indptr, X.indices, X.data, fit.w[:, None], X.shape[0])[:, 0] + fit.intercept
         fit.start_intercept()
         fit.reference = fit.reference_at_mean()
-        self.record(fit.label, fit.w, fit.b)
+        self.record(fit.label, fit.w, fit.intercept)
         course = EmCourse(fit, self.tol, self.blocks, self.record)
         ended, stalled, best = False, 0, np.inf
         for round_ in range(self.max_iter + 1):

@@ -52,7 +52,7 @@ class EmCourse:
         self._choose_words()
         before = self._point()
         self._pass()
-        self.record(self.fit.label, self.fit.w, self.fit.b)
+        self.record(self.fit.label, self.fit.w, self.fit.intercept)
         after = self._point()
         return bool(np.linalg.norm(after - before) <= self.tol * np.linalg.norm(after))
 
@@ -74,7 +74,7 @@ class EmCourse:
                 self._restore(here)
                 break
             here = self._accelerate(here, image) if accelerate else image
-            self.record(fit.label, fit.w, fit.b)
+            self.record(fit.label, fit.w, fit.intercept)
             if left <= 0.3 * self.tol * fit.reference:
                 break
         self.gained = here.objective < start - _rounding(here) or self._n_away() != n_away
@@ -97,12 +97,12 @@ class EmCourse:
     def _pass(self) -> float:
         """One EM step for every block; the largest partial derivative of the objective met, of words that can move."""
         fit = self.fit
-        intercept = fit.problem.intercept_prior
+        intercept = fit.intercept_prior
         worst = 0.0
         for block, prior in self.blocks:
             omega = self._expect()
             w = fit.w[block.columns]
-            b_variance = np.zeros(1) if intercept is None else intercept.variance(np.array([fit.b]))
+            b_variance = np.zeros(1) if intercept is None else intercept.variance(np.array([fit.intercept]))
             offset, variance = np.append(w - prior.mean, fit.b), np.append(prior.variance(w), b_variance)
             gradient = block.gradient(fit.score)
             step = block.direction(gradient, omega, offset, variance)
@@ -154,7 +154,7 @@ class EmCourse:
             *arrays, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL, _MAX_SWEEPS, 0.0, 0.0
         )
         moved = fit.line_search(new_w, shift, eta_step, columns)
-        self.record(fit.label, fit.w, fit.b)
+        self.record(fit.label, fit.w, fit.intercept)
         return moved
 
     def _accelerate(self, before: _State, image: _State) -> _State:

@@ -13,7 +13,6 @@ from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import FitInfo, Posterior, Problem
 from textbayes.kernels.coordinate import dot, penalty_value, violation_at, violations
-from textbayes.priors.base import BasePrior
 
 MAX_NEWTON = 50
 _ARMIJO = 0.01
@@ -61,7 +60,10 @@ class LabelFit:
         self.prior = problem.prior.for_label(label, n_features)
         self.penalty: LocalPenalty = self.prior.local(np.zeros(n_features))
         self.allowed = None if problem.words is None else problem.words[label]
-        self.intercept_l1, self.intercept_l2 = _intercept_penalty(problem.intercept_prior, 0.0)
+        self.intercept_prior = problem.intercept_prior_of(label)
+        self.intercept_mean = 0.0 if self.intercept_prior is None else float(self.intercept_prior.mean[0])
+        self.b = 0.0  # less its prior mean: kernels know intercepts around 0
+        self._relinearise_intercept()
         self.eta: FloatArray = np.empty(0)
         # All documents on one side and nothing to hold a free intercept: half a document is added to either side, the
         # intercept alone is fitted and the words stay at their prior means.
@@ -71,12 +73,17 @@ class LabelFit:
         self.low, self.high = lower - self.penalty.center, upper - self.penalty.center
         at = self.penalty.center if self.cold or start is None else start.mean[label]
         self.w = np.clip(at, lower, upper)  # a start need not know of signs
-        self.b = 0.0 if self.cold or start is None else float(start.intercept[label])
+        if start is not None and not self.cold:
+            self.b = float(start.intercept[label]) - self.intercept_mean
         self.n_iter = 0
         self.gain = 0.0  # of the last step: by how much it lowered the objective
         self.stuck = False  # no step improves the objective any more: rounding is all that is left
         self.reference = 0.0
         self.relinearise()
+
+    @property
+    def intercept(self) -> float:
+        return self.b + self.intercept_mean
 
     # -- objective ------------------------------------------------------------------------------------------------
     def refresh(self) -> FloatArray:
@@ -104,15 +111,22 @@ class LabelFit:
         """
         if not self.prior.exact_local:
             self.penalty = self.prior.local(self.w)
-        if self.problem.intercept_prior is not None and not self.problem.intercept_prior.exact_local:
-            self.intercept_l1, self.intercept_l2 = _intercept_penalty(self.problem.intercept_prior, self.b)
+        if self.intercept_prior is not None and not self.intercept_prior.exact_local:
+            self._relinearise_intercept()
+
+    def _relinearise_intercept(self) -> None:
+        """(l1, l2) of the intercept; l1 = −1 tells the kernels that there is none."""
+        self.intercept_l1, self.intercept_l2 = -1.0, 0.0
+        if self.intercept_prior is not None:
+            _, l1, l2 = self.intercept_prior.local(np.array([self.intercept]))
+            self.intercept_l1, self.intercept_l2 = float(l1[0]), float(l2[0])
 
     def objective(self) -> float:
         """−log likelihood − log prior up to the prior's constant, of the weights as they are."""
-        intercept = self.problem.intercept_prior
+        intercept = self.intercept_prior
         if self.prior.exact_local and (intercept is None or intercept.exact_local):
             return self._penalty_value(self.w, self.b, self.penalty) - self.likelihood
-        of_intercept = 0.0 if intercept is None else float(intercept.penalty(np.array([self.b]))[0])
+        of_intercept = 0.0 if intercept is None else float(intercept.penalty(np.array([self.intercept]))[0])
         return float(self.prior.penalty(self.w).sum()) + of_intercept - self.likelihood
 
     def _class_weights(self) -> FloatArray:
@@ -147,12 +161,12 @@ class LabelFit:
     def reference_at_mean(self) -> float:
         """The largest partial derivative at the prior mean: the reference of a fit that must not start there."""
         cold = LabelFit(self.problem, None, self.label)
-        cold.eta = np.asarray(self.problem.X @ cold.w)
+        cold.eta = np.asarray(self.problem.X @ cold.w) + cold.intercept
         cold.start_intercept()
         return cold._largest(self.problem.X.T @ cold.refresh())
 
     def intercept_violation(self) -> float:
-        if self.problem.intercept_prior is None or self.one_sided:
+        if self.intercept_prior is None or self.one_sided:
             return 0.0
         return float(violation_at(self.score.sum(), self.b, self.intercept_l1, self.intercept_l2, -np.inf, np.inf))
 
@@ -163,7 +177,7 @@ class LabelFit:
     # -- steps ----------------------------------------------------------------------------------------------------
     def start_intercept(self) -> None:
         """Move a cold start to the best intercept for the prior means, so that the first gradient is informative."""
-        if self.problem.intercept_prior is None or not self.cold:
+        if self.intercept_prior is None or not self.cold:
             return
         eta, y, weight = self.eta, self.y, self.problem.sample_weight
         if self.one_sided or not eta.any():  # documents differ only in y
@@ -212,16 +226,8 @@ class LabelFit:
     def write(self, out: Posterior, violation: FloatArray, tol: float) -> None:
         """Put the result where it belongs in the posterior."""
         k, info = self.label, out.info
-        out.mean[k], out.intercept[k] = self.w, self.b
+        out.mean[k], out.intercept[k] = self.w, self.intercept
         info.objective[k] = self.objective()
         info.violation[k] = self.worst(violation) / self.reference
         info.n_iter[k] = self.n_iter
         info.converged[k] = info.violation[k] <= tol
-
-
-def _intercept_penalty(prior: BasePrior | None, b: float) -> tuple[float, float]:
-    """(l1, l2) of the intercept; l1 = −1 tells the kernels that there is none."""
-    if prior is None:
-        return -1.0, 0.0
-    _, l1, l2 = prior.local(np.array([b]))
-    return float(l1[0]), float(l2[0])

@@ -83,7 +83,7 @@ def solve_path(
 def _solution(fit: LabelFit, end: _End) -> Solution:
     columns = np.flatnonzero(fit.w)
     violation = end.violation / fit.reference
-    return Solution(columns, fit.w[columns], fit.b, fit.objective(), violation, fit.n_iter, end.converged)
+    return Solution(columns, fit.w[columns], fit.intercept, fit.objective(), violation, fit.n_iter, end.converged)
 
 
 def null_gradient(problem: Problem) -> FloatArray:
@@ -112,7 +112,7 @@ def _enter(fit: LabelFit, own: _Start | None, guide: Sequence[Solution] | None) 
     if guide is not None and not fit.one_sided:
         starts.append(_at(fit, guide[-1]))
     if not starts:
-        fit.eta = np.asarray(fit.problem.X @ fit.w) if fit.w.any() else np.zeros(len(fit.y))
+        fit.eta = (np.asarray(fit.problem.X @ fit.w) if fit.w.any() else np.zeros(len(fit.y))) + fit.intercept
         fit.start_intercept()
         fit.refresh()
         return None
@@ -132,7 +132,8 @@ def _put(fit: LabelFit, start: _Start) -> float:
 def _at(fit: LabelFit, solution: Solution) -> _Start:
     w = np.zeros_like(fit.w)
     w[solution.columns] = solution.weights
-    return _Start(w, solution.intercept, _predictor(fit.problem.X, solution.columns, w, solution.intercept), None)
+    eta = _predictor(fit.problem.X, solution.columns, w, solution.intercept)
+    return _Start(w, solution.intercept - fit.intercept_mean, eta, None)
 
 
 def _moved(fit: LabelFit, own: _Start, before: Solution, after: Solution) -> _Start:
@@ -144,7 +145,7 @@ def _moved(fit: LabelFit, own: _Start, before: Solution, after: Solution) -> _St
     w[w * own.w < 0.0] = 0.0  # a word that would change sides stops at zero
     w = np.clip(w, fit.low + fit.penalty.center, fit.high + fit.penalty.center)
     b = own.b + after.intercept - before.intercept
-    return _Start(w, b, _predictor(fit.problem.X, np.flatnonzero(w), w, b), None)
+    return _Start(w, b, _predictor(fit.problem.X, np.flatnonzero(w), w, b + fit.intercept_mean), None)
 
 
 def _predictor(X: Any, columns: IntArray, w: FloatArray, b: float) -> FloatArray:

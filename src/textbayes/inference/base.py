@@ -14,8 +14,9 @@ from textbayes.priors.base import BasePrior
 class Problem(NamedTuple):
     """k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
 
-    ``intercept_prior`` is None where there is no intercept; its scale is inf where the intercept is free. ``words``
-    (k, p), where given, says which words a label may use; the others stay at their prior mean.
+    ``intercept_prior``, with hyperparameters that are numbers or (k, 1), is None where there is no intercept; its scale
+    is inf where the intercept is free. ``words`` (k, p), where given, says which words a label may use; the others stay
+    at their prior mean.
     """
 
     X: Any
@@ -25,6 +26,10 @@ class Problem(NamedTuple):
     intercept_prior: BasePrior | None
     sample_weight: FloatArray | None = None
     words: BoolArray | None = None
+
+    def intercept_prior_of(self, label: int) -> BasePrior | None:
+        """The prior of one label's intercept, with hyperparameters of shape (1,)."""
+        return None if self.intercept_prior is None else self.intercept_prior.for_label(label, 1)
 
 
 class FitInfo(NamedTuple):
@@ -102,6 +107,15 @@ class BaseInference(ABC):
             raise NotSupportedError(
                 f"inference {cls.name!r} cannot hold weights to a sign, as this prior asks; use inference 'coordinate'"
             )
+
+    @classmethod
+    def takes(cls, link: BaseLink, prior: BasePrior) -> bool:
+        """Whether the combination exists."""
+        try:
+            cls.check(link, prior)
+        except NotSupportedError:
+            return False
+        return True
 
     def record(self, label: int, w: FloatArray, b: float) -> None:
         """Note a step where a trace is kept."""

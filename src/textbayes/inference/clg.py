@@ -63,9 +63,9 @@ class Clg(BaseInference):
     def _solve(self, fit: LabelFit, out: Posterior) -> None:
         X, n_features = fit.problem.X, fit.problem.X.shape[1]
         arrays = X.indptr, X.indices, X.data
-        fit.eta = times(*arrays, fit.w[:, None], X.shape[0])[:, 0] + fit.b
+        fit.eta = times(*arrays, fit.w[:, None], X.shape[0])[:, 0] + fit.intercept
         fit.start_intercept()
-        self.record(fit.label, fit.w, fit.b)
+        self.record(fit.label, fit.w, fit.intercept)
         every = np.arange(n_features) if fit.allowed is None else np.flatnonzero(fit.allowed)
         weight = np.ones(len(fit.y)) if fit.problem.sample_weight is None else fit.problem.sample_weight
         radius, b_radius = np.full(n_features, _FIRST_RADIUS), _FIRST_RADIUS
@@ -82,13 +82,13 @@ class Clg(BaseInference):
                 worst = relax_columns(
                     *arrays, columns, fit.y, weight, *fit.penalty, fit.low, fit.high, radius, fit.w, fit.eta
                 )
-                if fit.problem.intercept_prior is not None:
+                if fit.intercept_prior is not None:
                     fit.b, b_radius, moved = relax_intercept(
                         fit.y, weight, fit.intercept_l1, fit.intercept_l2, b_radius, fit.b, fit.eta
                     )
                     worst = max(worst, moved)
                 fit.n_iter += 1
                 fit.relinearise()
-                self.record(fit.label, fit.w, fit.b)
+                self.record(fit.label, fit.w, fit.intercept)
                 if sweep > 0 and worst <= target:
                     break

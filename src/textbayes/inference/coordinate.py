@@ -55,9 +55,9 @@ class Coordinate(BaseInference):
         else:  # the usual cold start
             eta = np.zeros((X.shape[0], len(fits)))
         for k, fit in enumerate(fits):
-            fit.eta = eta[:, k] + fit.b
+            fit.eta = eta[:, k] + fit.intercept
             fit.start_intercept()
-            self.record(fit.label, fit.w, fit.b)
+            self.record(fit.label, fit.w, fit.intercept)
             fit.refresh()
         for round_ in range(self.max_iter + 1):
             scores = np.stack([fit.score for fit in fits], axis=1)
@@ -82,4 +82,4 @@ class Coordinate(BaseInference):
             if not working_set.newton_step(_SWEEP_TOL, _SETTLED * float(fit.omega.max()), target):
                 return
             fit.relinearise()
-            self.record(fit.label, fit.w, fit.b)
+            self.record(fit.label, fit.w, fit.intercept)

@@ -123,9 +123,9 @@ def _curvature(link: BaseLink, eta: FloatArray, y: FloatArray, weight: FloatArra
 
 def _intercept(problem: Problem, fit: LabelFit, b: float) -> tuple[float, float] | None:
     """(l2, l1) of the intercept beside what the documents say of it; None where there is none or a kink holds it."""
-    if problem.intercept_prior is None:
+    if fit.intercept_prior is None:
         return None
-    center, l1, l2 = (float(part[0]) for part in problem.intercept_prior.local(np.array([b])))
+    center, l1, l2 = (float(part[0]) for part in fit.intercept_prior.local(np.array([b])))
     if l1 > 0.0 and b == center:
         return None
     if fit.one_sided:

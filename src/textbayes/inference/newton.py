@@ -37,10 +37,10 @@ class Newton(BaseInference):
     def _solve_block(self, X: Any, fits: list[LabelFit], out: Posterior) -> None:
         eta = times(X.indptr, X.indices, X.data, np.stack([fit.w for fit in fits], axis=1), X.shape[0])
         for k, fit in enumerate(fits):
-            fit.eta = eta[:, k] + fit.b
+            fit.eta = eta[:, k] + fit.intercept
             fit.start_intercept()
             fit.refresh()
-            self.record(fit.label, fit.w, fit.b)
+            self.record(fit.label, fit.w, fit.intercept)
         for round_ in range(self.max_iter + 1):
             scores = np.stack([fit.score for fit in fits], axis=1)
             gradients = transpose_times(X.indptr, X.indices, X.data, scores).T
@@ -59,13 +59,13 @@ class Newton(BaseInference):
             direction, eta_step = _newton_directions(X, fits, *map(np.array, zip(*systems, strict=True)))
             for k, fit in enumerate(fits):
                 fit.line_search(fit.w + direction[:-1, k], float(direction[-1, k]), eta_step[:, k])
-                self.record(fit.label, fit.w, fit.b)
+                self.record(fit.label, fit.w, fit.intercept)
 
 
 def _slope(fit: LabelFit, gradient: FloatArray) -> FloatArray:
     """Gradient of the log-posterior, the intercept's last; zero where a word may not be used."""
     slope = np.append(gradient - fit.penalty.l2 * (fit.w - fit.penalty.center), fit.score.sum())
-    slope[-1] = 0.0 if fit.problem.intercept_prior is None else slope[-1] - fit.intercept_l2 * fit.b
+    slope[-1] = 0.0 if fit.intercept_prior is None else slope[-1] - fit.intercept_l2 * fit.b
     if fit.allowed is not None:
         slope[:-1][~fit.allowed] = 0.0
     return slope

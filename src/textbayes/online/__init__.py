@@ -12,7 +12,7 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.online.bank import Bank
     from textbayes.online.base import LearnInfo, LinearPredictor, OnlinePosterior
-    from textbayes.online.batch import BatchPrior, as_prior, diagonal_from_batch, full_from_batch
+    from textbayes.online.batch import BatchPrior, as_prior, diagonal_from_batch, full_from_batch, low_rank_from_batch
     from textbayes.online.classifier import BayesOnlineClassifier
     from textbayes.online.diagonal import DiagonalPosterior
     from textbayes.online.full import FullPosterior
@@ -45,6 +45,7 @@ _PUBLIC = {
     "expected_information_gain": "textbayes.online.information",
     "full_from_batch": "textbayes.online.batch",
     "information_gain": "textbayes.online.information",
+    "low_rank_from_batch": "textbayes.online.batch",
     "propagate": "textbayes.online.propagation",
 }
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "expected_information_gain",
     "full_from_batch",
     "information_gain",
+    "low_rank_from_batch",
     "propagate",
 ]
 

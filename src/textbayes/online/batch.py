@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import linalg
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.online.bank import Bank
 from textbayes.online.diagonal import DiagonalPosterior
 from textbayes.online.full import FullPosterior
@@ -16,7 +17,7 @@ from textbayes.online.words import check_words
 
 
 class BatchPrior(NamedTuple):
-    """Gaussian priors for ``BayesLinearClassifier(prior="gaussian", mean=…, scale=…).fit(…, words=…)``.
+    """Gaussian priors for ``BayesLinearClassifier(prior="gaussian", **prior.settings()).fit(…, words=prior.words)``.
 
     Arrays (n_labels, n_features), and (n_labels,) for the intercept.
     """
@@ -26,6 +27,10 @@ class BatchPrior(NamedTuple):
     words: BoolArray
     intercept_mean: FloatArray
     intercept_scale: FloatArray
+
+    def settings(self) -> dict[str, FloatArray]:
+        """The hyperparameters by the names that ``BayesLinearClassifier`` has for them."""
+        return {name: value for name, value in self._asdict().items() if name != "words"}
 
 
 def diagonal_from_batch(
@@ -74,6 +79,39 @@ def full_from_batch(coef: Any, intercept: float, cov: Any, words: Any, noise: fl
         raise InputError("the covariance is not symmetric; pass (C + C')/2 if it differs by rounding only")
     cov = np.tril(cov) + np.tril(cov, -1).T  # symmetric to the last bit, as the updates keep it
     return FullPosterior(words, mean.copy(), cov, mean, np.diag(cov).copy())
+
+
+def low_rank_from_batch(
+    coef: Any, intercept: float, variances: Any, known: tuple[IntArray, FloatArray], rank: int, noise: float = 1.0
+) -> LowRankPosterior:
+    """The same with the ``rank`` most telling directions of the precision; the others go into its diagonal.
+
+    With the precision scaled to a unit diagonal, P = c I + Σ (λ − c) v v' where c is its least eigenvalue, the largest
+    terms are kept as they are and of the others the diagonal, so that the precision of each single weight given the
+    others stays what it was.
+
+    Parameters
+    ----------
+    coef, variances : (n_features,)
+        ``variances`` are those of words that are not among the known ones, uncorrelated.
+    known : positions of the words whose covariance is known, (n_known,), and it, (1 + n_known, 1 + n_known), the
+        intercept first
+    """
+    coef, variances = np.asarray(coef, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    mean = np.concatenate([[intercept], coef]) * noise
+    spread = np.concatenate([[1.0], variances]) * noise**2
+    positions, cov = np.concatenate([[0], 1 + known[0]]), known[1] * noise**2
+    spread[positions] = np.diag(cov)
+    _check_moments(mean, spread)
+    posterior = LowRankPosterior.start(range(len(coef)), rank, spread[1:], float(spread[0]), mean[1:])
+    precision = linalg.inv(cov)
+    unit = np.sqrt(np.diag(precision))
+    values, vectors = linalg.eigh(precision / unit / unit[:, None])
+    kept = vectors[:, -rank:] * np.sqrt(values[-rank:] - values[0])
+    posterior.settled, posterior.prior_mean = mean.copy(), mean  # the intercept's too, which ``start`` puts at 0
+    posterior.diagonal[positions] = (1.0 - np.square(kept).sum(axis=1)) * unit**2
+    posterior.factor[positions, : kept.shape[1]] = kept * unit[:, None]
+    return posterior.with_columns(kept.shape[1])
 
 
 def as_prior(

@@ -166,17 +166,12 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         log_prob, _ = self._log_prob(X)
         if self.label_space_.kind == "multiclass":  # as BayesLinearClassifier: each class's own, divided by their sum
             return np.asarray(special.softmax(log_prob, axis=1))
-        proba = np.exp(log_prob)
-        return np.hstack([1.0 - proba, proba]) if self.label_space_.kind == "binary" else proba
+        return self.label_space_.both_columns(np.exp(log_prob))
 
     def predict(self, X: Any) -> AnyArray:
         """The likelier class; for multi-label an indicator of the labels likelier than not."""
         log_odds = self.decision_function(X)
-        if self.label_space_.kind == "binary":
-            return self.classes_[(log_odds > 0.0).astype(int)]
-        if self.label_space_.kind == "multiclass":
-            return self.classes_[log_odds.argmax(axis=1)]
-        return (log_odds > 0.0).astype(int)
+        return self.label_space_.likeliest(log_odds)
 
     def information_gain(self, X: Any, method: Method = "gaussian") -> FloatArray:
         """Bits that judging each document is expected to teach of each label's weights, (n_docs, n_columns).
@@ -210,7 +205,9 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         check_memory(self.covariance, *shape)
         scale = _checked_scale(self.scale, shape)
         noise = likelihood.noise
-        posterior = self._prior(scale) if batch is None else continued(batch, self.covariance, scale, noise)
+        posterior = (
+            self._prior(scale) if batch is None else continued(batch, self.covariance, scale, noise, self._rank())
+        )
         self.label_space_, self.classes_, self.posterior_ = space, space.classes, posterior
         self.log_evidence_ = np.zeros(space.n_columns)
 
@@ -221,9 +218,12 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
             return DiagonalPosterior.start(n_features, n_columns, scale.T**2, bias)
         if self.covariance == "full":
             return Bank([FullPosterior.start(range(n_features), row**2, bias) for row in scale])
-        if not isinstance(self.rank, numbers.Integral):
+        return Bank([LowRankPosterior.start(range(n_features), self._rank(), row**2, bias) for row in scale])
+
+    def _rank(self) -> int:
+        if not isinstance(self.rank, numbers.Integral) or self.rank < 1:
             raise InputError(f"rank={self.rank!r} is not usable; pass a whole number from 1 on")
-        return Bank([LowRankPosterior.start(range(n_features), int(self.rank), row**2, bias) for row in scale])
+        return int(self.rank)
 
     def _learn(
         self, X: Any, indicator: BoolArray, rows: IntArray | None, likelihood: OnlineLikelihood, passes: int

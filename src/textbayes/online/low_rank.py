@@ -109,6 +109,12 @@ class LowRankPosterior(OnlinePosterior):
         fields = {name: np.concatenate([vars(self)[name], more]) for name, more in grown.items()}
         return type(self)(**{**vars(self.copy()), **fields})
 
+    def with_columns(self, n_columns: int) -> Self:
+        """Itself, told that so many columns of ``factor`` have been filled from outside."""
+        self.n_columns = n_columns
+        self._refresh_root()
+        return self
+
     def _rows(self, X: Any) -> Rows:
         return restricted(X, self.words)
 

@@ -12,7 +12,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import FloatArray
 from textbayes.linear import BayesLinearClassifier
 from textbayes.online.bank import Bank
-from textbayes.online.batch import diagonal_from_batch, full_from_batch
+from textbayes.online.batch import diagonal_from_batch, full_from_batch, low_rank_from_batch
 from textbayes.online.diagonal import DiagonalPosterior
 from textbayes.online.likelihood import OnlineLikelihood, make_likelihood
 
@@ -54,7 +54,7 @@ def fitted_start(start: Any, likelihood: OnlineLikelihood, n_features: int) -> B
 
 
 def continued(
-    batch: BayesLinearClassifier, covariance: str, scale: FloatArray, noise: float
+    batch: BayesLinearClassifier, covariance: str, scale: FloatArray, noise: float, rank: int = 16
 ) -> DiagonalPosterior | Bank[Any]:
     """The batch posterior as an online one; features that the batch prior holds get ``scale``, uncorrelated."""
     approximation = batch.approximation_
@@ -64,8 +64,13 @@ def continued(
     if covariance == "diagonal":
         return diagonal_from_batch(batch.coef_, batch.intercept_, variances, intercept_errors**2, noise)
     if covariance == "low_rank":
-        raise NotSupportedError(
-            "a low-rank posterior cannot go on from a batch fit; use covariance='diagonal', or 'full' for few features"
+        return Bank(
+            [
+                low_rank_from_batch(coef, intercept, row, approximation.covariance(label), rank, noise)
+                for label, (coef, intercept, row) in enumerate(
+                    zip(batch.coef_, batch.intercept_, variances, strict=True)
+                )
+            ]
         )
     everything, posteriors = np.arange(scale.shape[1]), []
     for label, coef in enumerate(batch.coef_):

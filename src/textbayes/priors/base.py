@@ -110,12 +110,12 @@ class BasePrior(ABC):
         away = w != self.mean
         return np.where(away, self.neg_log(np.where(away, w, self.mean + 1.0)), 0.0)
 
-    def rescaled(self, scale: float) -> BasePrior:
-        """The same family around 0 with another scale and no sign; further hyperparameters stay if single numbers."""
+    def rescaled(self, scale: Any, mean: Any = 0.0) -> BasePrior:
+        """The same family with another scale and mean and no sign; further hyperparameters stay if single numbers."""
         others = {name: value for name, value in vars(self).items() if name not in ("scale", "mean", "sign")}
         if any(value.ndim for value in others.values()):
             others = {}  # per-word values say nothing of an intercept: the family's defaults
-        return type(self)(scale=scale, **others)
+        return type(self)(scale=scale, mean=mean, **others)
 
     def for_label(self, label: int, n_features: int) -> BasePrior:
         """The prior of one label, with hyperparameters of shape (n_features,)."""

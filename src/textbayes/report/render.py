@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from textbayes.core.errors import MissingExtraError
+from textbayes.pages import check_pages_extra, render_page
 from textbayes.report.records import Example, ReportData
 from textbayes.store.atomic import atomic_write
 
 _FOLDER = Path(__file__).parent
-_PURPOSE = "the HTML report"
-_PACKAGES = ("jinja2", "matplotlib")
 
 
 def check_report_extra() -> None:
     """Refuse at once, rather than after minutes of training, if the packages a report needs are not there."""
-    for package in _PACKAGES:
-        if importlib.util.find_spec(package) is None:
-            raise MissingExtraError(package, "demo", _PURPOSE)
+    check_pages_extra("the HTML report")
 
 
 def render_report(data: ReportData) -> str:
@@ -28,26 +24,17 @@ def render_report(data: ReportData) -> str:
     All text is escaped, whatever documents and labels hold.
     """
     check_report_extra()
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
     from textbayes.report.plots import coverage_plot, reliability_plot
 
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
-    # Not escaped: our own drawings of numbers, and a file of this package. Nothing of documents or labels is in them.
+    # Not escaped: our own drawings of numbers. Nothing of documents or labels is in them.
     plots = {"reliability": Markup(reliability_plot(data.reliability))}
     if len({step.share for step in data.coverage}) > 1:  # one point is no curve
         plots["coverage"] = Markup(coverage_plot(data.coverage))
-    style = Markup((_FOLDER / "report.css").read_text(encoding="utf-8"))
-    template = environment.get_template("report.html.jinja")
-    return template.render(data=data, plots=plots, style=style, verdict=verdict)
+    filters: dict[str, Callable[..., str]] = {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
+    template, style = _FOLDER / "report.html.jinja", _FOLDER / "report.css"
+    return render_page(template, style, filters, data=data, plots=plots, verdict=verdict)
 
 
 def write_report(path: str | Path, data: ReportData) -> None:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.errors import InputError
+from textbayes.pages import check_pages_extra, render_page
 from textbayes.reproduce.results import Cell, Figure, Paper, Result, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _FOLDER = Path(__file__).parent
-_PACKAGES = ("jinja2", "matplotlib")
 _PADDING = 3  # a column of a terminal table is so much wider than its text
 
 
 def check_extra() -> None:
     """Refuse at once, rather than after the first table, if the packages that pages and figures need are missing."""
-    for package in _PACKAGES:
-        if importlib.util.find_spec(package) is None:
-            raise MissingExtraError(package, "demo", "the page of a reproduction")
+    check_pages_extra("the page of a reproduction")
 
 
 class Pages:
@@ -107,19 +104,8 @@ def figure_file(paper: Paper, figure: Figure) -> str:
 def to_html(paper: Paper, results: Sequence[Result], command: str) -> str:
     """The page as HTML that needs no other file, no network and no script; all text is escaped."""
     check_extra()
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("page.html.jinja")
-    style = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # a file of this package, not escaped
-    return template.render(paper=paper, results=[_shown(result) for result in results], command=command, style=style)
+    template, style = _FOLDER / "page.html.jinja", _FOLDER / "page.css"
+    return render_page(template, style, paper=paper, results=[_shown(result) for result in results], command=command)
 
 
 def _shown(result: Result) -> dict[str, Any]:

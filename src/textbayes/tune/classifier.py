@@ -24,7 +24,8 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
     Parameters
     ----------
-    link, prior, mean, sign, inference, fit_intercept, intercept_scale, tol, max_iter, n_jobs, intervals :
+    link, prior, mean, sign, inference, fit_intercept, intercept_scale, intercept_mean, intervals :
+    tol, max_iter, n_jobs :
         As in ``BayesLinearClassifier``; ``tol`` is that of the last fit. Where ``prior`` is an object, scales are
         multiples of its own.
     scales : int or array
@@ -91,7 +92,8 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         sign: Any = 0,
         inference: Any = "coordinate",
         fit_intercept: bool = True,
-        intercept_scale: float = np.inf,
+        intercept_scale: Any = np.inf,
+        intercept_mean: Any = 0.0,
         tol: float = 1e-4,
         search_tol: float = 1e-2,
         max_iter: int = 100,
@@ -113,6 +115,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         self.inference = inference
         self.fit_intercept = fit_intercept
         self.intercept_scale = intercept_scale
+        self.intercept_mean = intercept_mean
         self.tol = tol
         self.search_tol = search_tol
         self.max_iter = max_iter

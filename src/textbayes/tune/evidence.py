@@ -9,7 +9,7 @@ from scipy import linalg, optimize, sparse
 from scipy.special import erfcx
 
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.inference.laplace_approximation import laplace_approximation
 from textbayes.priors.base import BasePrior
@@ -72,16 +72,17 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
         likelihood = problem.link.likelihood(np.asarray(problem.X @ w) + b, y, problem.sample_weight)
         active = np.zeros(n_features, dtype=np.bool_)
         active[columns] = True
+        intercept = problem.intercept_prior_of(label)
         used = np.ones(n_features, dtype=np.bool_) if problem.words is None else problem.words[label]
         held = np.flatnonzero(used & ~active)
-        size = len(columns) + (problem.intercept_prior is not None)
+        size = len(columns) + (intercept is not None)
         log_det = approximation.log_det[label]
         if not problem.prior.smooth and exact[label]:
-            log_det = _log_det(problem, prior, columns, likelihood.hessian, w, b)
+            log_det = _log_det(problem.X[:, columns], prior.take(columns), intercept, likelihood.hessian, w[columns], b)
         value[label] = (
             likelihood.total
             - prior.take(columns).neg_log(w[columns]).sum()
-            - _of_intercept(problem.intercept_prior, b)
+            - _of_intercept(intercept, b)
             + 0.5 * size * np.log(2.0 * np.pi)
             - 0.5 * log_det
             + _of_held(problem.X, prior.take(held), held, likelihood.score, likelihood.hessian)
@@ -90,19 +91,18 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
 
 
 def _log_det(
-    problem: Problem, prior: BasePrior, columns: IntArray, hessian: FloatArray, w: FloatArray, b: float
+    words: Any, prior: BasePrior, intercept: BasePrior | None, hessian: FloatArray, w: FloatArray, b: float
 ) -> float:
     """log |H| of active words under a kink, which the standard errors' approximation raises to the prior's precision.
 
     No direction is taken to be wider than ten standard deviations of the prior, for words that share their documents.
     """
-    words = problem.X[:, columns]
     H = (words.T @ sparse.diags(hessian) @ words).toarray()
-    _, l1, l2 = prior.take(columns).local(w[columns])
-    if problem.intercept_prior is not None:
+    _, l1, l2 = prior.local(w)
+    if intercept is not None:
         border = np.asarray(words.T @ hessian)[:, None]
         H = np.block([[H, border], [border.T, np.array([[hessian.sum()]])]])
-        _, l1_b, l2_b = problem.intercept_prior.local(np.array([b]))
+        _, l1_b, l2_b = intercept.local(np.array([b]))
         l1, l2 = np.append(l1, l1_b), np.append(l2, l2_b)
     of_prior = np.sqrt(l2 + 0.5 * l1**2)
     unit = np.where(of_prior > 0.0, of_prior, np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny)))

@@ -72,7 +72,7 @@ def at_scale(problem: Problem, factor: FloatArray, tie_intercept: bool = False) 
     if tie_intercept and intercept is not None:
         if np.ptp(factor) > 0.0:
             raise InputError("tie_intercept needs one scale for all labels at each point; pass factors (n_points,)")
-        intercept = intercept.rescaled(float(intercept.scale * factor[0]))
+        intercept = intercept.rescaled(intercept.scale * factor[0], intercept.mean)
     return problem._replace(prior=scaled(problem.prior, factor), intercept_prior=intercept)
 
 

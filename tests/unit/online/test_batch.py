@@ -8,6 +8,7 @@ from scipy import sparse
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
+from textbayes.links import make_link
 from textbayes.online import (
     PAPER_PROBIT,
     Bank,
@@ -18,6 +19,7 @@ from textbayes.online import (
     as_prior,
     diagonal_from_batch,
     full_from_batch,
+    low_rank_from_batch,
 )
 
 
@@ -109,6 +111,46 @@ def test_round_trip():
     )
     np.testing.assert_allclose(back.mean, diagonal.mean)
     np.testing.assert_allclose(back.var, diagonal.var)
+
+
+def test_few_directions_keep_the_precision_of_every_weight():
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(6, 9))
+    precision = root @ root.T + np.diag(rng.uniform(0.5, 2.0, 6))
+    cov, coef = np.linalg.inv(precision), rng.normal(size=7)
+    known, variances = np.array([0, 2, 3, 4, 6]), np.full(7, 0.3)
+    for rank in range(1, 8):
+        posterior = low_rank_from_batch(coef, -0.4, variances, (known, cov), rank, noise=0.5)
+        np.testing.assert_allclose(posterior.mean, 0.5 * np.concatenate([[-0.4], coef]))
+        kept = np.linalg.inv(posterior.cov) * 0.25
+        at = np.concatenate([[0], 1 + known])
+        np.testing.assert_allclose(np.diag(kept)[at], np.diag(precision), rtol=1e-10)
+        np.testing.assert_allclose(np.diag(kept)[[2, 6]], 1.0 / 0.3)
+        if rank >= 5:  # all directions but the widest, which the diagonal holds
+            np.testing.assert_allclose(kept[np.ix_(at, at)], precision, rtol=1e-8, atol=1e-10)
+
+
+def test_an_online_posterior_is_the_prior_of_a_batch_fit():
+    """With nothing to learn from, the batch fit stays where the online posterior is, the intercept too."""
+    X, y = documents()
+    diagonal, _ = DiagonalPosterior.start(8, 2).learn(X, np.column_stack([y, -y]), PAPER_PROBIT)
+    prior = as_prior(diagonal, 8, PAPER_PROBIT.noise)
+    Y = np.column_stack([y, -y]) > 0.0
+    model = BayesLinearClassifier("probit", "gaussian", **prior.settings(), tol=1e-7)
+    model.fit(X, Y, sample_weight=np.full(len(y), 1e-7), words=prior.words)
+    np.testing.assert_allclose(model.linear_predictor(X), diagonal.predict(X).mean / PAPER_PROBIT.noise, atol=1e-4)
+    # Documents that come once more move it to the mode, which the gradient of the whole tells.
+    model.fit(X, Y, words=prior.words)
+    slope = _slopes(model, X, Y)
+    offset = np.column_stack([model.intercept_ - prior.intercept_mean, model.coef_ - prior.mean])
+    scale = np.column_stack([prior.intercept_scale, prior.scale])
+    np.testing.assert_allclose(slope, offset / scale**2, atol=1e-4)
+
+
+def _slopes(model, X, Y):
+    """d log-likelihood / d (intercept, weights) of every label."""
+    score = make_link("probit").score(model.linear_predictor(X), np.where(Y, 1.0, -1.0))
+    return np.column_stack([score.sum(axis=0), (X.T @ score).T])
 
 
 @pytest.mark.parametrize(

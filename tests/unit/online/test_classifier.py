@@ -181,7 +181,7 @@ def test_a_likelihood_with_noise():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])
-@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("covariance", ["diagonal", "full", "low_rank"])
 def test_a_batch_posterior_goes_on(kind, prior, covariance):
     X, y, _, outcomes = documents(kind)
     batch = BayesLinearClassifier("probit", prior, scale=0.3, tol=1e-8, intervals=True).fit(X[:40], y[:40])
@@ -190,7 +190,7 @@ def test_a_batch_posterior_goes_on(kind, prior, covariance):
     np.testing.assert_allclose(mean, batch.linear_predictor(X), rtol=1e-12, atol=1e-12)
     held = np.isnan(batch.standard_errors_)
     assert held.any() == (prior == "laplace")
-    if covariance == "full":  # the batch's own variance of every document, and 0.9² x_j² for each word it holds
+    if covariance != "diagonal":  # the batch's own variance of every document, and 0.9² x_j² for each word it holds
         added = np.asarray(X.power(2) @ (0.81 * held.T))
         np.testing.assert_allclose(var, batch.approximation_.variance(X) + added, rtol=1e-9)
     else:
@@ -268,7 +268,8 @@ ROW = np.ones((1, 8))
         (lambda: first(start=BernoulliNB()), "start is a BernoulliNB"),
         (lambda: first(start=start(intervals=False)), "fit it with intervals=True"),
         (lambda: first(start=start(), link="logit"), "only with link='probit'"),
-        (lambda: first(start=start(), covariance="low_rank"), "low-rank posterior cannot go on"),
+        (lambda: first(start=start(), covariance="low_rank", rank=0), "rank=0"),
+        (lambda: first(start=start(fit_intercept=False), covariance="low_rank"), "every variance must be positive"),
         (lambda: BayesOnlineClassifier(start=start()).fit(np.ones((1, 9)), ["arts"]), "start was fitted with 8"),
         (lambda: BayesOnlineClassifier(start=start()).fit(ROW, ["law"]), "'law' is not among"),
     ],

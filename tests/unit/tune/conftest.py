@@ -30,8 +30,9 @@ def make_problem(texts):
 
     def make(link="logit", prior="laplace", intercept=np.inf, weight=None, words=None, labels=slice(None), **hyper):
         X, Y = texts
+        at = hyper.pop("intercept_mean", 0.0)
         made = make_prior(prior, hyper.pop("scale", 1.0), hyper.pop("mean", 0.0), hyper.pop("sign", 0.0))
         y = np.ascontiguousarray(np.where(Y[:, labels], 1.0, -1.0))
-        return Problem(_as_columns(X), y, make_link(link), made, made.rescaled(intercept), weight, words)
+        return Problem(_as_columns(X), y, make_link(link), made, made.rescaled(intercept, at), weight, words)
 
     return make

@@ -162,3 +162,15 @@ def test_what_is_refused():
     problem = problem_of(sparse.csr_matrix(X), y, "jeffreys")
     with pytest.raises(NotSupportedError, match="choose its scale by cross-validation"):
         log_evidence(problem, Coordinate().run(problem))
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_an_intercept_with_a_mean_is_a_column_of_ones(prior):
+    X, y = data(60, [0.8, -0.5], seed=4)
+    ones = np.column_stack([X, np.ones(60)])
+    column = Problem(
+        _as_columns(ones), y[:, None], make_link("logit"),
+        make_prior(prior, np.array([1.0, 1.0, 0.3]), np.array([0.0, 0.0, -0.7])), None,
+    )  # fmt: skip
+    own = problem_of(X, y, prior, intercept=make_prior(prior, 0.3, -0.7))
+    assert approximated(own) == pytest.approx(approximated(column), rel=1e-9)

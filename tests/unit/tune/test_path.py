@@ -40,6 +40,7 @@ CASES = {
     "signs": {"sign": np.where(np.arange(60) % 2, 1.0, -1.0)},
     "free words": {"scale": np.where(np.arange(60) < 3, np.inf, 1.0)},
     "penalised intercept": {"intercept": 0.5},
+    "intercepts with means": {"intercept": 0.5, "intercept_mean": np.array([[-2.0], [0.0], [1.5]])},
 }
 
 

@@ -158,14 +158,15 @@ class Gibbs(BaseInference):
         prior = problem.prior.for_label(label, n_features)
         elsewhere = np.array(np.broadcast_to(prior.mean, (n_features,)))
         columns: IntArray = np.arange(n_features) if problem.words is None else np.flatnonzero(problem.words[label])
-        free = problem.intercept_prior is not None and bool(np.isinf(problem.intercept_prior.scale).any())
+        of_intercept = problem.intercept_prior_of(label)
+        free = of_intercept is not None and bool(np.isinf(of_intercept.scale).any())
         if free and (_one_sided(y) or _too_few(problem.link, y)):
             return self._constant(problem.link, y, elsewhere)
         if problem.words is not None:
             prior = prior.take(columns)
         target = Target(
-            Design.of(X if problem.words is None else X[:, columns], problem.intercept_prior is not None),
-            y, problem.link, prior, problem.intercept_prior, self.sample_scale,
+            Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
+            y, problem.link, prior, of_intercept, self.sample_scale,
         )  # fmt: skip
         at = None
         if start is not None:
@@ -214,9 +215,12 @@ class Gibbs(BaseInference):
     def _fingerprint(self, target: Target) -> str:
         """Of all that decides what is drawn."""
         digest = hashlib.sha256(f"{self.seed} {self.method} {self.sample_scale} {target.link.spec}".encode())
-        for array in (*target.design[:3], target.y, *vars(target.prior).values()):
+        of_intercept = target.intercept_prior
+        priors = [target.prior] if of_intercept is None else [target.prior, of_intercept]
+        values = [value for prior in priors for value in vars(prior).values()]
+        for array in (*target.design[:3], target.y, *values):
             digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update(f"{target.prior.name} {target.intercept_prior!r}".encode())
+        digest.update(" ".join(prior.name for prior in priors).encode())
         return digest.hexdigest()
 
 
