@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tarfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,14 +15,8 @@ _NAME = "004_c21d1171716fbd97.txt"
 
 
 @pytest.fixture(scope="module")
-def text() -> str:
-    data = os.environ.get("TEXTBAYES_DATA")
-    shared = Path(__file__).resolve().parents[3] / "shared"
-    places = [*([Path(data).parent / "seeds"] if data else []), shared / "seeds"]
-    for place in places:
-        if (place / _NAME).exists():
-            return (place / _NAME).read_text(encoding="utf-8")
-    pytest.skip(f"{_NAME} is in none of {', '.join(map(str, places))}")
+def text(seed_text) -> str:
+    return seed_text(_NAME)
 
 
 def printed_rows(text: str, number: str) -> list[tuple[float | None, ...]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
@@ -16,16 +14,8 @@ _MIRROR = {"≫": "≪", ">": "<", "~": "~", "<": ">", "≪": "≫"}
 
 
 @pytest.fixture(scope="module")
-def text() -> str:
-    data = os.environ.get("TEXTBAYES_DATA")
-    places = [
-        *([Path(data).parent / "seeds"] if data else []),
-        Path(__file__).resolve().parents[3] / "shared" / "seeds",
-    ]
-    for place in places:
-        if (place / _NAME).exists():
-            return re.sub(r" *</?sub> *", "", (place / _NAME).read_text(encoding="utf-8"))
-    pytest.skip(f"{_NAME} is in none of {', '.join(map(str, places))}")
+def text(seed_text) -> str:
+    return re.sub(r" *</?sub> *", "", seed_text(_NAME))
 
 
 def printed_rows(text: str, number: int) -> dict[str, list[str]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,16 +27,8 @@ _MISPRINTS = {
 
 
 @pytest.fixture(scope="module")
-def text() -> str:
-    data = os.environ.get("TEXTBAYES_DATA")
-    places = [
-        *([Path(data).parent / "seeds"] if data else []),
-        Path(__file__).resolve().parents[3] / "shared" / "seeds",
-    ]
-    for place in places:
-        if (place / _NAME).exists():
-            return (place / _NAME).read_text(encoding="utf-8")
-    pytest.skip(f"{_NAME} is in none of {', '.join(map(str, places))}")
+def text(seed_text) -> str:
+    return seed_text(_NAME)
 
 
 def printed_rows(text: str, number: str) -> dict[str, list[str]]:
