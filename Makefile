@@ -25,7 +25,7 @@ check: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock 'skglm>=0.5' 'river>=0.26'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock 'skglm>=0.5' 'river>=0.26' 'numpyro>=0.15'
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 docs: $(VENV)/.ready

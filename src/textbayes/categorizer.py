@@ -5,39 +5,34 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer_knowledge import (
-    Knowledge,
-    check_prior,
-    match_knowledge,
-    read_prior,
-    weigh_knowledge,
-    words_known,
-)
+from textbayes.categorizer_knowledge import check_prior, read_prior, words_known
+from textbayes.categorizer_sampling import SamplingWatch
 from textbayes.categorizer_state import VECTORIZERS, restore, state_of
+from textbayes.categorizer_training import Training, check_members_can_refit
 from textbayes.categorizer_words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import check_same_length
-from textbayes.decide import Rule, make_rule, stratified_folds
+from textbayes.decide import Rule, make_rule
+from textbayes.draws_mixture import pooled_draws
 from textbayes.evaluate import evaluate
-from textbayes.intervals import pooled_standard_errors
+from textbayes.intervals import mixture_standard_errors, pooled_standard_errors
 from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
-from textbayes.links import make_link
-from textbayes.pool import fit_pool, pool_loss, pooled_probabilities, probabilities
-from textbayes.presets import default_classifiers, default_rule, default_vectorizer, default_weighting
-from textbayes.select import scores, select_per_label
+from textbayes.pool import at_the_mean, drawn, make_pooling, shared_out
+from textbayes.presets import default_rule, default_vectorizer
+from textbayes.refit import check_refit
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.tune import BayesLinearClassifierCV
-from textbayes.tune.settle import settled
+
+if TYPE_CHECKING:  # loads numba, which is slow
+    from textbayes.inference.gibbs.draws import Draws
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(what, done, total)`` while a long job runs."""
@@ -80,7 +75,15 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         first classifier, so that bad advice is turned down.
     intervals : bool
         Keep standard errors of the weights (``word_intervals``). Those of a pool are upper bounds: its members learn
-        from the same texts and are taken to err together.
+        from the same texts and are taken to err together. Members that sample have their spread from draws, unasked.
+    average : bool
+        Where members sample (``inference="gibbs"``): probabilities are averaged over the draws, and thresholds chosen
+        for such; if False, they are those at the posterior means. Of several such members the posteriors are mixed,
+        with weights that add up to one and fit held-out texts best.
+    keep_draws : int
+        Draws of each label that the model keeps, of all chains and members together; they take 4 bytes a word each.
+    refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
+        Rank the words of each label by a first fit, keep so many, and fit again with these alone (``textbayes.refit``).
     cv : int
         Folds for the held-out probabilities that pool and rule learn from.
     random_state : int
@@ -92,8 +95,10 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
     ----------
     coef_, intercept_ : the pooled linear model, one row per label (one for two classes)
     pool_ : weights of the members
+    sharpness_ : of the probabilities of classes that exclude each other, where members sample; else 1
     rule_ : the fitted decision rule
-    standard_errors_ : of the weights, with ``intervals``; NaN for words that have none
+    standard_errors_ : of the weights, with ``intervals`` or draws; NaN for words that have none
+    draws_ : the posterior as ``Draws`` where members sample, else None
     prior_weight_ : how far each label follows the prior; None without one
     prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
     held_out_ : figures of the cross-validation: micro and macro F1 or accuracy, log-loss
@@ -121,6 +126,10 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
         intervals: bool = False,
+        average: bool = True,
+        keep_draws: int = 1_000,
+        refit_k: int | None = None,
+        refit_by: str = "mean",
         cv: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -135,13 +144,27 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         self.prior = prior
         self.prior_weight = prior_weight
         self.intervals = intervals
+        self.average = average
+        self.keep_draws = keep_draws
+        self.refit_k = refit_k
+        self.refit_by = refit_by
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     # -- training -------------------------------------------------------------------------------------------------
-    def fit(self, texts: Iterable[str], labels: Any, progress: Progress | None = None) -> TextCategorizer:
-        """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix."""
+    def fit(
+        self,
+        texts: Iterable[str],
+        labels: Any,
+        progress: Progress | None = None,
+        sampling: SamplingWatch | None = None,
+    ) -> TextCategorizer:
+        """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
+
+        ``sampling`` is told how it goes where members sample, and may resume what was interrupted, see
+        ``textbayes.draws_file.RunFolder``.
+        """
         texts = _as_texts(texts)
         self._check_settings()
         indicator, space = encode_labels(labels)
@@ -155,44 +178,57 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
             # No training text has them, but later ones may: their weights stay at the prior mean.
             counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
-        members = self._settled_members(counts, indicator, report)
-        knowledge = None if table is None else self._knowledge(table, members[0], counts, indicator, space, report)
-        held_out, learnable = self._out_of_fold(members, counts, indicator, knowledge, report)
-        link = make_link(members[0].link)
-        pool = fit_pool(held_out, indicator, link, space, learnable)
+        watch = sampling or SamplingWatch()
+        training = Training(self, counts, indicator, space, report, watch)
+        members = training.members()
+        if sampling is not None:
+            watch.begin(space.column_names, training.mark(members, table))
+        check_members_can_refit(members, self.refit_by)
+        pooling = make_pooling(members, space, self.average)
+        knowledge = None if table is None else training.knowledge(table, members[0], self.vectorizer_)
+        held_out, learnable = training.out_of_fold(members, pooling, knowledge)
+        pool = pooling.fit(held_out, indicator, learnable)
         if knowledge is not None and self.prior_weight == "auto" and knowledge.weight.any():
             # Weights were chosen label by label with one member; what counts is the pool, and labels side by side.
-            without, _ = self._out_of_fold(members, counts, indicator, None, report)
-            pool_without = fit_pool(without, indicator, link, space, learnable)
+            without, _ = training.out_of_fold(members, pooling, None, "without the prior, ")
+            pool_without = pooling.fit(without, indicator, learnable)
             losses = [
-                pool_loss(eta, weights, indicator, link, space, learnable)
-                for eta, weights in ((held_out, pool), (without, pool_without))
+                pooling.loss(said, weights, indicator, learnable)
+                for said, weights in ((held_out, pool), (without, pool_without))
             ]
             if losses[0] >= losses[1]:
                 knowledge, held_out, pool = knowledge.turned_down(), without, pool_without
         rule = _make_rule(self.rule, space)
-        proba = pooled_probabilities(held_out, pool, link, space)
+        sharpness = pooling.sharpness(held_out, pool, indicator, learnable)
+        proba = pooling.probabilities(held_out, pool, sharpness)
         rule.fit(proba, indicator & learnable)
         report("fitting all texts", 0, 1)
         members = [member.set_params(intervals=self.intervals) for member in members]
-        self.weighting_, fitted = self._fit_members(members, counts, indicator, knowledge)
+        self.weighting_, fitted = training.all_texts(members, knowledge)
         self.prior_weight_, self.prior_audit_ = None, []
         if knowledge is not None:
             X, terms = self.weighting_.transform(counts), self.vectorizer_.get_feature_names_out()
             self.prior_weight_ = knowledge.weight
             self.prior_audit_ = knowledge.audit(fitted[0], X, indicator, terms, space)
         report("fitting all texts", 1, 1)
-        self.standard_errors_ = None
-        if self.intervals:
-            known = [member.approximation_ for member in fitted if member.approximation_ is not None]
-            self.standard_errors_ = pooled_standard_errors(pool, known)
-        # A pool of linear models is a linear model.
+        self.standard_errors_, self.draws_ = self._spread(pool, fitted)
+        # A pool of linear models is a linear model, and the mean of a mixture is the mean of the means.
         self.coef_ = sum(weight * member.coef_ for weight, member in zip(pool, fitted, strict=True))
         self.intercept_ = sum(weight * member.intercept_ for weight, member in zip(pool, fitted, strict=True))
-        self.link_, self.pool_, self.rule_ = link, pool, rule
+        self.link_, self.pool_, self.sharpness_, self.rule_ = pooling.link, pool, sharpness, rule
         self.held_out_ = _held_out_figures(indicator, proba, rule.decide(proba), space)
         self.label_space_, self.classes_ = space, space.classes
         return self
+
+    def _spread(self, pool: FloatArray, fitted: list[BayesLinearClassifier]) -> tuple[FloatArray | None, Draws | None]:
+        """Standard errors of the pool's weights, where they are known, and its draws, where it has some."""
+        if fitted[0].draws_ is not None:
+            members = [drawn(member) for member in fitted]
+            return mixture_standard_errors(pool, members), pooled_draws(pool, members, self.keep_draws)
+        if not self.intervals:
+            return None, None
+        known = [member.approximation_ for member in fitted if member.approximation_ is not None]
+        return pooled_standard_errors(pool, known), None
 
     def _check_settings(self) -> None:
         if not isinstance(self.cv, numbers.Integral) or self.cv < 2:
@@ -211,98 +247,34 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
             )
         if not isinstance(self.random_state, numbers.Integral) or self.random_state < 0:
             raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
+        if not isinstance(self.keep_draws, numbers.Integral) or self.keep_draws < 1:
+            raise InputError(f"keep_draws={self.keep_draws!r} is not usable; pass a whole number from 1 on")
+        check_refit(1 if self.refit_k is None else self.refit_k, self.refit_by)
         check_prior(self.prior, self.prior_weight, self.vectorizer)
-
-    def _members(self) -> list[BayesLinearClassifier]:
-        given = default_classifiers() if self.classifier is None else self.classifier
-        members = list(given) if isinstance(given, Sequence) else [given]
-        if not members or not all(isinstance(member, BayesLinearClassifier) for member in members):
-            raise InputError(f"classifier={given!r} is not usable; pass a BayesLinearClassifier or a list of them")
-        if len({make_link(member.link).spec for member in members}) != 1:
-            raise InputError("pooled classifiers must share one link; give them all the same")
-        jobs = {} if self.n_jobs is None else {"n_jobs": self.n_jobs}
-        return [clone(member).set_params(**jobs) for member in members]
-
-    def _settled_members(self, counts: Any, indicator: BoolArray, report: Progress) -> list[BayesLinearClassifier]:
-        """The members; those that look for their scale have found it, once, on all texts."""
-        members = self._members()
-        if not any(isinstance(member, BayesLinearClassifierCV) for member in members):
-            return members
-        X = _make_weighting(self.weighting).fit_transform(counts)
-        found = []
-        for number, member in enumerate(members):
-            report("looking for scales", number, len(members))
-            found.append(settled(member, X, sparse.csr_matrix(indicator)))
-        report("looking for scales", len(members), len(members))
-        return found
-
-    def _knowledge(
-        self,
-        table: WordPriors,
-        member: BayesLinearClassifier,
-        counts: Any,
-        indicator: BoolArray,
-        space: LabelSpace,
-        report: Progress,
-    ) -> Knowledge:
-        report("weighing what is known", 0, 1)
-        matched = match_knowledge(table, self.vectorizer_, space)
-        X = _make_weighting(self.weighting).fit_transform(counts)
-        n_folds = min(self.cv, len(indicator))
-        known = weigh_knowledge(matched, self.prior_weight, member, X, indicator, n_folds, self.random_state)
-        report("weighing what is known", 1, 1)
-        return known
-
-    def _fit_members(
-        self, members: list[BayesLinearClassifier], counts: Any, indicator: BoolArray, knowledge: Knowledge | None
-    ) -> tuple[TermWeighting, list[BayesLinearClassifier]]:
-        """Weights, words and one binary regression per column, whatever the kind of labels."""
-        weighting = _make_weighting(self.weighting)
-        X = weighting.fit_transform(counts)
-        words = None
-        if self.select is not None:
-            result = scores.get(self.select)(X, indicator)
-            words = select_per_label(result, k=self.select_k, threshold=self.select_threshold)
-        fresh = [clone(member) if knowledge is None else knowledge.inform(member, X) for member in members]
-        return weighting, [member.fit(X, sparse.csr_matrix(indicator), words=words) for member in fresh]
-
-    def _out_of_fold(
-        self,
-        members: list[BayesLinearClassifier],
-        counts: Any,
-        indicator: BoolArray,
-        knowledge: Knowledge | None,
-        report: Progress,
-    ) -> tuple[FloatArray, BoolArray]:
-        """Linear predictors (n_members, n_docs, n_columns) of each text by models that did not see it.
-
-        Weights and words are chosen anew in each fold, so that nothing of the held-out texts leaks in. The second array
-        (n_docs, n_columns) is False where the other folds held no text of a label: its score there means nothing, and a
-        threshold that tried to include it would accept everything.
-        """
-        n_folds = min(self.cv, len(indicator))
-        fold = stratified_folds(indicator, n_folds, self.random_state)
-        eta = np.empty((len(members), *indicator.shape))
-        learnable = np.empty(indicator.shape, dtype=np.bool_)
-        for k in range(n_folds):
-            report("cross-validation", k, n_folds)
-            held_out = fold == k
-            learnable[held_out] = indicator[~held_out].any(axis=0) & ~indicator[~held_out].all(axis=0)
-            weighting, fitted = self._fit_members(members, counts[~held_out], indicator[~held_out], knowledge)
-            X = weighting.transform(counts[held_out])
-            for m, member in enumerate(fitted):
-                eta[m, held_out] = member.linear_predictor(X)
-        report("cross-validation", n_folds, n_folds)
-        return eta, learnable
 
     # -- use ------------------------------------------------------------------------------------------------------
     def assess(self, texts: Iterable[str]) -> Assessment:
         """Probabilities and decisions in one pass; one column per label, for two classes that of the second alone."""
         check_is_fitted(self, "coef_")
         X = self.weighting_.transform(self.vectorizer_.transform(_as_texts(texts)))
-        eta = np.asarray(X @ self.coef_.T) + self.intercept_
-        proba = probabilities(eta, self.link_, self.label_space_)
+        if self.draws_ is not None and self.average:
+            proba = shared_out(self.draws_.probability(X, self.link_), self.label_space_, self.sharpness_)
+        else:
+            eta = np.asarray(X @ self.coef_.T) + self.intercept_
+            proba = at_the_mean(eta, self.link_, self.label_space_, self.sharpness_)
         return Assessment(proba, self.rule_.decide(proba))
+
+    def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval that holds each label's own probability with probability ``level``, from draws.
+
+        One column per label, for two classes that of the second. Where classes exclude each other, an interval is that
+        of one label against all others, while the probabilities of ``predict_proba`` are shared out among them.
+        """
+        check_is_fitted(self, "coef_")
+        if self.draws_ is None:
+            raise InputError("this model has no draws to take intervals from; train it with inference='gibbs'")
+        X = self.weighting_.transform(self.vectorizer_.transform(_as_texts(texts)))
+        return self.draws_.probability_interval(X, self.link_, level)
 
     def predict_proba(self, texts: Iterable[str]) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many."""
@@ -350,12 +322,6 @@ def _held_out_figures(
     """What cross-validation says of the model: honest for probabilities, a little kind to tuned thresholds."""
     summary = evaluate(indicator, proba, decisions, space.column_names, kind=space.kind)
     return {name: float(summary[name]) for name in ("accuracy", "micro_f1", "macro_f1", "log_loss") if name in summary}
-
-
-def _make_weighting(weighting: TermWeighting | str | None) -> TermWeighting:
-    if weighting is None:
-        return default_weighting()
-    return TermWeighting(weighting) if isinstance(weighting, str) else clone(weighting)
 
 
 def _make_rule(rule: str | Rule, space: LabelSpace) -> Rule:

@@ -14,13 +14,15 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.decide import Rule
+from textbayes.inference import BaseInference, inferences
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import BaseLink, make_link
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.tune import BayesLinearClassifierCV
 
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
-_SETTINGS = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
+_SETTINGS: tuple[str, ...] = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
+_SETTINGS += ("average", "keep_draws", "refit_k", "refit_by")
 
 
 def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -38,6 +40,7 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "settings": {name: getattr(model, name) for name in _SETTINGS},
         "members": _members(model.classifier),
         "prior_audit": audit_state(model.prior_audit_),
+        "sharpness": model.sharpness_,
     }
     coef = sparse.csr_matrix(model.coef_)
     arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
@@ -47,6 +50,9 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         arrays |= {"errors.data": errors.data, "errors.indices": errors.indices, "errors.indptr": errors.indptr}
     if model.prior_weight_ is not None:
         arrays["prior_weight"] = model.prior_weight_
+    if model.draws_ is not None:
+        meta["draws"], drawn = model.draws_.to_state()
+        arrays |= {f"draws.{name}": array for name, array in drawn.items()}
     arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
     arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
     return meta, arrays
@@ -70,12 +76,16 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.intercept_, model.pool_ = (_vector(arrays[key], key) for key in ("intercept", "pool"))
     model.prior_weight_ = _vector(arrays["prior_weight"], "prior_weight") if "prior_weight" in arrays else None
     model.prior_audit_ = restored_audit(meta.get("prior_audit", ()))
+    model.sharpness_ = float(meta.get("sharpness", 1.0))
+    if not 0.0 < model.sharpness_ < np.inf:
+        raise ModelFileError(f"the model's sharpness is {model.sharpness_}; was the file altered?")
     n_words = len(model.weighting_.idf_)
     if len(model.intercept_) != model.label_space_.n_columns or n_words != _n_columns(model.vectorizer_):
         raise ModelFileError("the model's labels, words and weights do not belong together; was the file altered?")
     model.coef_ = _coef(part("coef"), (len(model.intercept_), n_words))
     errors = _coef(part("errors"), model.coef_.shape) if "errors.data" in arrays else None
     model.standard_errors_ = None if errors is None else np.where(errors > 0.0, errors, np.nan)
+    model.draws_ = _draws(meta["draws"], part("draws"), model.coef_.shape) if "draws" in meta else None
     settings = {key: value for key, value in meta["settings"].items() if key in _SETTINGS}
     model.set_params(**settings, rule=clone(model.rule_), classifier=_classifiers(meta))
     model.set_params(vectorizer=clone(model.vectorizer_), weighting=clone(model.weighting_))
@@ -84,11 +94,11 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
 def _members(classifier: Any) -> list[dict[str, Any]] | None:
     """Settings of the members as given, so that a loaded model can be trained again; None for the defaults.
 
-    A prior or an inference given as an object has no plain form; such a model scores the same after a reload but
-    forgets its members.
+    A prior or an inference given as an object has no plain form, a sampler excepted; such a model scores the same after
+    a reload but forgets its members.
     """
     members = classifier if isinstance(classifier, (list, tuple)) else [classifier]
-    if classifier is None or not all(isinstance(part, str) for m in members for part in (m.prior, m.inference)):
+    if classifier is None or not all(isinstance(_plain(part), str | dict) for m in members for part in _parts(m)):
         return None
     return [
         {"class": type(member).__name__, **{k: _plain(v) for k, v in member.get_params(deep=False).items()}}
@@ -96,9 +106,17 @@ def _members(classifier: Any) -> list[dict[str, Any]] | None:
     ]
 
 
+def _parts(member: Any) -> tuple[Any, Any]:
+    return member.prior, member.inference
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
+    if isinstance(value, BaseInference) and value.samples:
+        sampler: Any = value
+        own = {"seed": sampler.seed, "sample_scale": sampler.sample_scale, "method": sampler.method}
+        return {"inference": sampler.name, "settings": {**sampler.plan._asdict(), **own}}
     return value.spec if isinstance(value, BaseLink) else value
 
 
@@ -112,7 +130,19 @@ def _classifier(params: dict[str, Any]) -> BayesLinearClassifier:
     kinds = {kind.__name__: kind for kind in (BayesLinearClassifier, BayesLinearClassifierCV)}
     if name not in kinds:
         raise ModelFileError(f"the model's classifier {name!r} is not known; was the file altered?")
+    if isinstance(params.get("inference"), dict):
+        described = params["inference"]
+        params["inference"] = inferences.get(described["inference"])(**described["settings"])
     return kinds[name](**params)
+
+
+def _draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Any:
+    from textbayes.inference.gibbs.draws import Draws  # loads numba, which is slow
+
+    draws = Draws.from_state(meta, arrays)
+    if (len(draws.labels), draws.n_features) != shape:
+        raise ModelFileError("the model's draws are of other labels or words than its weights; was the file altered?")
+    return draws
 
 
 def _space(labels: Mapping[str, Any]) -> LabelSpace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +13,11 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.explain import Explanation, explain_column, mirror
-from textbayes.intervals import WordInterval, word_intervals
+from textbayes.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
 from textbayes.links import BaseLink
+
+if TYPE_CHECKING:  # loads numba, which is slow
+    from textbayes.inference.gibbs.draws import Draws
 
 
 class ExplainsWords:
@@ -23,6 +26,7 @@ class ExplainsWords:
     coef_: FloatArray
     intercept_: FloatArray
     standard_errors_: FloatArray | None
+    draws_: Draws | None
     link_: BaseLink
     label_space_: LabelSpace
     classes_: AnyArray
@@ -78,20 +82,28 @@ class ExplainsWords:
         names = self.vectorizer_.get_feature_names_out()
         return [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
 
-    def word_intervals(self, label: str, level: float = 0.9, k: int | None = 20) -> list[WordInterval]:
-        """The words with the largest weights for a label, each with the interval that holds it with that probability.
+    def word_intervals(
+        self, label: str, level: float | None = None, k: int | None = 20, by: str = "mean", size: float = PRACTICAL_SIZE
+    ) -> Sequence[WordInterval | SampledWord]:
+        """The most telling words of a label, each with the interval that holds its weight with that probability.
 
-        The model must have been trained with ``intervals``.
+        The model must have been trained with ``intervals``, or sampled; ``level`` is 0.9, or 0.95 of a sampled one,
+        if not given. A sampled one says more of each word, and ranks words by the size of their mean, by how sure their
+        sign is ("sign"), or by how sure it is that their weight exceeds ``size`` ("inclusion"); see
+        ``textbayes.intervals.sampled_words``.
         """
         check_is_fitted(self, "coef_")
         _check_top(k)
         column, mirrored = self._column(label)
+        names = self.vectorizer_.get_feature_names_out()
+        if self.draws_ is not None:
+            return sampled_words(names, self.draws_, column, 0.95 if level is None else level, k, by, size, mirrored)
+        if by != "mean":
+            raise InputError(f"by={by!r} ranks words by their draws; train the model with inference='gibbs'")
         if self.standard_errors_ is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
         weights = -self.coef_[column] if mirrored else self.coef_[column]
-        return word_intervals(
-            self.vectorizer_.get_feature_names_out(), weights, self.standard_errors_[column], level, k
-        )
+        return word_intervals(names, weights, self.standard_errors_[column], 0.9 if level is None else level, k)
 
     def _column(self, label: str) -> tuple[int, bool]:
         """The column of a label, and whether it speaks of the other of two classes."""

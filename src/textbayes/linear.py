@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from sklearn.utils.validation import (
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import as_numbers, check_same_length
 from textbayes.inference import Posterior, Problem, make_inference
@@ -253,8 +253,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         if len(unfinished) and self.draws_ is not None:
             warnings.warn(
                 f"{len(unfinished)} of {len(self.intercept_)} posteriors were sampled less well than asked for, R-hat "
-                f"up to {1.0 + self.fit_info_.violation.max():.2f}; draw more, as with Gibbs(max_draws=50_000), or use "
-                "a prior with lighter tails",
+                f"up to {1.0 + self.fit_info_.violation.max():.2f}; draw more (max_draws; on the command line --draws) "
+                "or use a prior with lighter tails",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -280,15 +280,6 @@ def _per_label(value: Any, name: str, n_labels: int) -> FloatArray:
     if given.shape not in ((), (n_labels,)):
         raise InputError(f"{name} has shape {given.shape}; pass a number or one per label: ({n_labels},)")
     return given[:, None] if given.ndim else given
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's ``n_jobs``: None is 1, −1 all cores, −2 all but one."""
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise InputError(f"n_jobs={n_jobs!r} is not usable; pass a positive number, −1 for all cores or None for 1")
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 def one_of_many(eta: FloatArray, link: BaseLink) -> FloatArray:

@@ -21,12 +21,7 @@ def _supported(link, prior, inference):
     return inferences.get(inference).takes(make_link(link), make_prior(prior, 1.0))
 
 
-NORMAL = ("probit", "logit", "student_t")  # links with responses of their own; the others share one way and one prior
-SUPPORTED = [
-    c
-    for c in product(links.names(), priors.names(), SAMPLERS)
-    if _supported(*c) and (c[0] in NORMAL or c[1] == "laplace")
-]
+SUPPORTED = [c for c in product(links.names(), priors.names(), SAMPLERS) if _supported(*c)]
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +34,7 @@ def data():
 
 def fitted(combination, X, Y, seed=0, **settings):
     link, prior, inference = combination
-    short = inferences.get(inference)(
-        chains=2, warmup=30, max_draws=100 if link in NORMAL else 20, target_ess=1, max_r_hat=99.0, seed=seed
-    )
+    short = inferences.get(inference)(chains=2, warmup=30, max_draws=100, target_ess=1, max_r_hat=99.0, seed=seed)
     try:
         return BayesLinearClassifier(link, prior, inference=short, **{"intercept_scale": 3.0} | settings).fit(X, Y)
     except MissingExtraError as missing:

@@ -24,6 +24,7 @@ class Assessed(NamedTuple):
     proba: FloatArray
     decisions: BoolArray
     unsure: BoolArray | None
+    interval: tuple[FloatArray, FloatArray] | None = None
 
 
 def batches(documents: Iterable[Document], size: int = BATCH) -> Iterator[list[Document]]:
@@ -45,13 +46,24 @@ def batches(documents: Iterable[Document], size: int = BATCH) -> Iterator[list[D
         yield batch
 
 
-def assess(model: TextCategorizer, documents: Iterable[Document], size: int = BATCH) -> Iterator[Assessed]:
-    """Probabilities and decisions, batch by batch."""
+def assess(
+    model: TextCategorizer, documents: Iterable[Document], size: int = BATCH, level: float | None = None
+) -> Iterator[Assessed]:
+    """Probabilities and decisions, batch by batch; with ``level``, the intervals that hold the probabilities."""
     band = getattr(model.rule_, "unsure", None)  # a rule may leave a band of probabilities to people
     for batch in batches(documents, size):
-        proba, decisions = model.assess([document.text for document in batch])
+        texts = [document.text for document in batch]
+        proba, decisions = model.assess(texts)
         unsure = None if band is None else both_classes(band(proba), model, complement=False)
-        yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure)
+        interval = None if level is None else _interval(model, texts, level)
+        yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure, interval)
+
+
+def _interval(model: TextCategorizer, texts: list[str], level: float) -> tuple[FloatArray, FloatArray]:
+    low, high = model.predict_interval(texts, level)
+    if model.label_space_.kind != "binary":
+        return low, high
+    return np.hstack([1.0 - high, low]), np.hstack([1.0 - low, high])  # what is at most p of one is 1 − p of the other
 
 
 def both_classes(columns: AnyArray, model: TextCategorizer, complement: bool = True) -> Any:
@@ -76,6 +88,9 @@ def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None 
         "labels": [names[j] for j in np.flatnonzero(assessed.decisions[i])],
         "probabilities": {names[j]: float(proba[j]) for j in shown},
     }
+    if assessed.interval is not None:
+        low, high = assessed.interval
+        row["intervals"] = {names[j]: [float(low[i, j]), float(high[i, j])] for j in shown}
     if assessed.unsure is not None:
         row["unsure"] = [names[j] for j in np.flatnonzero(assessed.unsure[i])]
     return row

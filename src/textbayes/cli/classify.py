@@ -19,10 +19,20 @@ from textbayes.cli.settings import common_options, note
 @click.option(
     "--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Documents read before each answer."
 )
+@click.option("--intervals", is_flag=True, help="Also the interval of each label's own probability; a sampled model.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Probability that an interval holds it.",
+)
 @input_options(usual_part="test", duplicates="keep")
 @output_options
 @common_options
-def classify(model: str, inputs: Inputs, top: int | None, batch: int, output: Output) -> None:
+def classify(
+    model: str, inputs: Inputs, top: int | None, batch: int, intervals: bool, level: float, output: Output
+) -> None:
     """Give new texts labels and probabilities.
 
     Texts are read, answered and forgotten batch by batch, so the input may be endless and memory stays flat.
@@ -37,9 +47,11 @@ def classify(model: str, inputs: Inputs, top: int | None, batch: int, output: Ou
     categorizer = load_model(model)
     names = class_names(categorizer)
     columns = ["id", "labels", *(f"p_{name}" for name in names)]
+    if intervals:
+        columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
     first = True
     on_screen = output.is_table and sys.stdout.isatty()
-    for assessed in assess(categorizer, inputs.documents(count=not on_screen), batch):
+    for assessed in assess(categorizer, inputs.documents(count=not on_screen), batch, level if intervals else None):
         rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
         if output.is_table:
             _print(rows, first, top or 3)
@@ -51,7 +63,10 @@ def classify(model: str, inputs: Inputs, top: int | None, batch: int, output: Ou
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    return {"id": row["id"], "labels": row["labels"]} | {f"p_{k}": p for k, p in row["probabilities"].items()}
+    flat = {"id": row["id"], "labels": row["labels"]} | {f"p_{k}": p for k, p in row["probabilities"].items()}
+    for name, (low, high) in row.get("intervals", {}).items():
+        flat |= {f"low_{name}": low, f"high_{name}": high}
+    return flat
 
 
 def _print(rows: list[dict[str, Any]], header: bool, top: int) -> None:
@@ -71,7 +86,10 @@ def _print(rows: list[dict[str, Any]], header: bool, top: int) -> None:
         if row.get("unsure"):
             labels += f" (unsure: {', '.join(row['unsure'])})"
         ranked = sorted(row["probabilities"].items(), key=lambda item: -item[1])[:top]
-        shown = [f"{name} {p:.3f}" for name, p in ranked]
+        ends = row.get("intervals", {})
+        shown = [
+            f"{name} {p:.3f}" + (f" ({ends[name][0]:.2f} to {ends[name][1]:.2f})" if ends else "") for name, p in ranked
+        ]
         while len(shown) > 1 and cell_len("  ".join(shown)) > wide:
             shown.pop()
         screen.print(f"{cell(row['id'])}  {cell(labels)}  {'  '.join(shown)}")

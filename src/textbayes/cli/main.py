@@ -30,6 +30,8 @@ COMMANDS = {
     "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
     "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
     "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
+    "keyness": Lazy("textbayes.cli.keyness:keyness", "Compare how often words are used in a category and elsewhere."),
+    "clusters": Lazy("textbayes.cli.clusters:clusters", "Group texts by their words."),
     "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
     "judge": Lazy("textbayes.cli.judge:judge", "Tell a filter whether a document is relevant."),
     "link": Lazy("textbayes.cli.link:link", "Say whether heavy tails or asymmetry of the link pay."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,12 @@ _COLUMNS = ("paper", "table", "row", "column", "published", "ours", "difference"
 @click.option("--only", multiple=True, metavar="NUMBER", help='A part, such as "table 4"; may be given several times.')
 @click.option("--quick", is_flag=True, help="Part of the work, done in minutes; what is left out shows as a dash.")
 @click.option(
+    "--draws",
+    type=click.IntRange(min=8),
+    metavar="N",
+    help="Draws kept of each posterior, where the paper samples (gibbs); as many as are needed unless given.",
+)
+@click.option(
     "--out",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
@@ -35,7 +42,9 @@ _COLUMNS = ("paper", "table", "row", "column", "published", "ours", "difference"
 )
 @output_options
 @common_options
-def reproduce(paper: str | None, only: tuple[str, ...], quick: bool, folder: Path, output: Output) -> None:
+def reproduce(
+    paper: str | None, only: tuple[str, ...], quick: bool, draws: int | None, folder: Path, output: Output
+) -> None:
     """Run a paper's experiments again, beside the published figures.
 
     Without PAPER the papers are listed. Tables are printed, and the pages PAPER.md and PAPER.html written anew, after
@@ -45,16 +54,30 @@ def reproduce(paper: str | None, only: tuple[str, ...], quick: bool, folder: Pat
     \b
     textbayes reproduce sparse --quick
     textbayes reproduce sparse --only "table 4"
+    textbayes reproduce gibbs --draws 40000
     """
     from textbayes.reproduce import papers
 
     if paper is None:
         _list([papers.get(name) for name in papers.names()], output)
         return
-    _run(papers.get(paper), only, quick, folder, output)
+    found = papers.get(paper)
+    options = ["--quick"] if quick else []
+    if draws is not None:
+        found = _sampled(found, draws)
+        options += ["--draws", str(draws)]
+    _run(found, only, quick, options, folder, output)
 
 
-def _run(paper: Paper, only: tuple[str, ...], quick: bool, folder: Path, output: Output) -> None:
+def _sampled(paper: Paper, draws: int) -> Paper:
+    """The paper with chains of a given length."""
+    change: Callable[[int], Paper] | None = getattr(paper, "with_draws", None)
+    if change is None:
+        raise click.BadParameter(f"paper {paper.name!r} draws no samples; leave it out.", param_hint="--draws")
+    return change(draws)
+
+
+def _run(paper: Paper, only: tuple[str, ...], quick: bool, options: list[str], folder: Path, output: Output) -> None:
     from textbayes.reproduce.render import Pages, print_result
     from textbayes.reproduce.results import wanted_numbers
 
@@ -63,7 +86,7 @@ def _run(paper: Paper, only: tuple[str, ...], quick: bool, folder: Path, output:
     except InputError as error:
         raise click.BadParameter(f"{error}.", param_hint="--only") from error
     _check_corpora(paper, wanted)
-    command = ["textbayes", "reproduce", paper.name, *(["--quick"] if quick else [])]
+    command = ["textbayes", "reproduce", paper.name, *options]
     command += [part for number in only for part in ("--only", number)]
     start, screen = time.perf_counter(), console()
     pages = Pages(folder, paper, shlex.join(command))

@@ -88,14 +88,15 @@ def select(
 
 def _rank(texts: list[str], labels: Any, score: str, text: TextChoices, rules: dict[str, Any]) -> _Ranking:
     from textbayes.core.labels import encode_labels
-    from textbayes.select import benjamini_hochberg, scores, select_per_label, storey
+    from textbayes.select import benjamini_hochberg, scores, select_per_label, storey, takes_counts
 
     indicator, space = encode_labels(labels)
     if space.kind == "binary":  # the first class is a category as well
         indicator = np.hstack([~indicator, indicator])
     vectorizer = text.vectorizer()
     counts = vectorizer.fit_transform(texts)
-    result = scores.get(score)(text.term_weighting().fit_transform(counts), indicator)
+    function = scores.get(score)
+    result = function(counts if takes_counts(function) else text.term_weighting().fit_transform(counts), indicator)
     k, threshold, fdr = rules["top_k"], rules["threshold"], rules["fdr"]
     if k is None and threshold is None and fdr is None:
         k = 20

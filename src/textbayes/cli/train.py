@@ -14,13 +14,15 @@ from textbayes.cli.model_options import ModelChoices, model_options
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
-from textbayes.cli.settings import common_options
+from textbayes.cli.sampling import SamplingChoices, sampling_options
+from textbayes.cli.settings import common_options, note
 from textbayes.cli.text_options import TextChoices, text_options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from textbayes.categorizer import TextCategorizer
+    from textbayes.inference.gibbs.draws import Draws
 
 _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functions")
 
@@ -32,11 +34,24 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
 @click.option("--top-k", "select_k", type=click.IntRange(min=1), help="Words per label at most; needs --select.")
 @click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select.")
+@click.option(
+    "--refit-top", "refit_k", type=click.IntRange(min=1), help="Fit again with this many words of each label alone."
+)
+@click.option(
+    "--refit-by",
+    type=click.Choice(["mean", "sign", "inclusion"]),
+    default="mean",
+    show_default=True,
+    help="How words are ranked for it: size of the mean, sureness of the sign, chance of a weight that matters.",
+)
+@sampling_options
 @click.option("--rule", cls=NameOption, type=RuleSpec(), default="auto", help="How probabilities become decisions.")
 @click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="For held-out decisions.")
 @text_options
 @click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="Threads over labels; all cores if not given.")
-@click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="Of the folds.")
+@click.option(
+    "--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="Of folds and draws."
+)
 @input_options(usual_part="train")
 @output_options
 @common_options
@@ -45,6 +60,7 @@ def train(
     target: str,
     multi_label: bool | None,
     choices: ModelChoices,
+    sampling: SamplingChoices,
     text: TextChoices,
     output: Output,
     **rest: Any,
@@ -62,16 +78,35 @@ def train(
 
     A decision rule may have parameters after a colon: fixed:threshold=0.3, max_f1:fbr=0.3,fallback=never,
     unsure:low=0.3,high=0.7. With auto the likelier class is taken, or for many labels a threshold per label.
+
+    With --inference gibbs the whole posterior is sampled: intervals for every word, probabilities averaged over it.
     """
     started = time.perf_counter()
     path = check_output(target, inputs.paths)
-    model = _untrained(choices, text, **rest)
+    sampling.check(choices.inference)
+    model = _untrained(choices, sampling, text, **rest)
     given = read_labelled(inputs, multi_label)
-    with reporting() as progress:
-        model.fit(given.texts, given.labels, progress=progress)
     from textbayes.store import save_model
 
-    save_model(model, path)
+    if choices.inference == "gibbs":
+        from textbayes.cli.sampling_display import watching
+
+        folder = sampling.run_folder(given, _deciding(choices, text, rest))
+        try:
+            with watching(folder) as watch:
+                model.fit(given.texts, given.labels, sampling=watch)
+        except KeyboardInterrupt:
+            if folder is not None:
+                note(f"the run is kept in {folder.path}; the same command goes on with it")
+            raise
+        save_model(model, path)
+        if folder is not None:
+            folder.remove()  # only now: nothing is lost whatever happens before
+            note(f"the run in {folder.path} is finished and was removed")
+    else:
+        with reporting() as progress:
+            model.fit(given.texts, given.labels, progress=progress)
+        save_model(model, path)
     seconds = round(time.perf_counter() - started, 2)
     summary = {"model": str(path), **_summary(model, len(given.texts)), "seconds": seconds}
     if output.is_table:
@@ -80,7 +115,14 @@ def train(
         output.write([summary], list(summary))
 
 
-def _untrained(choices: ModelChoices, text: TextChoices, **rest: Any) -> TextCategorizer:
+def _deciding(choices: ModelChoices, text: TextChoices, rest: dict[str, Any]) -> dict[str, Any]:
+    """All that decides what is drawn, by name; how decisions are made and how many threads there are does not."""
+    said = {**vars(choices), **dict(text.changes), "weighting": text.weighting}
+    del said["prior"]  # a path, or standard input; the model knows what was read there
+    return said | {name: value for name, value in rest.items() if name not in ("rule", "n_jobs")}
+
+
+def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoices, **rest: Any) -> TextCategorizer:
     if (rest["select_k"] is not None or rest["select_threshold"] is not None) and rest["select"] is None:
         raise click.UsageError("--top-k and --threshold choose words by a score; name it with --select as well.")
     if rest["select"] is not None and rest["select_k"] is None and rest["select_threshold"] is None:
@@ -89,18 +131,32 @@ def _untrained(choices: ModelChoices, text: TextChoices, **rest: Any) -> TextCat
 
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
-    return TextCategorizer(vectorizer, text.weighting, classifier=choices.classifiers(), **choices.settings(), **rest)
+    members, settings = choices.classifiers(), choices.settings()
+    if choices.inference == "gibbs" and members is not None:
+        members, settings = sampling.classifiers(members, rest["random_state"]), settings | sampling.settings()
+    return TextCategorizer(vectorizer, text.weighting, classifier=members, **settings, **rest)
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
     space = model.label_space_
+    drawn = {} if model.draws_ is None else _drawn(model.draws_)
     return {
         "documents": n_docs,
         "kind": space.kind,
         "labels": len(space.classes),
         "words": int(model.coef_.shape[1]),
         "words_with_weight": int((model.coef_ != 0.0).any(axis=0).sum()),
+        **drawn,
         "held_out": {name: round(value, 4) for name, value in model.held_out_.items()},
+    }
+
+
+def _drawn(draws: Draws) -> dict[str, Any]:
+    """How many draws the model keeps, and what they take before they are packed."""
+    arrays = draws.to_state()[1].values()
+    return {
+        "draws": max(one.intercept.size for one in draws.labels),
+        "draws_megabytes": round(sum(array.nbytes for array in arrays) / 1e6, 1),
     }
 
 

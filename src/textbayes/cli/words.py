@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textbayes.cli.assess import class_names
+from textbayes.cli.files import check_output
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.settings import common_options
+from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,34 +26,94 @@ AUDIT_COLUMNS = (
 @click.argument("model")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="This label only; may be given several times.")
 @click.option("--prior", "audit", is_flag=True, help="What became of the prior of each word, most surprising first.")
-@click.option("--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals.")
+@click.option(
+    "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
+)
+@click.option(
+    "--by",
+    type=click.Choice(["mean", "sign", "inclusion"]),
+    default="mean",
+    show_default=True,
+    help="Rank by the size of the mean, by how sure the sign is, or by P(|weight| > SIZE); a sampled model.",
+)
+@click.option(
+    "--size",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="A smaller weight is as good as none.",
+)
+@click.option(
+    "--burstiness", "bursts", metavar="FILE", help="How evenly the words are spread over these texts, burstiest first."
+)
+@click.option(
+    "--plot",
+    type=click.Choice(["forest", "trace", "rank", "variance"]),
+    help="Draw the words of a sampled model; with --burstiness, observed against fitted variance.",
+)
+@click.option("--out", "target", metavar="FILE", help="Where to draw them: a file ending in .svg, .pdf or .png.")
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    show_default=True,
-    help="Probability that an interval holds its weight.",
+    help="Probability that an interval holds its weight; 0.9, or 0.95 of a sampled model.",
 )
 @click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Words per label.")
 @output_options
 @common_options
 def words(
-    model: str, labels: tuple[str, ...], audit: bool, intervals: bool, level: float, top: int, output: Output
+    model: str,
+    labels: tuple[str, ...],
+    audit: bool,
+    intervals: bool,
+    bursts: str | None,
+    by: str,
+    size: float,
+    plot: str | None,
+    target: str | None,
+    level: float | None,
+    top: int,
+    output: Output,
 ) -> None:
     """List the strongest words of each label.
 
     A positive weight speaks for the label, a negative one against it. With --prior the words of the prior file are
     listed instead: prior mean and scale, the weight learnt, its shift in prior scales, and whether the texts
     contradict the prior (the chance of texts that contradict it as much, were it right).
+
+    Of a model that was sampled (train --inference gibbs), --intervals also lists the standard deviation of each weight,
+    the probability of its sign, and that of a weight larger than SIZE; --plot draws intervals (forest), the course of
+    the chains (trace) or whether they agree (rank).
+
+    With --burstiness, which words come in bursts in given texts: how far their counts are from evenly spread ones
+    (Poisson), and whether a negative binomial fits them.
+
+    \b
+    textbayes words model.tb --intervals --by sign
+    textbayes words model.tb --burstiness texts.jsonl
+    textbayes words model.tb --label sport --top 15 --plot forest --out sport.svg
     """
+    if (plot is None) != (target is None):
+        raise click.UsageError("--plot and --out go together: what to draw, and the file to draw it to.")
+    if (plot == "variance") != (bursts is not None and plot is not None):
+        raise click.UsageError("--plot variance belongs to --burstiness, and no other plot does.")
     from textbayes.store import load_model
 
     categorizer = load_model(model)
+    if bursts is not None:
+        from textbayes.cli.burstiness import show_burstiness
+        from textbayes.data import open_documents
+
+        texts = [document.text for document in open_documents([bursts])]
+        show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target))
+        return
     if audit:
         _show_audit(categorizer, labels, top, output)
         return
-    if intervals:
-        _show_intervals(categorizer, labels, level, top, output)
+    if plot is not None and target is not None:
+        _plot(categorizer, plot, target, labels, by, size, level, top)
+        return
+    if intervals or by != "mean":
+        _show_intervals(categorizer, labels, level, top, by, size, output)
         return
     chosen = {label: categorizer.top_words(label, top) for label in labels or class_names(categorizer)}
     if output.is_table:
@@ -68,20 +129,50 @@ def words(
     output.write(rows, ["label", "rank", "word", "weight"])
 
 
+def _plot(
+    categorizer: TextCategorizer,
+    kind: str,
+    target: str,
+    labels: tuple[str, ...],
+    by: str,
+    size: float,
+    level: float | None,
+    top: int,
+) -> None:
+    from textbayes.draws import plot_words
+
+    path = check_output(target)
+    plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level or 0.95)
+    note(f"drawn to {path}")
+
+
 def _show_intervals(
-    categorizer: TextCategorizer, labels: tuple[str, ...], level: float, top: int, output: Output
+    categorizer: TextCategorizer,
+    labels: tuple[str, ...],
+    level: float | None,
+    top: int,
+    by: str,
+    size: float,
+    output: Output,
 ) -> None:
     rows = [
         {"label": label, "rank": rank, **found._asdict()}
         for label in labels or class_names(categorizer)
-        for rank, found in enumerate(categorizer.word_intervals(label, level, top), start=1)
+        for rank, found in enumerate(categorizer.word_intervals(label, level, top, by, size), start=1)
     ]
+    sampled = categorizer.draws_ is not None
     if not output.is_table:
-        output.write(rows, ["label", "rank", "word", "weight", "low", "high"])
+        more = ("sd", "sign_probability", "inclusion_probability") if sampled else ()
+        output.write(rows, ["label", "rank", "word", "weight", "low", "high", *more])
         return
-    table = make_table("label", "word", "weight", "low", "high", right=("weight", "low", "high"))
+    heads = ("weight", "low", "high", *(("sd", "P(sign)", f"P(|w|>{size:g})") if sampled else ()))
+    table = make_table("label", "word", *heads, right=heads)
     for row in rows:
-        table.add_row(row["label"], row["word"], *(f"{row[name]:+.2f}" for name in ("weight", "low", "high")))
+        cells = [f"{row[name]:+.2f}" for name in ("weight", "low", "high")]
+        if sampled:
+            chances = (row["sign_probability"], row["inclusion_probability"])
+            cells += [f"{row['sd']:.2f}", *(f"{chance:.3f}" for chance in chances)]
+        table.add_row(row["label"], row["word"], *cells)
     console().print(table)
 
 

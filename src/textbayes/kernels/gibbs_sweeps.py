@@ -45,7 +45,7 @@ def draw_offset(curvature, pull, l1, side, u):  # type: ignore[no-untyped-def]
         size = -math.log(max(u, 2.0**-54))
         return size / (l1 - pull) if side < right else -size / (l1 + pull)
     root = math.sqrt(curvature)
-    cut_right, cut_left = (l1 - pull) / root, (l1 + pull) / root
+    cut_right, cut_left = (l1 - pull) / root, (l1 + pull) / root  # of one of them the mass may be huge, never of both
     right, left = scaled_tail(cut_right), scaled_tail(cut_left)
     if side * (right + left) < right:
         return excess(cut_right, u) / root
@@ -157,26 +157,99 @@ def draw_between(low, high, l1, l2, side, u):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _room(indptr, indices, data, y, slack, j):  # type: ignore[no-untyped-def]
+    """How far weight j may fall and rise until some slack is used up."""
+    down, up = -np.inf, np.inf
+    for t in range(U(indptr[j]), U(indptr[j + 1])):
+        i = U(indices[t])
+        x = y[i] * data[t]
+        if x > 0.0:
+            down = max(down, -slack[i] / x)
+        elif x < 0.0:
+            up = min(up, -slack[i] / x)
+    return down, up
+
+
+@njit(cache=True, nogil=True)
+def _move(indptr, indices, data, y, slack, j, step):  # type: ignore[no-untyped-def]
+    for t in range(U(indptr[j]), U(indptr[j + 1])):
+        i = U(indices[t])
+        slack[i] = max(slack[i] + step * y[i] * data[t], 0.0)
+
+
+@njit(cache=True, nogil=True)
 def sweep_within_slack(indptr, indices, data, y, slack, offset, l1, l2, sides, uniforms):  # type: ignore[no-untyped-def]
     """Draw every offset in turn, in place, so that no slack becomes negative; ``slack`` is kept up to date.
 
     A word that some document holds on either side may have l1 = l2 = 0: it is then uniform.
     """
     for j in range(len(offset)):
-        start, end = U(indptr[j]), U(indptr[j + 1])
-        down, up = -np.inf, np.inf  # how far the weight may go
-        for t in range(start, end):
-            i = U(indices[t])
-            x = y[i] * data[t]
-            if x > 0.0:
-                down = max(down, -slack[i] / x)
-            elif x < 0.0:
-                up = min(up, -slack[i] / x)
+        down, up = _room(indptr, indices, data, y, slack, j)
         if not down < up:  # held on both sides by rounding: it stays
             continue
         new = draw_between(offset[j] + down, offset[j] + up, l1[j], l2[j], sides[j], uniforms[j])
         step = min(max(new - offset[j], down), up)
         offset[j] += step
-        for t in range(start, end):
-            i = U(indices[t])
-            slack[i] = max(slack[i] + step * y[i] * data[t], 0.0)
+        _move(indptr, indices, data, y, slack, j, step)
+
+
+@njit(cache=True, nogil=True)
+def half_cauchy_between(low, high, u):  # type: ignore[no-untyped-def]
+    """A half-Cauchy number known to lie between ``low`` ≥ 0 and ``high``, by inversion from its nearer end."""
+    if low >= 1.0:
+        right = 0.0 if high == np.inf else math.atan(1.0 / high)
+        left = math.atan(1.0 / low)
+        return 1.0 / math.tan(max(right + u * (left - right), 1e-300))
+    left = math.atan(low)
+    return math.tan(min(left + u * (math.atan(high) - left), 1.5707963267948963))
+
+
+@njit(cache=True, nogil=True)
+def gamma_between(at, shape, low, high, level, u):  # type: ignore[no-untyped-def]
+    """From a number ``at`` to another between ``low`` and ``high``, a step that keeps Gamma(shape, rate shape) there.
+
+    Below a level drawn under exp(−shape·q) the density is q^(shape − 1) on a bounded interval, which is inverted.
+    """
+    high = min(high, at - math.log(max(level, 2.0**-54)) / shape)
+    if high <= low:
+        return at
+    share = (low / high) ** shape
+    return high * (share + u * (1.0 - share)) ** (1.0 / shape)
+
+
+@njit(cache=True, nogil=True)
+def sweep_scales_within_slack(  # type: ignore[no-untyped-def]
+    indptr, indices, data, y, slack, offset, degrees, precision, columns, levels, uniforms
+):
+    """Draw the precisions q of normal mixtures, each given offset·√q and the room that is left: both move together.
+
+    With v = offset·√q held, q has its mixing distribution (half-Cauchy q^(−1/2) where ``degrees`` is infinite, else
+    Gamma(degrees/2, degrees/2)) where v/√q is within reach. Drawing q given the offset instead is slow where a weight
+    is large because its scale is: neither can leave without the other. Yu & Meng's ancillary form, word by word.
+    """
+    for k in range(len(columns)):
+        j = columns[k]
+        root = math.sqrt(precision[j])
+        v = offset[j] * root
+        if v == 0.0:
+            continue
+        down, up = _room(indptr, indices, data, y, slack, j)
+        if not down < up:
+            continue
+        near, far = (offset[j] + down) / v, (offset[j] + up) / v  # of q^(−1/2)
+        if v < 0.0:
+            near, far = far, near
+        near = max(near, 0.0)
+        if not near < far:
+            continue
+        if degrees[j] == np.inf:
+            new = half_cauchy_between(near, far, uniforms[k])
+            q = 1.0 / (new * new) if new > 0.0 else 1e150
+        else:
+            most = np.inf if near == 0.0 else 1.0 / (near * near)
+            q = gamma_between(precision[j], 0.5 * degrees[j], 1.0 / (far * far), most, levels[k], uniforms[k])
+        q = min(max(q, 1e-150), 1e150)
+        step = min(max(v / math.sqrt(q) - offset[j], down), up)
+        offset[j] += step
+        precision[j] = q
+        _move(indptr, indices, data, y, slack, j, step)

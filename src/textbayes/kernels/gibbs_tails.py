@@ -26,9 +26,9 @@ _NARROW = 1e-5  # a density changes so little over so short an interval that its
 
 @njit(cache=True, nogil=True)
 def scaled_tail(x):  # type: ignore[no-untyped-def]
-    """Mills's ratio Q(x)/φ(x), Q = 1 − Φ: √(π/2) at 0, 1/x far to the right, infinite far to the left."""
+    """Mills's ratio Q(x)/φ(x), Q = 1 − Φ: √(π/2) at 0, 1/x far to the right, at most 3e304 far to the left."""
     if x < _FAR:
-        return _ROOT_HALF_PI * math.erfc(x * _ROOT_HALF) * math.exp(min(0.5 * x * x, 709.0))
+        return _ROOT_HALF_PI * math.erfc(x * _ROOT_HALF) * math.exp(min(0.5 * x * x, 700.0))
     rest = x
     for k in range(_FRACTION_TERMS, 0, -1):  # Laplace's continued fraction
         rest = x + k / rest
@@ -130,6 +130,28 @@ def truncated_excess(margin, spread, uniform, out):  # type: ignore[no-untyped-d
     """y·z of normal responses z ~ N(eta, spread²) known to have the sign of y, given the margins y·eta."""
     for i in range(len(margin)):
         out[i] = spread[i] * excess(-margin[i] / spread[i], uniform[i])
+
+
+@njit(cache=True, nogil=True)
+def two_piece_slack(margin, skew, omega, sides, uniforms, slack, standard):  # type: ignore[no-untyped-def]
+    """margin − e of errors e < margin, and e per unit of its side: e is N(0, s²/omega), s = skew for e > 0 else 1/skew.
+
+    The right side has the mass skew²/(1 + skew²), the left one the rest (Fernández & Steel 1998).
+    """
+    for i in range(len(margin)):
+        root = math.sqrt(omega[i])
+        m, left, right = margin[i], 1.0 / (skew[i] * root), skew[i] / root
+        if m <= 0.0:
+            slack[i] = left * excess(-m / left, uniforms[i])
+            standard[i] = (m - slack[i]) * skew[i]
+            continue
+        on_right = skew[i] * skew[i] * math.erf(m / right * _ROOT_HALF)
+        if sides[i] * (1.0 + on_right) < on_right:
+            error = right * excess_within(0.0, m / right, uniforms[i])
+            slack[i], standard[i] = m - error, error / skew[i]
+        else:
+            error = left * excess(0.0, uniforms[i])
+            slack[i], standard[i] = m + error, error * skew[i]
 
 
 @njit(cache=True, nogil=True)

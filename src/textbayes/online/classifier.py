@@ -16,9 +16,10 @@ from sklearn.utils.validation import (
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
-from textbayes.linear import BayesLinearClassifier, as_labels, n_threads
+from textbayes.linear import BayesLinearClassifier, as_labels
 from textbayes.online.bank import Bank
 from textbayes.online.base import LinearPredictor, check_retention
 from textbayes.online.diagonal import DiagonalPosterior

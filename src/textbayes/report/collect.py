@@ -27,6 +27,7 @@ from textbayes.report.wording import settings_in_words
 
 _MOST_WORD_LISTS = 12
 _WORDS_PER_LABEL = 12
+_WORD_LEVEL = 0.95
 _MOST_CONFUSED = 20  # labels in a confusion matrix that still fits a page
 _MOST_MISTAKES = 15
 _TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
@@ -93,6 +94,7 @@ def collect_report(
         examples=make_examples(model, Judged(names, texts, truth, assessment), forms),
         timings=list((timings or {}).items()),
         versions=_versions(),
+        averaged=model.draws_ is not None and model.average,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
 
@@ -173,11 +175,18 @@ def _words(model: TextCategorizer, measures: dict[str, Any], forms: Mapping[str,
     """Word lists of the labels with most texts, in the order of the labels."""
     support = {label: row["support"] for label, row in measures["labels"].items()}
     most = sorted(support, key=lambda label: -support[label])[:_MOST_WORD_LISTS]
-    lists = []
-    for label in (label for label in support if label in most):
+    return [LabelWords(label, _strongest(model, label, forms)) for label in support if label in most]
+
+
+def _strongest(model: TextCategorizer, label: str, forms: Mapping[str, str]) -> list[Word]:
+    if model.standard_errors_ is None:
         top = model.top_words(label, _WORDS_PER_LABEL)
-        lists.append(LabelWords(label, [Word(word, shown(word, forms), weight) for word, weight in top]))
-    return lists
+        return [Word(word, shown(word, forms), weight) for word, weight in top]
+    rows = []
+    for one in model.word_intervals(label, _WORD_LEVEL, _WORDS_PER_LABEL):
+        low, high = (None if math.isnan(end) else end for end in (one.low, one.high))
+        rows.append(Word(one.word, shown(one.word, forms), one.weight, 0, low, high))
+    return rows
 
 
 def _versions() -> list[tuple[str, str]]:

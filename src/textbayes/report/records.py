@@ -13,6 +13,8 @@ class Word(NamedTuple):
     shown: str
     value: float
     occurrences: int = 0
+    low: float | None = None  # ends of the interval of a weight, where it is known
+    high: float | None = None
 
 
 class Interval(NamedTuple):
@@ -136,6 +138,7 @@ class ReportData:
     timings: list[tuple[str, float]] = field(default_factory=list)
     versions: list[tuple[str, str]] = field(default_factory=list)
     created: str = ""
+    averaged: bool = False  # probabilities are averages over draws of the posterior
 
     @property
     def kind(self) -> str:

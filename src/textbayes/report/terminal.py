@@ -80,10 +80,10 @@ def _print_example(example: Example, data: ReportData, console: Console) -> None
     _paragraph(f"{example.id} “{example.headline}”", console, indent=2)
     _paragraph(f"{example.kind}: {went['decided']}{end}", console, first=2, indent=4)
     for reason in example.reasons:
-        _paragraph(_reason_line(reason, data.kind), console, first=2, indent=4)
+        _paragraph(_reason_line(reason, data.kind, data.averaged), console, first=2, indent=4)
 
 
-def _reason_line(reason: Reason, kind: str) -> str:
+def _reason_line(reason: Reason, kind: str, averaged: bool = False) -> str:
     """The sum: base + words = log-odds, then the probability."""
     named, rest = reason.words[:_REASONS], reason.words[_REASONS:]
     parts = [signed(reason.base, 1), *(f"{word.shown} {signed(word.value, 1)}" for word in named)]
@@ -91,5 +91,6 @@ def _reason_line(reason: Reason, kind: str) -> str:
     if others:
         parts.append(f"others {signed(sum(others), 1)}")
     shared = " when shared out among the labels" if kind == "multiclass" else ""
-    result = f"log-odds {signed(reason.log_odds, 1)}, {percent(reason.probability)}{shared}"
+    over = " over the posterior" if averaged else ""
+    result = f"log-odds {signed(reason.log_odds, 1)}, {percent(reason.probability)}{over}{shared}"
     return f"{reason.label}: {', '.join(parts)} = {result}"

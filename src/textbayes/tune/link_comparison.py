@@ -10,11 +10,12 @@ from scipy import stats
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import encode_labels
+from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_finite, check_same_length
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
-from textbayes.linear import _as_columns, n_threads
+from textbayes.linear import _as_columns
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 from textbayes.tune.cross_fit import CrossFitted, best_of, cross_fitted

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,6 +19,7 @@ from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 
+no_polyagamma = importlib.util.find_spec("polyagamma") is None
 SHORT = {"chains": 2, "warmup": 20, "max_draws": 60, "target_ess": 1e9, "seed": 3}
 
 
@@ -39,6 +45,51 @@ def test_same_seed_same_draws_whatever_the_threads(problem):
     assert (one.draws.labels[0].weights != one.draws.labels[1].weights).all()
 
 
+@pytest.mark.parametrize(
+    ("link", "prior", "more"),
+    [
+        ("student_t:df=4", "horseshoe", {"sample_scale": True}),
+        ("flip:rate=0.05,base=probit", "student_t", {"method": "sweeps"}),
+        ("skew_t:df=4,skew=2", "elastic_net", {}),
+        ("probit", "gaussian", {"method": "documents"}),
+        ("probit", "laplace", {"method": "words", "factors": np.full((12, 1), 0.5)}),
+        pytest.param("logit", "laplace", {}, marks=pytest.mark.skipif(no_polyagamma, reason="needs polyagamma")),
+    ],
+)
+def test_threads_do_not_matter_to_any_sampler(problem, link, prior, more):
+    given = problem._replace(
+        link=make_link(link), prior=make_prior(prior, 1.0), intercept_prior=make_prior("gaussian", 3.0)
+    )
+    one, two = (Gibbs(**SHORT | more, n_jobs=jobs).run(given).draws.labels for jobs in (1, 2))
+    for first, second in zip(one, two, strict=True):
+        np.testing.assert_array_equal(first.weights, second.weights)
+        np.testing.assert_array_equal(first.global_scale, second.global_scale)
+
+
+def test_another_process_with_more_threads_of_linear_algebra_draws_the_same():
+    """Joint draws factor a matrix that two threads would factor otherwise."""
+    code = (
+        "import hashlib, sys, numpy as np; from scipy import sparse\n"
+        "from textbayes.inference import Problem; from textbayes.inference.gibbs import Gibbs\n"
+        "from textbayes.links import make_link; from textbayes.priors import make_prior\n"
+        "X = sparse.random(200, 300, density=0.2, random_state=1, format='csc')\n"
+        "y = np.random.default_rng(0).choice([-1.0, 1.0], (200, 1))\n"
+        "given = Problem(X, y, make_link('probit'), make_prior('laplace', 1.0), make_prior('gaussian', 2.0))\n"
+        "draws = Gibbs(n_jobs=int(sys.argv[1]), chains=2, warmup=2, max_draws=6, method='documents').run(given).draws\n"
+        "print(hashlib.sha256(draws.labels[0].weights.tobytes()).hexdigest())"
+    )
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", code, threads],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]  # fmt: skip
+    assert len(found[0].strip()) == 64
+    assert found[0] == found[1]
+
+
 def test_posterior_is_that_of_its_draws(problem):
     posterior = Gibbs(**SHORT).run(problem)
     flat = posterior.draws.labels[1].weights.reshape(-1, 12).astype(np.float64)
@@ -51,12 +102,12 @@ def test_posterior_is_that_of_its_draws(problem):
 
 def test_stops_at_the_target_and_says_whether_it_was_reached(problem):
     seen = []
-    posterior = Gibbs(chains=2, target_ess=100, max_r_hat=1.05, seed=1, progress=seen.append).run(problem)
+    posterior = Gibbs(chains=2, target_ess=150, max_r_hat=1.05, seed=1, progress=seen.append).run(problem)
     assert posterior.info.converged.all()
     last = {one.label: one for one in seen}
     for label in range(2):
         assert last[label].finished
-        assert last[label].min_ess >= 100
+        assert last[label].min_ess >= 150
         assert last[label].n_draws == posterior.draws.labels[label].weights.shape[1]
     rounds = [one.n_draws for one in seen if one.label == 0]
     assert rounds == sorted(rounds)
@@ -139,6 +190,31 @@ def test_a_label_without_positives_has_a_small_probability(problem):
     np.testing.assert_array_equal(posterior.mean[1], 0.0)
     np.testing.assert_allclose(posterior.draws.probability(problem.X, problem.link)[:, 1], 0.5 / 41, rtol=1e-6)
     assert posterior.info.converged[1]
+
+
+@pytest.mark.parametrize(("df", "has_posterior"), [(1.0, False), (4.0, True)])
+def test_a_single_positive_that_a_heavy_tail_forgives_leaves_no_posterior(problem, df, has_posterior):
+    """The likelihood of a free intercept b falls like b^(−df·positives), which must be integrable."""
+    y = -np.ones((40, 1))
+    y[3] = 1.0
+    posterior = Gibbs(**SHORT).run(problem._replace(y=y, link=make_link(f"student_t:df={df}")))
+    assert (posterior.var[0] > 0.0).all() == has_posterior
+    assert np.isfinite(posterior.intercept[0])
+
+
+def test_improper_posteriors_are_refused_before_anything_is_drawn(problem):
+    flat = make_prior("laplace", np.where(np.arange(12) == 3, np.inf, 1.0))
+    for changed in (
+        {"prior": flat},
+        {"prior": make_prior("gaussian", np.inf)},
+        {"prior": make_prior("jeffreys", 1.0)},
+        {"prior": make_prior("horseshoe", 1.0)},
+        {"link": make_link("flip")},
+    ):
+        with pytest.raises(NotSupportedError):
+            Gibbs(**SHORT).run(problem._replace(**changed))
+    with pytest.raises(NotSupportedError, match="global scale"):
+        Gibbs(**SHORT, sample_scale=True).run(problem)
 
 
 def test_a_start_is_where_the_chains_begin(problem):

@@ -16,6 +16,7 @@ from textbayes.kernels.gibbs_tails import (
     normal_quantile,
     scaled_tail,
     truncated_excess,
+    two_piece_slack,
 )
 
 N = 20_000
@@ -147,3 +148,21 @@ def test_extreme_offsets_of_the_horseshoe_stay_numbers():
                            np.full(3, 0.5), out)  # fmt: skip
     assert (out > 0.0).all()
     assert np.isfinite(out).all()
+
+
+@pytest.mark.parametrize("margin", [-2.0, 0.3, 40.0])
+@pytest.mark.parametrize("skew", [0.4, 1.0, 2.5])
+def test_two_piece_errors_are_told_with_their_side(margin, skew):
+    """e = margin − slack is below the margin; per unit of its side it is e/skew on the right, e·skew on the left."""
+    rng, n = np.random.default_rng(8), 4000
+    omega, slack, standard = rng.gamma(2.0, 0.5, n), np.empty(n), np.empty(n)
+    two_piece_slack(np.full(n, margin), np.full(n, skew), omega, *rng.random((2, n)), slack, standard)
+    error = margin - slack
+    assert (slack >= 0.0).all()
+    side = np.where(error > 0.0, error / skew, error * skew)
+    np.testing.assert_allclose(np.abs(standard), np.abs(side), atol=1e-9)
+    if margin == 40.0:  # as good as unbounded: mass skew²/(1 + skew²) on the right, half-normal on either side
+        share = (error > 0.0).mean()
+        wanted = skew**2 / (1.0 + skew**2)
+        assert abs(share - wanted) < 4.5 * np.sqrt(wanted * (1.0 - wanted) / n)
+        assert stats.kstest(np.abs(standard) * np.sqrt(omega), stats.halfnorm.cdf).pvalue > 1e-3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import textbayes.categorizer
+import textbayes.categorizer_training
 from textbayes import TextCategorizer
 from textbayes.categorizer_knowledge import Knowledge
 from textbayes.knowledge import from_words
@@ -23,7 +23,7 @@ WRONG = from_words("money", GRAINS, MONEY)
 def follow_blindly(monkeypatch):
     """Weights as if every label had approved of the advice."""
     monkeypatch.setattr(
-        textbayes.categorizer,
+        textbayes.categorizer_training,
         "weigh_knowledge",
         lambda matched, *_: Knowledge(matched, np.ones(matched.n_labels)),
     )

@@ -12,6 +12,8 @@ from sklearn.metrics import confusion_matrix
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.decide import TopLabel
+from textbayes.inference.gibbs import Gibbs
+from textbayes.linear import BayesLinearClassifier
 from textbayes.report import collect_report, render_report
 from textbayes.report.collect import wilson_interval
 from textbayes.store import load_model, save_model
@@ -151,3 +153,22 @@ def test_bad_input_is_refused(cases, texts, labels, message):
 
 def _listed(label) -> tuple[str, ...]:
     return (label,) if isinstance(label, str) else tuple(label)
+
+
+def test_a_sampled_model_is_described_with_its_intervals(cases):
+    pytest.importorskip("jinja2", reason="needs the extra demo")
+    texts, labels = cases["multilabel"].texts * 3, cases["multilabel"].labels * 3
+    sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
+    model = TextCategorizer(classifier=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(texts, labels)
+    data = collect_report(model, texts, labels)
+    assert data.averaged
+    for group in data.words:
+        expected = model.word_intervals(group.label, 0.95, len(group.words))
+        assert [(word.low, word.high) for word in group.words] == [(one.low, one.high) for one in expected]
+    assert "draws of the posterior, probabilities averaged over them" in dict(data.settings)["Model"]
+    page = render_report(data)
+    assert "when averaged over it" in page
+    assert "In brackets the interval" in page
+    plain = collect_report(cases["multilabel"].model, texts, labels)
+    assert not plain.averaged
+    assert "In brackets the interval" not in render_report(plain)

@@ -49,6 +49,20 @@ class Design(NamedTuple):
             data = np.append(data, np.ones(n_docs))
         return cls(indptr, np.ascontiguousarray(indices), np.ascontiguousarray(data, dtype=np.float64), n_docs)
 
+    def with_factors(self, loadings: FloatArray, n_words: int) -> Design:
+        """Columns X·loadings put between those of the words and that of the intercept."""
+        n_factors, end = loadings.shape[1], int(self.indptr[n_words])
+        indptr = self.indptr[: n_words + 1]
+        common = times(indptr, self.indices[:end], self.data[:end], np.ascontiguousarray(loadings), self.n_docs)
+        ends = end + self.n_docs * np.arange(1, n_factors + 1)
+        rows = np.tile(np.arange(self.n_docs, dtype=self.indices.dtype), n_factors)
+        return Design(
+            np.concatenate([indptr, ends, self.indptr[n_words + 1 :] + len(rows)]),
+            np.concatenate([self.indices[:end], rows, self.indices[end:]]),
+            np.concatenate([self.data[:end], common.T.ravel(), self.data[end:]]),
+            self.n_docs,
+        )
+
     @property
     def n_columns(self) -> int:
         return len(self.indptr) - 1

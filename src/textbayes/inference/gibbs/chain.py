@@ -10,7 +10,7 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.latent import make_latent
 from textbayes.inference.gibbs.scales import Scales
-from textbayes.kernels.gibbs_sweeps import sweep_given_responses, sweep_within_slack
+from textbayes.kernels.gibbs_sweeps import sweep_given_responses, sweep_scales_within_slack, sweep_within_slack
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 
@@ -19,7 +19,10 @@ METHODS = ("auto", "sweeps", "words", "documents")
 
 
 class Target(NamedTuple):
-    """The posterior of one label: documents of weight one, and the prior of its words."""
+    """The posterior of one label: documents of weight one, and the prior of its words.
+
+    ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``).
+    """
 
     design: Design
     y: FloatArray
@@ -27,6 +30,7 @@ class Target(NamedTuple):
     prior: BasePrior
     intercept_prior: BasePrior | None
     sampled_scale: bool
+    loadings: FloatArray | None = None
 
 
 class Chain:
@@ -35,43 +39,75 @@ class Chain:
     An iteration is a sweep given responses, a sweep within slack and the scales of the prior (see ``latent.py`` and
     ``scales.py``), and now and then, by ``method="auto"``, a joint draw of all weights in place of the first sweep
     (``block.py``). "sweeps" has no joint draws; "words" and "documents" have nothing else, in that form.
+    ``joint_period`` says how rarely joint draws are made in place of what their cost suggests.
     """
 
-    def __init__(self, target: Target, seed: np.random.SeedSequence, method: str, start: FloatArray | None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        seed: np.random.SeedSequence,
+        method: str,
+        start: FloatArray | None,
+        *,
+        joint_period: int | None = None,
+    ) -> None:
         self._target, self._method = target, method
         self._rng = np.random.Generator(np.random.PCG64DXSM(seed))
-        design = target.design
-        n_words = design.n_columns - (target.intercept_prior is not None)
-        self._scales = Scales(target.prior, target.intercept_prior, n_words, target.sampled_scale)
+        n_words = target.design.n_columns - (target.intercept_prior is not None)
+        self._n_words, self._loadings = n_words, target.loadings
+        design = self._design = target.design
+        n_factors = 0
+        if target.loadings is not None:
+            design = self._design = target.design.with_factors(target.loadings, n_words)
+            n_factors = target.loadings.shape[1]
+        self._scales = Scales(target.prior, target.intercept_prior, n_words, target.sampled_scale, n_factors)
         self._latent = make_latent(target.link, target.y)
         self._joint = JointDraw(design, method if method in ("words", "documents") else None)
+        self._joint_period = self._joint.period if joint_period is None else joint_period
         self._base = design.times(self._scales.mean)
         self.n_done = 0
         # Starts apart from each other, so that chains that agree have forgotten them.
         spread = np.zeros(design.n_columns)
         spread[:n_words] = 0.5 * np.minimum(target.prior.scale, 1.0)
-        at = np.zeros(design.n_columns) if start is None else start - self._scales.mean
-        self._offset: FloatArray = at + spread * self._rng.standard_normal(design.n_columns)
+        self._offset: FloatArray = spread * self._rng.standard_normal(design.n_columns)
+        if start is not None:
+            self._offset[self._own] += start - self._scales.mean[self._own]
         self._eta = self._computed_eta()
+
+    @property
+    def _own(self) -> AnyArray:
+        """The columns of words and intercept, without those of factors."""
+        columns = np.arange(self._design.n_columns)
+        return np.delete(columns, slice(self._n_words, self._scales.n_words))
 
     @property
     def weights(self) -> FloatArray:
         """The present weights, the intercept's last."""
-        return self._scales.mean + self._offset
+        weights = self._scales.mean + self._offset
+        if self._loadings is None:
+            return weights
+        common = self._loadings @ weights[self._n_words : self._scales.n_words]
+        weights[: self._n_words] += common
+        return np.delete(weights, slice(self._n_words, self._scales.n_words))
 
     @property
     def global_scale(self) -> float:
         return self._scales.global_scale
 
-    def set_outcomes(self, y: FloatArray) -> None:
-        """Go on with other outcomes of the same documents, as tests of the sampler do."""
-        self._target = self._target._replace(y=y)
-        self._latent.y = y
+    def move_to(self, weights: FloatArray, precision: FloatArray, global_scale: float) -> None:
+        """Go on from these weights, the intercept's last, and what the prior had when they were drawn from it."""
+        self._offset = weights - self._scales.mean
+        self._eta = self._computed_eta()
+        self._scales.restore({"global_scale": global_scale}, {"precision": precision})
+
+    def redraw_outcomes(self, rng: np.random.Generator) -> None:
+        """Go on with outcomes drawn from the likelihood at the present state, as joint tests of the sampler do."""
+        self._latent.y = self._latent.outcomes(self._computed_eta(), rng)
 
     def advance(self, n_iterations: int, thin: int = 1) -> tuple[AnyArray, FloatArray]:
         """Weights after every ``thin``-th of the next iterations, (n, n_columns) float32, and the global scales."""
         n_kept = n_iterations // thin
-        kept = np.empty((n_kept, len(self._offset)), dtype=np.float32)
+        kept = np.empty((n_kept, self._target.design.n_columns), dtype=np.float32)
         scales = np.empty(n_kept)
         for k in range(n_iterations):
             self.step()
@@ -109,19 +145,30 @@ class Chain:
     def _draw_within_slack(self) -> None:
         slack = self._latent.slack(self._eta, self._rng)
         before = slack.copy()
-        self._sweep(sweep_within_slack, self._target.y, slack)
+        signs = self._latent.signs
+        self._sweep(sweep_within_slack, signs, slack)
+        if len(self._scales.mixed) > 0:
+            self._draw_scales_within(signs, slack)
         if np.isinf(before).any():  # of which the difference says nothing
             self._eta = self._computed_eta()
         else:
-            self._eta = self._eta + self._target.y * (slack - before)
+            self._eta = self._eta + signs * (slack - before)
+
+    def _draw_scales_within(self, signs: FloatArray, slack: FloatArray) -> None:
+        design, scales = self._design, self._scales
+        levels, uniforms = self._rng.random((2, len(scales.mixed)))
+        sweep_scales_within_slack(
+            design.indptr, design.indices, design.data, signs, slack, self._offset, scales.degrees, scales.precision,
+            scales.mixed, levels, uniforms,
+        )  # fmt: skip
 
     def _joint_turn(self) -> bool:
         if self._method in ("words", "documents"):
             return True
-        return self._method == "auto" and self._joint.period > 0 and self.n_done % self._joint.period == 0
+        return self._method == "auto" and self._joint_period > 0 and self.n_done % self._joint_period == 0
 
     def _sweep(self, sweep: Any, of_documents: FloatArray, kept: FloatArray, *more: bool) -> None:
-        design, scales = self._target.design, self._scales
+        design, scales = self._design, self._scales
         uniforms = self._rng.random((2, len(self._offset)))
         sweep(
             design.indptr, design.indices, design.data, of_documents, kept, self._offset, scales.l1, scales.l2,
@@ -132,7 +179,7 @@ class Chain:
         words = slice(0, self._scales.n_words)
         only_words = self._offset.copy()
         only_words[self._scales.n_words :] = 0.0
-        of_words = self._target.design.times(only_words)
+        of_words = self._design.times(only_words)
         rest = self._eta - of_words
 
         def log_likelihood(factor: float) -> float:
@@ -143,7 +190,7 @@ class Chain:
         self._eta = rest + factor * of_words
 
     def _computed_eta(self) -> FloatArray:
-        return self._base + self._target.design.times(self._offset)
+        return self._base + self._design.times(self._offset)
 
     # -- state ----------------------------------------------------------------------------------------------------
     def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:

@@ -19,6 +19,7 @@ from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import METHODS, Target
 from textbayes.inference.gibbs.draws import Draws, LabelDraws
+from textbayes.inference.gibbs.factors import check_factors, own_part
 from textbayes.inference.gibbs.running import Plan, Progress, Run
 from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.links.base import BaseLink
@@ -63,6 +64,8 @@ class Gibbs(BaseInference):
         Multiply all words' scales by a global one that is half-Cauchy and sampled as well.
     method : {"auto", "sweeps", "words", "documents"}
         How weights are drawn, see ``Chain``.
+    factors : array (n_features, k), optional
+        A prior covariance between words: loadings on k factors that they share, such as ``cooccurrence_factors`` finds.
     progress : callable, optional
         Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``textbayes.draws_file``).
     resume : mapping of label to state, optional
@@ -75,7 +78,11 @@ class Gibbs(BaseInference):
     added to either side and its words stay at their prior means, in all draws alike.
 
     Under priors with tails as heavy as the horseshoe's, a word that separates the classes all by itself has a posterior
-    without a mean (Ghosh, Li & Mitra 2018, Bayesian Analysis 13); intervals exist all the same.
+    without a mean (Ghosh, Li & Mitra 2018, Bayesian Analysis 13); intervals exist all the same. Where any of several
+    words could separate them, such a posterior has a mode for each, between which chains rarely go: R-hat and effective
+    sample sizes say so (``benchmarks/bench_gibbs_speed.py`` prints how slow that is beside a Laplace prior).
+
+    With ``factors`` the weights of words that go together in documents go together a priori; see ``factors.py``.
 
     References
     ----------
@@ -110,6 +117,7 @@ class Gibbs(BaseInference):
         seed: int = 0,
         sample_scale: bool = False,
         method: str = "auto",
+        factors: FloatArray | None = None,
         progress: Callable[[Progress], None] | None = None,
         resume: Mapping[int, State] | None = None,
     ) -> None:
@@ -124,7 +132,7 @@ class Gibbs(BaseInference):
         check_choice("method", method, METHODS)
         self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
         self.seed, self.sample_scale, self.method = seed, sample_scale, method
-        self.progress, self.resume = progress, resume
+        self.factors, self.progress, self.resume = factors, progress, resume
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
@@ -164,9 +172,13 @@ class Gibbs(BaseInference):
             return self._constant(problem.link, y, elsewhere)
         if problem.words is not None:
             prior = prior.take(columns)
+        loadings, own = None, prior
+        if self.factors is not None:
+            of_words = check_factors(self.factors, n_features)[columns]
+            loadings, own = prior.scale[:, None] * of_words, own_part(prior, of_words)
         target = Target(
             Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
-            y, problem.link, prior, of_intercept, self.sample_scale,
+            y, problem.link, own, of_intercept, self.sample_scale, loadings,
         )  # fmt: skip
         at = None
         if start is not None:
@@ -218,6 +230,7 @@ class Gibbs(BaseInference):
         of_intercept = target.intercept_prior
         priors = [target.prior] if of_intercept is None else [target.prior, of_intercept]
         values = [value for prior in priors for value in vars(prior).values()]
+        values += [] if target.loadings is None else [target.loadings]
         for array in (*target.design[:3], target.y, *values):
             digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(" ".join(prior.name for prior in priors).encode())

@@ -74,37 +74,49 @@ def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, 
 class Scales:
     """The penalties of one label's columns, those of the words first and that of the intercept, if any, last.
 
+    Factors that words share, if any, come between them, are standard normal, and count as words in ``n_words``.
+
     Attributes
     ----------
     mean, l1, l2 : arrays (n_columns,)
         The present penalty; l1 and l2 are 0 for a free intercept.
+    precision : array (n_columns,)
+        q of the mixtures, 1 elsewhere; whoever changes it calls ``draw_local`` next.
+    degrees : array (n_columns,)
+        Of a Student-t mixture; infinite marks the horseshoe, 0 no mixture.
+    mixed : array of int
+        Columns that are mixtures.
     global_scale : float
         1 unless it is sampled.
     """
 
-    def __init__(self, prior: BasePrior, intercept: BasePrior | None, n_words: int, sampled: bool) -> None:
-        self.n_words, self.sampled, self.global_scale = n_words, sampled, 1.0
-        columns = n_words + (intercept is not None)
+    def __init__(
+        self, prior: BasePrior, intercept: BasePrior | None, n_words: int, sampled: bool, n_factors: int = 0
+    ) -> None:
+        self.n_words, self.sampled, self.global_scale = n_words + n_factors, sampled, 1.0
+        columns = self.n_words + (intercept is not None)
         self.mean, self._l1, self._l2 = np.zeros(columns), np.zeros(columns), np.zeros(columns)
-        self._degrees = np.zeros(columns)  # of a Student-t mixture; infinite marks the horseshoe, 0 no mixture
+        self.degrees = np.zeros(columns)
         for where, member in _members(prior, n_words):
             self._fill(np.flatnonzero(where), member)
         if intercept is not None:
             for _, member in _members(intercept, 1):
-                self._fill(np.array([n_words]), member)
-        self._student = np.flatnonzero((self._degrees > 0.0) & np.isfinite(self._degrees))
-        self._horseshoe = np.flatnonzero(np.isinf(self._degrees))
-        self.precision = np.ones(columns)  # q of the mixtures
+                self._fill(np.array([self.n_words]), member)
+        self._l2[n_words : self.n_words] = 1.0
+        self._student = np.flatnonzero((self.degrees > 0.0) & np.isfinite(self.degrees))
+        self._horseshoe = np.flatnonzero(np.isinf(self.degrees))
+        self.mixed = np.flatnonzero(self.degrees > 0.0)
+        self.precision = np.ones(columns)
         self._update()
 
     def _fill(self, columns: AnyArray, member: BasePrior) -> None:
         shape = (len(columns),)
         self.mean[columns] = member.mean
         if member.name in MIXTURES:
-            self._degrees[columns] = getattr(member, "degrees", np.inf)
+            self.degrees[columns] = getattr(member, "degrees", np.inf)
             self._l2[columns] = np.broadcast_to(member.scale, shape) ** -2.0
             if np.isinf(member.scale).any():  # a free intercept is free whatever its family
-                self._degrees[columns] = 0.0
+                self.degrees[columns] = 0.0
         else:
             _, self._l1[columns], self._l2[columns] = member.local(np.zeros(shape))
 
@@ -122,7 +134,7 @@ class Scales:
             words = columns < self.n_words
             square[words] /= self.global_scale**2
             if columns is self._student:
-                degrees = self._degrees[columns]
+                degrees = self.degrees[columns]
                 drawn = rng.standard_gamma(0.5 * (degrees + 1.0)) / (0.5 * (degrees + square))
                 self.precision[columns] = np.clip(drawn, 1e-150, 1e150)
             else:

@@ -1,0 +1,141 @@
+"""Options of training by sampling: how long, how many chains, where to keep an unfinished run."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from textbayes._version import __version__
+from textbayes.cli.settings import note
+
+if TYPE_CHECKING:
+    from textbayes.cli.labelled import Labelled
+    from textbayes.draws_file import RunFolder
+    from textbayes.inference.gibbs import Gibbs
+    from textbayes.linear import BayesLinearClassifier
+
+_INTERCEPT_SCALE = 10.0
+_NAMES = ("max_draws", "chains", "warmup", "target_ess", "keep_draws", "plug_in", "checkpoint")
+
+
+@dataclass(frozen=True)
+class SamplingChoices:
+    """What the user said of sampling; None where nothing was said."""
+
+    max_draws: int | None
+    chains: int | None
+    warmup: int | None
+    target_ess: float | None
+    keep_draws: int | None
+    plug_in: bool
+    checkpoint: str | None
+
+    def check(self, inference: str | None) -> None:
+        """Refuse what is meant for the sampler where there is none."""
+        given = [name for name in _NAMES if getattr(self, name) is not None and getattr(self, name) is not False]
+        if given and inference != "gibbs":
+            option = {"max_draws": "draws"}.get(given[0], given[0]).replace("_", "-")
+            raise click.UsageError(f"--{option} is a setting of the sampler; give --inference gibbs as well.")
+
+    def sampler(self, seed: int) -> Gibbs:
+        """The sampler with these settings."""
+        from textbayes.inference.gibbs import Gibbs
+
+        names = ("max_draws", "chains", "warmup", "target_ess")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return Gibbs(seed=seed, **given)
+
+    def classifiers(self, members: Sequence[BayesLinearClassifier], seed: int) -> list[BayesLinearClassifier]:
+        """The members, sampled; where their prior's tails are too heavy for a free intercept, it has a prior too."""
+        sampled = []
+        for member in members:
+            free = {"intercept_scale": _INTERCEPT_SCALE} if _too_heavy(member) else {}
+            sampled.append(member.set_params(inference=self.sampler(seed), **free))
+        return sampled
+
+    def settings(self) -> dict[str, Any]:
+        """Settings of the categorizer."""
+        kept = {} if self.keep_draws is None else {"keep_draws": self.keep_draws}
+        return {"average": not self.plug_in, **kept}
+
+    def run_folder(self, given: Labelled, deciding: Mapping[str, Any]) -> RunFolder | None:
+        """Where the run is kept, if anywhere; refused if it was begun with other texts, labels or settings."""
+        if self.checkpoint is None:
+            return None
+        from textbayes.draws_file import RunFolder
+
+        settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "plug-in": self.plug_in}
+        about = {name: json.dumps(value, default=str) for name, value in settings.items()}
+        about |= {"texts": _digest(given.texts), "labels": _digest(given.labels), "version of textbayes": __version__}
+        folder = RunFolder(self.checkpoint, about)
+        if folder.resumed:
+            note(f"going on with the run in {self.checkpoint}")
+        return folder
+
+
+def _too_heavy(member: BayesLinearClassifier) -> bool:
+    """Whether a free intercept need not have a posterior; a prior that cannot be sampled at all is refused."""
+    from textbayes.core.errors import NotSupportedError
+    from textbayes.inference.gibbs.scales import check_prior, check_proper
+    from textbayes.links import make_link
+    from textbayes.priors import make_prior
+
+    prior = make_prior(member.prior, 1.0)
+    check_prior(prior)
+    try:
+        check_proper(make_link(member.link), prior, prior.rescaled(math.inf), False)
+    except NotSupportedError:
+        return True
+    return False
+
+
+def _digest(rows: Sequence[Any]) -> str:
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def sampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--draws``, ``--chains`` and so on; the command is given them as ``sampling``."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **given: Any) -> Any:
+        sampling = SamplingChoices(**{name: given.pop(name) for name in _NAMES})
+        return function(*args, sampling=sampling, **given)
+
+    for add in reversed(_OPTIONS):
+        command = add(command)
+    return command
+
+
+_OPTIONS = (
+    click.option(
+        "--draws", "max_draws", type=click.IntRange(min=4), help="With gibbs: draws of each chain at most; 10,000."
+    ),
+    click.option("--chains", type=click.IntRange(min=1), help="With gibbs: chains; 4 if not given."),
+    click.option("--warmup", type=click.IntRange(min=0), help="With gibbs: iterations thrown away first; 200."),
+    click.option(
+        "--target-ess",
+        type=click.FloatRange(min=0, min_open=True),
+        help="With gibbs: stop at this effective sample size; 400 if not given.",
+    ),
+    click.option(
+        "--keep-draws", type=click.IntRange(min=1), help="With gibbs: draws of each label in the model file; 1,000."
+    ),
+    click.option(
+        "--plug-in", is_flag=True, help="With gibbs: probabilities at the posterior mean, not averaged over draws."
+    ),
+    click.option(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="With gibbs: keep the run here; interrupted, the same command goes on with it.",
+    ),
+)

@@ -1,0 +1,71 @@
+"""Sampling on a terminal as it goes: draws, R-hat and effective sample size of every label."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textbayes.categorizer_sampling import SamplingWatch
+from textbayes.cli.progress import shown
+from textbayes.core.types import AnyArray
+
+if TYPE_CHECKING:
+    from textbayes.inference.gibbs import Progress
+    from textbayes.inference.gibbs.sampler import State
+
+
+class Watching(SamplingWatch):
+    """Shows how sampling goes, a line for each label of the present stage, and passes all on to ``folder``."""
+
+    def __init__(self, folder: SamplingWatch, bars: Any) -> None:
+        self._folder, self._bars = folder, bars
+        self._labels: Sequence[str] = ()
+        self._stage = ""
+        self._tasks: dict[int, Any] = {}
+
+    def begin(self, labels: Sequence[str], mark: str) -> None:
+        self._labels = labels
+        self._folder.begin(labels, mark)
+
+    def progress(self, stage: str, at: Progress) -> None:
+        self._folder.progress(stage, at)
+        if self._bars is None:
+            return
+        if stage != self._stage:
+            for task in self._tasks.values():
+                self._bars.remove_task(task)
+            self._stage, self._tasks = stage, {}
+        if at.label not in self._tasks:
+            self._tasks[at.label] = self._bars.add_task(f"{stage}: {self._labels[at.label]}", total=None, said="")
+        said = f"{at.n_draws:,} draws, R-hat {at.max_r_hat:.3f}, ESS {at.min_ess:,.0f}"
+        done = {"total": 1, "completed": 1} if at.finished else {}
+        self._bars.update(self._tasks[at.label], said=said, **done)
+
+    def resume(self, stage: str) -> Mapping[int, State] | None:
+        return self._folder.resume(stage)
+
+    def recall(self, fold: str) -> AnyArray | None:
+        return self._folder.recall(fold)
+
+    def finish(self, fold: str, result: AnyArray) -> None:
+        self._folder.finish(fold, result)
+
+
+@contextlib.contextmanager
+def watching(folder: SamplingWatch | None) -> Iterator[SamplingWatch]:
+    """A watch that shows draws, the largest R-hat and the least effective sample size of each label as they come."""
+    if not shown():
+        yield Watching(folder or SamplingWatch(), None)
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = [
+        rich.SpinnerColumn(finished_text="✓"),
+        rich.TextColumn("{task.description}", markup=False),
+        rich.TextColumn("{task.fields[said]}"),
+        rich.TimeElapsedColumn(),
+    ]
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
+        yield Watching(folder or SamplingWatch(), bars)

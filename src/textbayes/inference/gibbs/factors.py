@@ -1,0 +1,107 @@
+"""A prior covariance between words, kept low-rank: words that go together in documents have weights that go together.
+
+With one row u_j of k loadings for each word, |u_j| < 1,
+
+    w_j = mean_j + scale_j·(√(1 − |u_j|²)·e_j + u_j'f),   f ~ N(0, I_k),
+
+where e_j is of the prior's family with scale 1. For a Gaussian prior every weight is N(mean_j, scale_j²) as before, and
+two weights have the correlation u_i'u_j: scales keep their meaning. For other families a shared Gaussian part is added
+to deviations that are as sparse as the family makes them. To a sampler f is k further words, with the columns X·S·U:
+nothing else changes, and no matrix of words by words is ever made.
+
+The paper that this answers (see ``docs``) names such a prior as future work; factors for words that cannot be told
+apart by documents alone are those of principal components regression, shrunk instead of cut off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, svds
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.priors.base import BasePrior
+
+
+def cooccurrence_factors(X: Any, rank: int = 10, share: float = 0.5, seed: int = 0) -> FloatArray:
+    """Loadings (n_features, rank) of words by how they co-occur, for ``Gibbs(factors=…)``.
+
+    The ``rank`` largest principal components of the correlations between columns, of which ``share`` is believed:
+    U U' is the best approximation of share·correlations. Words that no document has, or all have alike, get no loading
+    and stay independent.
+
+    Parameters
+    ----------
+    X : sparse matrix or array (n_docs, n_features)
+        Documents; unlabelled ones will do.
+    rank : int
+        Components, fewer than documents and words.
+    share : float in (0, 1)
+        Of the prior variance that may be common to several words.
+    seed : int
+        Of the iterative decomposition's start.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 2.0]])
+    >>> U = cooccurrence_factors(X, rank=1, share=0.5)
+    >>> bool(np.isclose(U[0, 0], U[1, 0])), bool(abs(U[0, 0]) > abs(U[2, 0]))  # two words that are always together
+    (True, True)
+    """
+    X = sparse.csc_matrix(X, dtype=np.float64)
+    n_docs, n_features = X.shape
+    if rank != int(rank) or not 1 <= rank < min(n_docs, n_features):
+        raise InputError(
+            f"rank={rank!r} is given for {n_docs} documents and {n_features} words; pass a whole number from 1 on that "
+            "is smaller than both"
+        )
+    if not 0.0 < share < 1.0:
+        raise InputError(f"share={share!r} is given; the part of a prior variance that words share is between 0 and 1")
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    spread = square - n_docs * mean**2
+    varies = spread > 1e-12 * square
+    scale = np.divide(1.0, np.sqrt(spread), out=np.zeros(n_features), where=varies)
+
+    def forward(v: AnyArray) -> AnyArray:
+        scaled = scale * v.ravel()
+        return X @ scaled - mean @ scaled
+
+    def backward(r: AnyArray) -> AnyArray:
+        r = r.ravel()
+        return scale * (X.T @ r - mean * r.sum())
+
+    centred = LinearOperator((n_docs, n_features), matvec=forward, rmatvec=backward, dtype=np.float64)
+    start = np.random.default_rng(seed).standard_normal(min(n_docs, n_features))
+    _, sizes, words = svds(centred, k=int(rank), v0=start)
+    return np.where(varies[:, None], np.sqrt(share) * words.T * sizes, 0.0)
+
+
+def check_factors(factors: Any, n_features: int) -> FloatArray:
+    """Loadings as an array of one row per word, or a sentence that says what is wrong with them."""
+    loadings = np.asarray(factors, dtype=np.float64)
+    if loadings.ndim != 2 or loadings.shape[0] != n_features:
+        raise InputError(
+            f"factors of shape {loadings.shape} are given; pass one row of loadings for each of the {n_features} "
+            "words, as cooccurrence_factors makes them"
+        )
+    if not np.isfinite(loadings).all() or (common_share(loadings) >= 1.0).any():
+        raise InputError(
+            "some factors are not finite, or a word's loadings have squares that add up to 1 or more, which leaves it "
+            "no variance of its own; scale them down"
+        )
+    return loadings
+
+
+def common_share(loadings: FloatArray) -> FloatArray:
+    """|u_j|² of every word."""
+    return np.einsum("jk,jk->j", loadings, loadings)
+
+
+def own_part(prior: BasePrior, loadings: FloatArray) -> BasePrior:
+    """The prior of mean + scale·√(1 − |u|²)·e, for a prior with hyperparameters of shape (n_features,)."""
+    scale = prior.scale * np.sqrt(1.0 - common_share(loadings))
+    return type(prior)(**{**vars(prior), "scale": scale})

@@ -1,0 +1,96 @@
+"""Links with normal responses: probit, logit and Student-t.
+
+References: Albert & Chib (1993), Bayesian analysis of binary and polychotomous response data, JASA 88 (probit and
+Student-t); Polson, Scott & Windle (2013), Bayesian inference for logistic models using Pólya-Gamma latent variables,
+JASA 108.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from textbayes.core.errors import MissingExtraError
+from textbayes.core.types import FloatArray
+from textbayes.inference.gibbs.latent_base import Latent
+from textbayes.kernels.gibbs_tails import truncated_excess
+from textbayes.links.base import BaseLink
+
+_LEAST_PRECISION = 1e-100  # of a Student-t response, far below what is ever drawn
+
+
+class ProbitLatent(Latent):
+    """z ~ N(eta, 1) with the sign of y."""
+
+    def __init__(self, y: FloatArray, link: BaseLink) -> None:
+        super().__init__(y, link)
+        self._one, self._spread = np.ones(1), np.ones(len(y))
+
+    def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        return self._one, self.y * self.slack(eta, rng) - eta
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        out = np.empty(len(eta))
+        truncated_excess(self.y * eta, self._spread, rng.random(len(eta)), out)
+        return out
+
+
+class LogitLatent(Latent):
+    """omega ~ PG(1, eta), z = y/(2·omega): exp(½ y·eta)/(2 cosh ½eta) as a mixture of normal densities of eta."""
+
+    def __init__(self, y: FloatArray, link: BaseLink) -> None:
+        super().__init__(y, link)
+        self._draw = polya_gamma()
+
+    def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        omega = self._draw(1.0, eta, random_state=rng)
+        return omega, 0.5 * self.y - omega * eta
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """m − logit(u·σ(m)) = log(1 + eᵐ) + log(1 − u·σ(m)) − log u for the margin m."""
+        margin, u = self.y * eta, 1.0 - rng.random(len(eta))
+        out = np.logaddexp(0.0, margin) + np.log1p(-u * special.expit(margin)) - np.log(u)
+        return np.maximum(out, 0.0)
+
+
+class StudentLatent(Latent):
+    """z ~ N(eta, 1/omega) with the sign of y, omega ~ Gamma(ν/2, ν/2)."""
+
+    def __init__(self, y: FloatArray, link: BaseLink) -> None:
+        super().__init__(y, link)
+        self._degrees, self.omega = float(link.params()["df"]), np.ones(len(y))
+
+    def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        error = self.y * self.slack(eta, rng) - eta
+        shape = 0.5 * (self._degrees + 1.0)
+        drawn = rng.standard_gamma(shape, len(eta)) / (0.5 * (self._degrees + error**2))
+        self.omega = np.maximum(drawn, _LEAST_PRECISION)
+        return self.omega, self.omega * error
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        out = np.empty(len(eta))
+        truncated_excess(self.y * eta, self.omega**-0.5, rng.random(len(eta)), out)
+        return out
+
+    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """Given omega, which the next responses build on: a probit."""
+        return np.asarray(special.log_ndtr(y * eta * np.sqrt(self.omega)))
+
+    def state(self) -> dict[str, FloatArray]:
+        return {"omega": self.omega.copy()}
+
+    def restore(self, arrays: dict[str, FloatArray]) -> None:
+        self.omega = arrays["omega"].copy()
+
+
+def polya_gamma() -> Callable[..., Any]:
+    """``random_polyagamma`` of the package of that name, imported where it is needed."""
+    try:
+        draw: Callable[..., Any] = importlib.import_module("polyagamma").random_polyagamma
+    except ImportError:
+        raise MissingExtraError("polyagamma", "gibbs", "Gibbs sampling with the logit link") from None
+    return draw

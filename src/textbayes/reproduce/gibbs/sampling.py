@@ -1,0 +1,103 @@
+"""The models that are sampled, and the words that their posterior means put first."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.inference import Problem
+from textbayes.inference.gibbs import Gibbs, Progress, SampledPosterior
+from textbayes.links import make_link
+from textbayes.priors.base import BasePrior
+from textbayes.priors.gaussian import Gaussian
+from textbayes.priors.laplace import Laplace
+from textbayes.reproduce.gibbs.published import BURN_IN, ITERATIONS, LAMBDA, N_TOP
+
+PROBIT = make_link("probit")
+TARGET_ESS, MAX_R_HAT, WARMUP, MAX_DRAWS = 200.0, 1.05, 200, 4_000
+_CHAINS, _NEVER = 2, 1e12
+
+
+class Model(NamedTuple):
+    """Priors of the weights and, unless None, of an intercept."""
+
+    prior: BasePrior
+    intercept: BasePrior | None
+
+
+PAPER = Model(Laplace(1.0 / np.sqrt(LAMBDA)), None)
+"""η_j ~ Exp(λ/2) makes the prior of θ_j Laplace of rate √λ; the paper's predictor x'θ has no intercept."""
+
+
+def wide_model(scale: float) -> Model:
+    """No part of the paper: a Laplace prior of another scale, and an intercept of N(0, 10²)."""
+    return Model(Laplace(scale), Gaussian(10.0))
+
+
+class Fit(NamedTuple):
+    """A sampled posterior, the smallest effective sample size that was watched, and the largest R-hat."""
+
+    posterior: SampledPosterior
+    ess: float
+    r_hat: float
+
+    @property
+    def mean(self) -> FloatArray:
+        return self.posterior.mean[0]
+
+    @property
+    def n_draws(self) -> int:
+        return int(self.posterior.draws.labels[0].intercept.size)
+
+    def predictor(self, X: Any) -> FloatArray:
+        """x'θ̄ (+ b̄), at the posterior means."""
+        return np.asarray(X @ self.mean + self.posterior.intercept[0])
+
+    def averaged(self, X: Any) -> FloatArray:
+        """p(y = 1) averaged over the draws."""
+        return self.posterior.draws.probability(X, PROBIT)[:, 0]
+
+
+def sample(X: Any, y: BoolArray, seed: int, draws: int | None = None, model: Model = PAPER) -> Fit:
+    """The posterior of a probit model, by default the paper's.
+
+    Without ``draws`` the chains run until every weight and predictor watched is worth ``TARGET_ESS`` draws. With
+    ``draws`` so many are kept in all, after a burn-in that has the paper's share of the iterations.
+    """
+    columns = sparse.csc_matrix(X)
+    columns.indices = columns.indices.astype(np.int32)
+    problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], PROBIT, *model)
+    rounds: list[tuple[float, float]] = []
+
+    def note(progress: Progress) -> None:
+        rounds.append((progress.min_ess, progress.max_r_hat))
+
+    if draws is None:
+        plan: dict[str, Any] = {
+            "warmup": WARMUP, "target_ess": TARGET_ESS, "max_r_hat": MAX_R_HAT, "max_draws": MAX_DRAWS
+        }  # fmt: skip
+    else:
+        each = max(4, -(-draws // _CHAINS))
+        plan = {"warmup": each * BURN_IN // (ITERATIONS - BURN_IN), "max_draws": each, "target_ess": _NEVER}
+    posterior = Gibbs(chains=_CHAINS, seed=seed, progress=note, **plan).run(problem)
+    return Fit(posterior, *rounds[-1])
+
+
+def top_words(mean: FloatArray, k: int = N_TOP) -> IntArray:
+    """The k words of largest posterior mean in absolute value."""
+    return np.argsort(-np.abs(mean), kind="stable")[:k].astype(np.int64)
+
+
+def kept_top(mean: FloatArray, k: int = N_TOP) -> FloatArray:
+    """The means with all but the top k words at zero.
+
+    >>> kept_top(np.array([0.5, -2.0, 1.0]), 2)
+    array([ 0., -2.,  1.])
+    """
+    kept = np.zeros_like(mean)
+    top = top_words(mean, k)
+    kept[top] = mean[top]
+    return kept

@@ -1,0 +1,267 @@
+"""The reproduction of Madahian & Faghihi (2014): protocol, machine, measures, tables of the right shape."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy import integrate, sparse, special, stats
+from sklearn.metrics import recall_score
+from sklearn.svm import SVC
+
+from textbayes.core.errors import InputError
+from textbayes.reproduce import papers
+from textbayes.reproduce.gibbs import GibbsPaper, domains, figures, measures, published, sampling, study, svm, tables
+from textbayes.reproduce.results import Figure, Table, silent
+
+N_WORDS = 90
+
+
+@pytest.fixture(scope="module")
+def documents() -> domains.Documents:
+    """600 short documents of ten domains: each has five words of its own beside common ones."""
+    rng = np.random.default_rng(0)
+    domain = np.repeat(np.arange(10), 60)
+    rate = np.full((600, N_WORDS), 0.1)
+    for d in range(10):
+        rate[domain == d, 5 * d : 5 * d + 5] = 0.5
+    X = sparse.csr_matrix(rng.poisson(rate).astype(float))
+    X = sparse.csr_matrix(X.multiply(1.0 / np.maximum(sparse.linalg.norm(X, axis=1), 1.0)[:, None]))
+    return domains.Documents(X, domain, np.array([f"w{j:02}" for j in range(N_WORDS)]))
+
+
+# -- documents --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("positive", [0, 7])
+def test_a_division_is_30_and_270_twice_and_leaves_nothing_out(documents, positive):
+    split = domains.random_split(documents.domain, positive, 3)
+    assert np.array_equal(np.sort(np.concatenate(split)), np.arange(600))
+    for part in split:
+        assert len(part) == 300
+        assert np.count_nonzero(documents.domain[part] == positive) == 30
+    again, other = (domains.random_split(documents.domain, positive, number) for number in (3, 4))
+    assert np.array_equal(split.train, again.train)
+    assert not np.array_equal(split.train, other.train)
+
+
+def test_divisions_of_other_sizes_are_refused(documents):
+    with pytest.raises(InputError, match="59 documents of the domain and 540 others"):
+        domains.random_split(documents.domain[1:], 0, 0)
+    with pytest.raises(InputError, match="needs 60"):
+        domains.longest(np.arange(59))
+
+
+def test_words_are_those_of_the_largest_welch_statistic(documents):
+    split = domains.random_split(documents.domain, 2, 0)
+    X, y = documents.X[split.train], documents.domain[split.train] == 2
+    t = np.abs(stats.ttest_ind(X[y].toarray(), X[~y].toarray(), equal_var=False).statistic)
+    assert np.array_equal(domains.choose_words(X, y, 12), np.sort(np.argsort(-t)[:12]))
+
+
+# -- the model --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("theta", [0.3, 2.0, 7.0])
+def test_the_prior_is_the_papers_mixture(theta):
+    # θ | η ~ N(0, η), η ~ Exp(λ/2), integrated over η.
+    rate = published.LAMBDA / 2.0
+    density, _ = integrate.quad(lambda eta: stats.norm.pdf(theta, 0, eta**0.5) * rate * np.exp(-rate * eta), 0, np.inf)
+    scale = float(np.ravel(sampling.PAPER.prior.scale)[0])
+    assert density == pytest.approx(stats.laplace.pdf(theta, scale=scale), rel=1e-6)
+
+
+def test_draws_are_as_many_as_asked_and_the_same_every_time(documents):
+    y = documents.domain == 1
+    first, again = (sampling.sample(documents.X, y, 5, 40) for _ in range(2))
+    assert first.n_draws == 40
+    assert np.array_equal(first.mean, again.mean)
+    assert first.posterior.info.n_iter[0] == 30  # 20 of each chain after 10, the paper's share
+    assert not np.array_equal(first.mean, sampling.sample(documents.X, y, 6, 40).mean)
+
+
+def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(documents):
+    X, y = documents.X[::4], documents.domain[::4] == 1
+    fit = sampling.sample(X, y, 0, 40, sampling.wide_model(5.0))
+    drawn = fit.posterior.draws.labels[0]
+    eta = X.toarray() @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)
+    assert drawn.intercept.std() > 0.0
+    np.testing.assert_allclose(fit.predictor(X), eta.mean(axis=1), atol=1e-5)
+    np.testing.assert_allclose(fit.averaged(X), special.ndtr(eta).mean(axis=1), atol=1e-5)
+
+
+def test_by_default_chains_run_until_they_are_worth_enough(documents):
+    fit = sampling.sample(documents.X[::4], documents.domain[::4] == 1, 0)
+    assert fit.ess >= sampling.TARGET_ESS
+    assert fit.r_hat <= sampling.MAX_R_HAT
+
+
+def test_one_domain_decides_by_the_means_of_its_top_words(documents):
+    found = study.one_domain(documents, 4, 1, draws=60)
+    split = domains.random_split(documents.domain, 4, 1)
+    y = documents.domain[split.train] == 4
+    words = domains.choose_words(documents.X[split.train], y)
+    train, test = (documents.X[part][:, words] for part in split)
+    mean = sampling.sample(train, y, 14, 60).mean
+    top = np.argsort(-np.abs(mean))[:80]
+    probability = special.ndtr(test[:, top] @ mean[top])
+    np.testing.assert_allclose(found.probability[study.SPBM], probability, rtol=1e-12)
+    assert np.array_equal(found.decided[study.SPBM][1], probability > 0.5)
+    np.testing.assert_allclose(found.probability["all words"], special.ndtr(test @ mean), rtol=1e-12)
+    assert set(tables.READINGS) == set(found.decided) == set(found.probability)
+    assert np.array_equal(found.truth[1], documents.domain[split.test] == 4)
+    # With all words of the posterior averaging is over whole draws, as the model itself does it.
+    drawn = sampling.sample(train, y, 14, 60).posterior.draws.probability(test, sampling.PROBIT)[:, 0]
+    np.testing.assert_allclose(found.probability["all words, averaged"], drawn, atol=1e-6)
+
+
+def test_without_the_other_readings_the_main_ones_are_the_same(documents):
+    whole, main = (study.one_domain(documents, 4, 1, 40, beside) for beside in (True, False))
+    assert set(main.decided) < set(whole.decided)
+    for name, pair in main.decided.items():
+        assert all(np.array_equal(a, b) for a, b in zip(pair, whole.decided[name], strict=True))
+
+
+# -- the machine ------------------------------------------------------------------------------------------------------
+def test_the_machine_is_svc_on_scaled_columns_with_the_automatic_sigma(documents):
+    split = domains.random_split(documents.domain, 3, 0)
+    X, y = documents.X[np.concatenate(split)], documents.domain[split.train] == 3
+    found = svm.machine(X, y, "rbf", np.random.default_rng(1))
+    dense = X.toarray()
+    scaled = (dense - dense[:300].mean(axis=0)) / dense[:300].std(axis=0, ddof=1)
+    first, second = np.random.default_rng(1).integers(300, size=(2, 150))
+    distance = ((scaled[first] - scaled[second]) ** 2).sum(axis=1)
+    sigma = np.mean(1.0 / np.quantile(distance[distance > 1e-9], [0.9, 0.1]))
+    expected = SVC(C=1.0, kernel="rbf", gamma=sigma).fit(scaled[:300], y).decision_function(scaled)
+    np.testing.assert_allclose(np.append(found.train, found.test), expected, atol=2e-3)  # LIBSVM's own tolerance
+    linear = svm.machine(X, y, "linear", np.random.default_rng(1))
+    expected = SVC(C=1.0, kernel="linear").fit(scaled[:300], y).decision_function(scaled)
+    np.testing.assert_allclose(np.append(linear.train, linear.test), expected, atol=2e-3)
+
+
+def test_a_constant_column_leaves_all_columns_unscaled(documents):
+    X = documents.X.copy().tolil()
+    X[:300, 0] = 0.1  # constant among the training documents, not among the others
+    X = X.tocsr()
+    K = svm.kernel_matrix(X, 300, "linear", np.random.default_rng(0))
+    np.testing.assert_allclose(K, (X @ X.T).toarray())
+
+
+def test_platt_finds_the_sigmoid_it_was_drawn_from():
+    rng = np.random.default_rng(0)
+    decision = rng.normal(size=40_000)
+    y = rng.random(40_000) < special.expit(2.0 * decision - 1.0)
+    at = np.array([-1.0, 0.0, 1.5])
+    np.testing.assert_allclose(svm.platt_scaling(decision, y)(at), special.expit(2.0 * at - 1.0), atol=0.01)
+
+
+def test_platt_smooths_where_the_classes_are_apart():
+    decision = np.array([-2.0, -1.0, 1.0, 2.0])
+    probability = svm.platt_scaling(decision, decision > 0)(decision)
+    assert ((probability > 0.0) & (probability < 1.0)).all()
+    assert (np.diff(probability) > 0).all()
+    # A fit of two parameters keeps the sum of its targets: (2 + 1)/(2 + 2) and 1/(2 + 2), two of each.
+    assert probability.sum() == pytest.approx(2.0, abs=1e-6)
+
+
+# -- measures and tables ----------------------------------------------------------------------------------------------
+def made_up(seed: int, n_resamplings: int = 4, n_domains: int = 10) -> list[list[study.Outcome]]:
+    rng = np.random.default_rng(seed)
+
+    def one(domain: int) -> study.Outcome:
+        truth = np.arange(40) < 10
+        probability = {name: np.clip(0.6 * truth + 0.3 * rng.random(40), 0, 1) for name in tables.READINGS}
+        decided = {name: (truth ^ (rng.random(40) < 0.1), truth ^ (rng.random(40) < 0.2)) for name in tables.READINGS}
+        by_chain = [truth ^ (rng.random(40) < 0.2) for _ in range(2)]
+        return study.Outcome(domain, (truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
+
+    return [[one(domain) for domain in range(n_domains)] for _ in range(n_resamplings)]
+
+
+def test_rates_are_recalls_of_both_classes():
+    found = made_up(0)
+    values = measures.rates(found, study.SVM, 1)
+    one = found[2][5]
+    truth, decided = one.truth[1], one.decided[study.SVM][1]
+    assert values.shape == (4, 10, 2)
+    assert values[2, 5, 0] == recall_score(truth, decided)
+    assert values[2, 5, 1] == recall_score(truth, decided, pos_label=False)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_tables_1_and_2_hold_means_and_standard_errors_beside_the_published(part):
+    found = made_up(1)
+    table = tables.rates_table(found, part)
+    assert table.number == str(part + 1)
+    assert len(table.rows) == len(table.ours) == len(table.published) == 8
+    assert {len(row) for row in (*table.ours, *table.published, table.columns)} == {11}
+    values = measures.rates(found, study.SPBM, part)[:, :, 1]
+    place = table.rows.index("SPBM specificity")
+    np.testing.assert_allclose(table.ours[place][:10], values.mean(axis=0))
+    np.testing.assert_allclose(table.ours[place + 1][:10], stats.sem(values, axis=0))
+    assert table.ours[place + 1][10] == pytest.approx(stats.sem(values.mean(axis=1)))
+    assert table.published[place][:10] == published.PRINTED[f"table {part + 1}"][1]
+    assert table.published[place + 1] == (None,) * 11
+
+
+def test_one_resampling_has_no_standard_error():
+    table = tables.rates_table(made_up(2, 1), 1)
+    assert "over 1 resampling, test" in table.caption
+    assert table.ours[1] == (None,) * 11
+    assert "Monte Carlo" not in " ".join(table.notes)
+
+
+def test_the_samplers_share_is_found_again():
+    # Chains that differ by noise of known size: rates of 40 documents, each decision flipped with probability 0.2.
+    found = made_up(3, 60)
+    sampler, _ = measures.monte_carlo(found)
+    of_positive, of_negative = 0.2 * 0.8 / 10, 0.2 * 0.8 / 30  # variances of one chain's rates
+    expected = np.sqrt(np.array([of_positive, of_negative]) / 2.0 / 600)
+    np.testing.assert_allclose(sampler, expected, rtol=5 * np.sqrt(0.5 / 600))  # an sd from 600 gaps
+    assert "400 in the median" in tables.sampling_notes(found)[0]
+
+
+def test_losses_pool_the_domains_of_a_resampling():
+    found = made_up(4)
+    row = found[1]
+    truth = np.concatenate([one.truth[1] for one in row])
+    p = np.concatenate([one.probability["refit"] for one in row])
+    value = measures.losses(found, "refit", measures.LOSSES["log-loss"])[1]
+    assert value == pytest.approx(-np.log(np.clip(np.where(truth, p, 1 - p), 1e-15, None)).mean())
+
+
+def test_tables_of_other_readings_leave_out_resamplings_without_them():
+    found = made_up(5, 3)
+    found[2] = [one._replace(decided={k: one.decided[k] for k in (study.SPBM, study.SVM)}) for one in found[2]]
+    table = tables.readings_table(found)
+    assert "2 resamplings" in table.caption
+    values = measures.rates(found[:2], "refit", 1).mean(axis=1)
+    place = list(tables.READINGS).index("refit")
+    np.testing.assert_allclose(table.ours[place][2], values[:, 0].mean())
+    np.testing.assert_allclose(table.ours[place][5], stats.sem(values[:, 1]))
+    assert "2 resamplings" in tables.losses_table(found).caption
+
+
+def test_the_figure_is_a_drawing_and_names_words():
+    mean = np.linspace(-1.0, 2.0, 120)
+    figure = figures.drawn(mean, np.array([f"word{j}" for j in range(120)]), "mathematics")
+    assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
+    assert "Strongest for: word119" in figure.notes[1]
+    assert "for the domain" in figure.notes[0]
+
+
+# -- the paper --------------------------------------------------------------------------------------------------------
+def test_the_paper_is_listed_and_runs_through(documents, monkeypatch):
+    paper = papers.get("gibbs")
+    assert isinstance(paper, GibbsPaper)
+    assert paper.corpora_for(paper.numbers) == ("openstax",)
+    monkeypatch.setattr(domains, "documents", lambda: documents)
+    results = list(paper.with_draws(16).run(paper.numbers, True, silent))
+    assert [result.name.lower() for result in results] == list(paper.numbers)
+    assert isinstance(results[0], Figure)
+    assert all(isinstance(result, Table) for result in results[1:])
+    only = list(paper.with_draws(16).run(("table 2b",), True, silent))
+    assert [result.number for result in only] == ["2b"]
+    assert "3 resamplings." in only[0].caption
+
+
+def test_too_few_draws_are_refused():
+    with pytest.raises(InputError, match="draws=3"):
+        GibbsPaper(3)

@@ -1,0 +1,64 @@
+"""``textbayes reproduce gibbs --draws``: the option reaches the paper, its page, and no paper that does not sample."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from textbayes.cli.reproduce import reproduce
+from textbayes.reproduce import Paper, Table, papers
+
+
+class Plain(Paper):
+    name, title, reference, numbers = "plain", "A plain paper", "Nobody (1999)", ("table 1",)
+
+    def run(self, wanted, quick, progress):
+        yield Table("1", "One", ("a",), ("x",), ((1.0,),), ((1.5,),), 1)
+
+
+class Sampling(Plain):
+    name, title = "sampling", "A paper that samples"
+
+    def __init__(self, asked: list[int]) -> None:
+        self.asked = asked
+
+    def with_draws(self, draws: int) -> Sampling:
+        self.asked.append(draws)
+        return self
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[int]:
+    papers.names()
+    draws: list[int] = []
+    monkeypatch.setitem(papers._members, "plain", Plain())
+    monkeypatch.setitem(papers._members, "sampling", Sampling(draws))
+    return draws
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(reproduce, list(map(str, arguments)))
+
+
+def test_draws_reach_the_paper_and_its_page(asked, tmp_path):
+    done = run("sampling", "--quick", "--draws", 1000, "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert asked == [1000]
+    assert "`textbayes reproduce sampling --quick --draws 1000`" in (tmp_path / "sampling.md").read_text("utf-8")
+
+
+def test_without_draws_the_paper_is_left_as_it_is(asked, tmp_path):
+    assert run("sampling", "--out", tmp_path).exit_code == 0
+    assert asked == []
+
+
+def test_draws_are_refused_where_nothing_is_drawn(asked, tmp_path):
+    done = run("plain", "--draws", 1000, "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "'plain' draws no samples" in done.output
+
+
+@pytest.mark.parametrize("draws", ["0", "7", "many"])
+def test_bad_numbers_of_draws_are_refused(asked, tmp_path, draws):
+    assert run("sampling", "--draws", draws, "--out", tmp_path).exit_code == 2
+    assert asked == []
