@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import encode_labels
 from textbayes.core.protocols import ScoreFunction, ScoreResult
 from textbayes.core.types import AnyArray, BoolArray, Matrix
+from textbayes.select.exposures import takes_counts
 from textbayes.select.rules import Combine, FdrMethod, select_global, select_per_label
 from textbayes.select.score_functions import scores
 
@@ -72,17 +73,26 @@ class SelectWords(SelectorMixin, BaseEstimator):
         self.fdr_method = fdr_method
         self.combine = combine
 
-    def fit(self, X: Matrix, y: Any) -> SelectWords:
+    def fit(self, X: Matrix, y: Any, lengths: Any = None) -> SelectWords:
         """Score the words of X (n_docs, n_features) and choose.
 
-        ``y`` holds one label per document, a list of labels per document, or an indicator matrix.
+        ``y`` holds one label per document, a list of labels per document, or an indicator matrix. ``lengths``, in
+        thousands of words, are for scores that are tests on counts (``delta2``); they are the row sums of X else.
         """
         if y is None:
             raise InputError("SelectWords requires y to be passed, but the target y is None; pass the labels")
         function = scores.get(self.score_function) if isinstance(self.score_function, str) else self.score_function
         X = validate_data(self, X, accept_sparse=("csr", "csc"))
         indicator, space = encode_labels(y if sparse.issparse(y) or isinstance(y, (list, tuple)) else np.asarray(y))
-        result = function(X, indicator)
+        if lengths is None:
+            result = function(X, indicator)
+        elif takes_counts(function):
+            result = function(X, indicator, lengths=lengths)  # type: ignore[call-arg]
+        else:
+            raise NotSupportedError(
+                f"lengths were given, but score_function={self.score_function!r} does not use any; leave them out, or"
+                " use delta2"
+            )
         self.support_ = select_global(result, combine=self.combine, **self._rules())
         self.scores_, self.p_values_ = result
         self.label_names_ = space.column_names

@@ -1,0 +1,70 @@
+"""``textbayes words --burstiness``: which of a model's words come in bursts in given texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textbayes.cli.output import Output, console, make_table
+from textbayes.core.errors import InputError
+
+if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
+    from textbayes.select.burstiness import Burstiness
+
+COLUMNS = (
+    "rank", "word", "count", "documents", "rate", "dispersion", "variance", "poisson_variance", "fitted_variance",
+    "z", "p_value", "ks_poisson", "ks_negative_binomial", "fit_poisson", "fit_negative_binomial",
+)  # fmt: skip
+
+
+def show_burstiness(
+    categorizer: TextCategorizer, texts: list[str], top: int, output: Output, target: Path | None = None
+) -> None:
+    """Write how the ``top`` most frequent words of a model are spread over texts, the burstiest first.
+
+    ``target`` is a file for the drawing of observed against fitted variance (SVG).
+    """
+    from textbayes.select import burstiness
+
+    vectorizer = categorizer.vectorizer_
+    counts = vectorizer.transform(texts)
+    totals = np.asarray(counts.sum(axis=0)).ravel()
+    chosen = np.argsort(-totals, kind="stable")[:top]
+    chosen = chosen[totals[chosen] > 0]
+    if not chosen.size:
+        raise InputError("no word of the model occurs in the texts; give texts like those it was trained on")
+    found = burstiness(counts, vectorizer.document_lengths(texts), words=chosen)
+    words = [str(word) for word in vectorizer.get_feature_names_out()[chosen]]
+    if target is not None:
+        from textbayes.report.variance import variance_svg
+        from textbayes.store.atomic import atomic_write
+
+        with atomic_write(target) as stream:
+            stream.write(variance_svg(found, words).encode("utf-8"))
+    rows = _rows(found, words)
+    if not output.is_table:
+        output.write(rows, COLUMNS)
+        return
+    numbers = ("count", "texts", "rate", "δ", "p", "fit Poisson", "fit neg. bin.")
+    table = make_table("word", *numbers, right=numbers)
+    for row in rows:
+        table.add_row(
+            row["word"],
+            f"{row['count']:,}",
+            f"{row['documents']:,}",
+            *(f"{row[name]:.3g}" for name in ("rate", "dispersion")),
+            *(f"{row[name]:.2g}" for name in ("p_value", "fit_poisson", "fit_negative_binomial")),
+        )
+    console().print(table)
+
+
+def _rows(found: Burstiness, words: list[str]) -> list[dict[str, Any]]:
+    order = np.argsort(-found.dispersion, kind="stable")
+    return [
+        {"rank": rank, "word": words[j], "count": int(found.occurrences[j]), "documents": int(found.documents[j])}
+        | {name: float(getattr(found, name)[j]) for name in COLUMNS[4:]}
+        for rank, j in enumerate(order, start=1)
+    ]
