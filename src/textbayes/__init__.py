@@ -10,6 +10,7 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.core.errors import TextBayesError
+    from textbayes.counts import BayesCountClassifier, SoftClusters
     from textbayes.data import load_corpus, open_documents
     from textbayes.decide import ThresholdClassifier
     from textbayes.evaluate import compare
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 # Public name → module that defines it. Loaded on first use, so that `import textbayes` costs milliseconds.
 _PUBLIC = {
+    "BayesCountClassifier": "textbayes.counts",
     "BayesLinearClassifier": "textbayes.linear",
     "BayesLinearClassifierCV": "textbayes.tune",
     "BayesOnlineClassifier": "textbayes.online",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
+    "SoftClusters": "textbayes.counts",
     "TermWeighting": "textbayes.text",
     "TextBayesError": "textbayes.core.errors",
     "TextCategorizer": "textbayes.categorizer",
@@ -42,11 +45,13 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "BayesCountClassifier",
     "BayesLinearClassifier",
     "BayesLinearClassifierCV",
     "BayesOnlineClassifier",
     "HashingTextVectorizer",
     "SelectWords",
+    "SoftClusters",
     "TermWeighting",
     "TextBayesError",
     "TextCategorizer",

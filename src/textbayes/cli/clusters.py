@@ -1,0 +1,191 @@
+"""``textbayes clusters``: texts grouped by their words, each in as many clusters as it is about."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.settings import common_options, note
+from textbayes.cli.text_options import TextChoices, text_options
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document, FloatArray
+
+if TYPE_CHECKING:
+    from textbayes.counts.clusters import SoftClusters
+
+_SHOWN = 3  # memberships of a text that a table shows
+
+
+@click.command()
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), default=10, show_default=True, metavar="N")
+@click.option(
+    "--output",
+    "what",
+    type=click.Choice(["words", "memberships"]),
+    default="words",
+    show_default=True,
+    help="The words of each cluster, or how far each text belongs to which.",
+)
+@click.option(
+    "--labels",
+    "use_labels",
+    is_flag=True,
+    help="Labelled texts make the first clusters, one for each label; texts without a label join them.",
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Words per cluster."
+)
+@click.option(
+    "--by",
+    type=click.Choice(["relevance", "rate"]),
+    default="relevance",
+    show_default=True,
+    help="Words that are frequent and typical first, or frequent ones.",
+)
+@click.option(
+    "--starts",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Searches; the best is kept.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the searches' starts.")
+@text_options
+@input_options(usual_part="train")
+@output_options
+@common_options
+def clusters(
+    inputs: Inputs,
+    n_clusters: int,
+    what: str,
+    use_labels: bool,
+    top: int,
+    by: str,
+    starts: int,
+    seed: int,
+    text: TextChoices,
+    output: Output,
+) -> None:
+    """Group texts by their words.
+
+    A text may belong to several clusters, each by a share; shares add up to one. Sizes are shares of all text, rates
+    are occurrences per thousand words. Words are not stemmed unless --stemmer says so.
+
+    \b
+    textbayes clusters texts.jsonl -k 10
+    textbayes clusters texts.jsonl -k 10 --output memberships --csv > memberships.csv
+    textbayes clusters some-labelled.jsonl --labels --output memberships
+    """
+    if text.weighting is not None:
+        raise click.UsageError("--weighting does not apply: clusters are made of counts.")
+    documents = list(inputs.documents())
+    require_documents(documents, inputs)
+    labels = _labels(documents, inputs) if use_labels else None
+    vectorizer = text.vectorizer()
+    if "stemmer" not in dict(text.changes):
+        vectorizer.set_params(stemmer=None)
+    counts = vectorizer.fit_transform([document.text for document in documents])
+    model = _fit(counts, labels, n_clusters, starts, seed)
+    order, names = _in_order(model)
+    memberships = model.transform(counts)[:, order]
+    if what == "memberships":
+        _show_memberships(documents, names, memberships, output)
+    else:
+        found = model.top_words(top, vectorizer.get_feature_names_out(), by)
+        _show_words(names, model.sizes_[order], memberships, [found[k] for k in order], output)
+
+
+def _fit(counts: Any, labels: list[str | None] | None, n_clusters: int, starts: int, seed: int) -> SoftClusters:
+    from sklearn.exceptions import ConvergenceWarning
+
+    from textbayes.counts.clusters import SoftClusters
+
+    model = SoftClusters(n_clusters, n_init=starts, random_state=seed, n_jobs=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in a sentence
+        model.fit(counts, labels)
+    if model.n_iter_ == model.max_iter:
+        note(f"the search still gained after {model.max_iter} sweeps; what it found then is shown")
+    return model
+
+
+def _labels(documents: list[Document], inputs: Inputs) -> list[str | None]:
+    """The label of each text that has one; several, or none at all, are refused."""
+    for number, document in enumerate(documents, start=1):
+        if len(document.labels) > 1:
+            raise InputError(
+                f"{inputs.whereabouts(number, document)} has {len(document.labels)} labels; with --labels a text has "
+                "one at most"
+            )
+    found = [document.labels[0] if document.labels else None for document in documents]
+    known = sum(label is not None for label in found)
+    if not known:
+        raise InputError(
+            f"no document of {inputs.name} has a label; name the field with --label-field, or leave --labels"
+        )
+    note(f"{known:,} of {len(found):,} texts are labelled")
+    return found
+
+
+def _in_order(model: SoftClusters) -> tuple[list[int], list[str]]:
+    """Clusters as they are shown, and their names: labels, then numbers from 1 on, the largest cluster first."""
+    n_classes = len(model.classes_)
+    free = (n_classes + np.argsort(-model.sizes_[n_classes:], kind="stable")).tolist()
+    names = [str(name) for name in model.classes_] + [str(number) for number in range(1, len(free) + 1)]
+    return [*range(n_classes), *free], names
+
+
+def _show_words(
+    names: list[str], sizes: FloatArray, memberships: FloatArray, words: list[list[tuple[Any, float]]], output: Output
+) -> None:
+    texts = np.bincount(memberships.argmax(axis=1), minlength=len(names))
+    rows: list[dict[str, Any]] = [
+        {
+            "cluster": name,
+            "size": float(size),
+            "texts": int(n_texts),
+            "words": [word for word, _ in found],
+            "rates": [round(rate, 4) for _, rate in found],
+        }
+        for name, size, n_texts, found in zip(names, sizes, texts, words, strict=True)
+    ]
+    if not output.is_table:
+        output.write(rows, ["cluster", "size", "texts", "words", "rates"])
+        return
+    table = make_table("cluster", "size", "texts", "words", right=("size", "texts"))
+    for row in rows:
+        table.add_row(row["cluster"], f"{row['size']:.1%}", f"{row['texts']:,}", " ".join(row["words"]))
+    console().print(table)
+    click.echo("size: share of all text; texts: those that belong to the cluster most")
+
+
+def _show_memberships(documents: list[Document], names: list[str], memberships: FloatArray, output: Output) -> None:
+    best = memberships.argmax(axis=1)
+    if output.kind == "csv":
+        flat = [
+            {"id": document.id, "cluster": names[k], **dict(zip(names, np.round(row, 6).tolist(), strict=True))}
+            for document, k, row in zip(documents, best, memberships, strict=True)
+        ]
+        output.write(flat, ["id", "cluster", *names])
+    elif output.is_table:
+        table = make_table("id", "belongs to")
+        for document, row in zip(documents, memberships, strict=True):
+            order = np.argsort(-row, kind="stable")[:_SHOWN]
+            table.add_row(document.id, "  ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005))
+        console().print(table)
+    else:
+        rows = (
+            {
+                "id": document.id,
+                "cluster": names[k],
+                "memberships": dict(zip(names, np.round(row, 6).tolist(), strict=True)),
+            }
+            for document, k, row in zip(documents, best, memberships, strict=True)
+        )
+        output.write(rows, ["id", "cluster", "memberships"])

@@ -1,0 +1,147 @@
+"""The negative binomial of one word in one class: log-likelihood of (μ, δ) over documents of unequal length.
+
+With mean ωμ and variance ωμ(1 + ωδ) a document of length ω holds the word x times with
+
+    ln p = Σ_{i<x} ln(μ + iδ) − x ln(1 + ωδ) − μ ln(1 + ωδ)/δ + x ln ω − ln x!,
+
+which passes into the Poisson as δ → 0 without a special case. Over the documents d of a class
+
+    ℓ(μ, δ) = Σ_i n_i ln(μ + iδ) − Σ_d x_d ln(1 + ω_d δ) − μ A(δ),   A(δ) = Σ_d ln(1 + ω_d δ)/δ,
+
+n_i being the number of documents with x > i: the first two sums see only documents that have the word, and A is the
+same for all words of a class, so that it is read from a table. Counts that are not whole are taken between the two
+whole numbers next to them.
+
+The table of A is in u = ln δ, of A and its two derivatives in u, joined by polynomials of degree five; below the table
+A = S₁ − δS₂/2 + δ²S₃/3 with S_k = Σ_d ω_d^k.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def zero_ratio(z):  # type: ignore[no-untyped-def]
+    """ln(1 + z)/z and its first two derivatives, for z ≥ 0."""
+    if z < 0.1:
+        value, first, second, power = 0.0, 0.0, 0.0, 1.0
+        for k in range(24):  # Σ (−z)^k/(k + 1)
+            sign = 1.0 if k % 2 == 0 else -1.0
+            value += sign * power / (k + 1.0)
+            first -= sign * power * (k + 1.0) / (k + 2.0)
+            second += sign * power * (k + 1.0) * (k + 2.0) / (k + 3.0)
+            power *= z
+            if power < 1e-19:
+                break
+        return value, first, second
+    log, ratio = math.log1p(z), 1.0 / (1.0 + z)
+    value = log / z
+    first = (ratio - value) / z
+    return value, first, (-ratio * ratio - 2.0 * first) / z
+
+
+@njit(cache=True, nogil=True)
+def exposure_table(omega, weight, first, width, n_nodes):  # type: ignore[no-untyped-def]
+    """A and its derivatives in ln δ at ``first`` + ``width``·k: an array (n_nodes, 3); and S₁, S₂, S₃."""
+    table, sums = np.zeros((n_nodes, 3)), np.zeros(3)
+    deltas = np.exp(first + width * np.arange(n_nodes))
+    for d in range(len(omega)):
+        power = weight[d]
+        for k in range(3):
+            power *= omega[d]
+            sums[k] += power
+        for k in range(n_nodes):
+            z = omega[d] * deltas[k]
+            value, slope, bend = zero_ratio(z)
+            mass = weight[d] * omega[d]
+            table[k, 0] += mass * value
+            table[k, 1] += mass * slope * z
+            table[k, 2] += mass * (bend * z + slope) * z
+    return table, sums
+
+
+@njit(cache=True, nogil=True)
+def zero_mass(table, sums, first, width, delta):  # type: ignore[no-untyped-def]
+    """A(δ), A′(δ), A″(δ)."""
+    place = (math.log(delta) - first) / width if delta > 0.0 else -1.0
+    if place < 0.0:
+        value = sums[0] - delta * (0.5 * sums[1] - delta * sums[2] / 3.0)
+        return value, -0.5 * sums[1] + 2.0 * delta * sums[2] / 3.0, 2.0 * sums[2] / 3.0
+    k = min(int(place), len(table) - 2)
+    t = place - k
+    left, right = table[k], table[k + 1]
+    a, b, c = left[0], left[1] * width, 0.5 * left[2] * width * width
+    gap = right[0] - (a + b + c)
+    tilt = right[1] * width - (b + 2.0 * c)
+    curve = right[2] * width * width - 2.0 * c
+    d = 10.0 * gap - 4.0 * tilt + 0.5 * curve
+    e = -15.0 * gap + 7.0 * tilt - curve
+    f = 6.0 * gap - 3.0 * tilt + 0.5 * curve
+    value = a + t * (b + t * (c + t * (d + t * (e + t * f))))
+    slope = (b + t * (2.0 * c + t * (3.0 * d + t * (4.0 * e + t * 5.0 * f)))) / width
+    bend = (2.0 * c + t * (6.0 * d + t * (12.0 * e + t * 20.0 * f))) / (width * width)
+    return value, slope / delta, (bend - slope) / (delta * delta)
+
+
+@njit(cache=True, nogil=True)
+def tail_counts(values, weights, tails):  # type: ignore[no-untyped-def]
+    """n_i, the weight of the documents with more than i occurrences; returns how many of them are not zero."""
+    n_tails = 0
+    for t in range(len(values)):
+        whole = int(values[t])
+        for i in range(whole):
+            tails[i] += weights[t]
+        n_used = whole
+        if values[t] > whole:
+            tails[whole] += weights[t] * (values[t] - whole)
+            n_used += 1
+        n_tails = max(n_tails, n_used)
+    return n_tails
+
+
+@njit(cache=True, nogil=True)
+def rise(tails, n_tails, rate, delta):  # type: ignore[no-untyped-def]
+    """Σ_i n_i ln(μ + iδ)."""
+    total = 0.0
+    for i in range(n_tails):
+        total += tails[i] * math.log(rate + i * delta)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def damp(occurrences, omega, delta):  # type: ignore[no-untyped-def]
+    """Σ_d x_d ln(1 + ω_d δ) over the documents that have the word."""
+    total = 0.0
+    for t in range(len(occurrences)):
+        total += occurrences[t] * math.log1p(omega[t] * delta)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def contagion_derivatives(  # type: ignore[no-untyped-def]
+    tails, n_tails, occurrences, omega, table, sums, first, width, rate, delta
+):
+    """ℓ, ℓ_μ, ℓ_δ, ℓ_μμ, ℓ_μδ, ℓ_δδ of one word and class."""
+    mass, slope, bend = zero_mass(table, sums, first, width, delta)
+    value, by_rate, by_delta = -rate * mass, -mass, -rate * slope
+    rate_rate, rate_delta, delta_delta = 0.0, -slope, -rate * bend
+    for i in range(n_tails):
+        level = rate + i * delta
+        share = tails[i] / level
+        value += tails[i] * math.log(level)
+        by_rate += share
+        by_delta += i * share
+        rate_rate -= share / level
+        rate_delta -= i * share / level
+        delta_delta -= i * i * share / level
+    for t in range(len(occurrences)):
+        z = omega[t] * delta
+        pull = omega[t] / (1.0 + z)
+        value -= occurrences[t] * math.log1p(z)
+        by_delta -= occurrences[t] * pull
+        delta_delta += occurrences[t] * pull * pull
+    return value, by_rate, by_delta, rate_rate, rate_delta, delta_delta

@@ -1,0 +1,133 @@
+"""The contagion paper: groups of topics, nested cross-validation that does not peek, and what the tables say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse, stats
+
+from textbayes.core.errors import CorpusNotFoundError
+from textbayes.data import load_corpus
+from textbayes.reproduce import papers
+from textbayes.reproduce.contagion import corpora, experiment, fit, published, tables
+from textbayes.reproduce.contagion.corpora import Documents
+
+SYSTEMS = ("naive Bayes, counts", "naive Bayes, TF-IDF", "Poisson", "Neg-Bin", "Dir-Pois")
+
+
+def documents(n_docs=150, n_words=60, telling=6, seed=0) -> Documents:
+    """Three classes with words of their own among words that tell nothing; lengths vary fivefold."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_docs) % 3
+    rates = np.full((3, n_words), 2.0)
+    for number in range(3):
+        rates[number, number * telling : (number + 1) * telling] = 8.0
+    lengths = rng.uniform(0.2, 1.0, n_docs)
+    X = sparse.csr_matrix(rng.poisson(rates[y] * lengths[:, None]))
+    words = np.array([f"w{j}" for j in range(n_words)])
+    return Documents(X, lengths, y, ("a", "b", "c"), words)
+
+
+def test_groups_share_no_topic_and_name_topics_that_there_are():
+    for groups, corpus in ((corpora.REUTERS, "reuters21578"), (corpora.NEWSGROUPS, "20newsgroups")):
+        names = [label for group in groups.values() for label in group]
+        assert len(names) == len(set(names))
+        try:
+            known = set(load_corpus(corpus).label_names)
+        except CorpusNotFoundError as missing:
+            pytest.skip(str(missing))
+        assert set(names) <= known
+
+
+def test_documents_of_two_groups_and_of_no_words_are_left_out():
+    texts = ["wheat wheat up", "yen falls", "wheat and yen", "", "tin"]
+    labels = [("wheat", "other"), ("yen",), ("wheat", "yen"), ("yen",), ("other",)]
+    found = corpora.grouped(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
+    assert found.y.tolist() == [0, 1]
+    assert found.words.tolist() == ["falls", "up", "wheat", "yen"]
+    assert found.X.toarray().tolist() == [[0, 1, 2, 0], [1, 0, 0, 1]]
+    np.testing.assert_allclose(found.lengths, [0.003, 0.002])
+
+
+@pytest.mark.parametrize("selection", ["IG", "Δ²"])
+def test_telling_words_rank_first(selection):
+    found = documents(n_docs=600)
+    best = experiment.ranking(found, np.arange(600), selection)[:18]
+    assert sorted(best.tolist()) == list(range(18))
+
+
+@pytest.mark.parametrize("selection", ["IG", "Δ²"])
+def test_classes_that_can_be_told_are_and_others_are_not(selection):
+    found = documents()
+    errors = experiment.cross_validate(found, selection, sizes=(18, 30))
+    assert set(errors.wrong) == set(SYSTEMS)
+    for name in SYSTEMS:
+        assert errors.wrong[name].shape == (150,)
+        assert errors.wrong[name].mean() < 0.1
+        assert len(errors.sizes[name]) == 5
+        assert set(errors.sizes[name]) <= {18, 30, 60}
+    # Labels that mean nothing: words chosen with a look at the test documents would seem to tell them.
+    y = np.random.default_rng(1).permutation(found.y)
+    blind = experiment.cross_validate(found._replace(y=y), selection, systems=("Poisson",), sizes=(5,))
+    assert stats.binomtest(int(blind.wrong["Poisson"].sum()), 150, 2 / 3).pvalue > 0.001
+
+
+def test_progress_is_counted_to_its_end():
+    count = []
+    experiment.cross_validate(documents(60), "IG", systems=("Poisson",), sizes=(5,), tick=lambda: count.append(1))
+    assert len(count) == experiment.ticks()
+
+
+def test_the_interval_is_that_of_a_paired_difference():
+    rng = np.random.default_rng(2)
+    one, other = rng.random((2, 500)) < [[0.2], [0.3]]
+    mean, low, high = tables.interval(one, other)
+    paired = stats.ttest_rel(one.astype(float), other.astype(float))
+    assert mean == pytest.approx(100.0 * (one.mean() - other.mean()))
+    known = paired.confidence_interval(0.95)
+    assert (low, high) == (pytest.approx(100.0 * known.low, abs=0.05), pytest.approx(100.0 * known.high, abs=0.05))
+
+
+def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_public(monkeypatch):
+    monkeypatch.setattr(tables, "_LOADERS", dict.fromkeys(tables._LOADERS, documents))
+    monkeypatch.setattr(corpora, "movies", documents)
+    seen = []
+    wanted = ["table 2", "table 2a", "table 3"]
+    results = list(papers.get("contagion").run(wanted, True, lambda what, done, total: seen.append((done, total))))
+    assert [result.number for result in results] == ["2", "2a", "3"]
+    second, other, third = results
+    assert second.published[:3] == tuple((*published.TABLE_2[name], None) for name in second.rows[:3])
+    assert second.ours[3] == (None,) * 4  # not public
+    assert all(0.0 <= value <= 100.0 for row in second.ours[:3] for value in row)
+    assert not other.compared
+    assert [row[0] is not None for row in third.ours] == ["Movie Reviews" in row for row in third.rows]
+    assert "not public" in second.notes[-1]
+    assert "naive Bayes, counts has" in second.notes[0] or "naive Bayes, TF-IDF has" in second.notes[0]
+    assert max(done for done, _ in seen) == seen[0][1] == experiment.ticks()
+
+
+def test_corpora_are_asked_for_by_need():
+    paper = papers.get("contagion")
+    assert paper.corpora_for(["table 1"]) == ("federalist",)
+    assert paper.corpora_for(["table 2a", "table 3"]) == ("20newsgroups", "movie_reviews")
+
+
+def test_table_1_tells_bursts_from_even_counts():
+    """Words of a Poisson are refused by neither; words that come in bursts only by the Poisson."""
+    rng = np.random.default_rng(3)
+    lengths = rng.uniform(1.0, 3.0, 80)
+    even = rng.poisson(6.0 * lengths[:, None], (80, 30))
+    bursty = rng.poisson(lengths[:, None] * rng.gamma(1.5, 4.0, (80, 30)))
+    X = sparse.csr_matrix(np.hstack([even, bursty]))
+    words = np.array([f"w{j}" for j in range(60)])
+    found = Documents(X, lengths, np.arange(80) % 2, ("one", "other"), words)
+    for columns, poisson in ((np.arange(30), True), (np.arange(30, 60), False)):
+        tested = fit.fits(found, np.arange(80), columns)
+        assert (np.mean(tested.fit_poisson > 0.05) > 0.75) == poisson
+        assert (np.mean(tested.ks_poisson > 0.05) > 0.75) == poisson
+        assert np.mean(tested.fit_negative_binomial > 0.05) > 0.75
+    table = fit.table_1(found)
+    assert table.number == "1"
+    assert len(table.rows) == 3 * 2 + 3 * 2
+    assert table.published[-1] == (0.0, 100.0, None, None)  # 0 of 8 and 8 of 8
+    assert table.ours[0][1] > table.ours[0][0]  # the most frequent words are the bursty ones as often as not
