@@ -138,6 +138,8 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
     def combine(self, other: BayesCountClassifier) -> BayesCountClassifier:
         """The classifier of the documents of both, as if it had learnt them all at once."""
         check_is_fitted(self)
+        if not isinstance(other, BayesCountClassifier):
+            raise InputError(f"combine was given {type(other).__name__}; pass another fitted BayesCountClassifier")
         check_is_fitted(other)
         if self.statistics_ is None or other.statistics_ is None:
             raise NotSupportedError("a model that was stored without its statistics cannot be combined; fit both")

@@ -17,12 +17,14 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse
 
+from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.counts.base import Dispersed
 from textbayes.counts.statistics import CountSums, DocumentStore, sums_of
 
 _FIRST, _LAST, _NODES = math.log(1e-6), math.log(1.1e4), 384  # of ln δ, where A is tabulated
 _DIGITS = 1e-14
+_MOST_OCCURRENCES = 1e6  # the kernels' time and memory grow with the largest count
 
 
 class KernelDocuments(NamedTuple):
@@ -43,6 +45,12 @@ def kernel_documents(store: DocumentStore) -> KernelDocuments:
     """What the kernels need, with the documents in the order of their classes."""
     from textbayes.kernels.counts_contagion import exposure_table
 
+    most = store.X.data.max() if store.X.nnz else 0.0
+    if most > _MOST_OCCURRENCES:
+        raise InputError(
+            f"a word occurs {most:g} times in one document; this model learns from counts up to {_MOST_OCCURRENCES:g}, "
+            "of words and not of weights: scale them down, or use 'dirichlet_poisson' or 'poisson'"
+        )
     order = np.argsort(store.code, kind="stable")
     columns = store.X[order].tocsc()
     code, weight, omega = store.code[order], store.weight[order], store.omega[order]

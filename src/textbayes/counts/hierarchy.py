@@ -85,14 +85,18 @@ def spread_constant(hyper: Hyper, n_classes: int) -> float:
     return float(dirichlet + gamma)
 
 
-def automatic_beta(exposure: FloatArray) -> Hyper:
-    """β₁ = 10 occurrences and β₂ = 0.3 times the thousands of words that a class has on average.
+def automatic_beta(exposure: FloatArray, dispersed: bool) -> Hyper:
+    """β₁ = 10 occurrences; β₂ a share of the T thousand words that a class has on average: 0.3, or T/(T + 3).
 
     Words of a class are not independent of each other, so that their evidence adds up to too much; made-up text with
-    equal rates makes frequent words say less. ``beta="cv"`` finds how much is best; this is a compromise between few
-    frequent words, which need less of it, and whole vocabularies, which need more.
+    equal rates makes frequent words say less. With ``dispersed`` rates the model weighs bursts of words by itself and
+    needs 0.3 of the text; Poisson rates need as much as there is, but less where a class has next to no text, since β₂
+    also draws rare words to larger sums. They are compromises, compared with 0.03 to 3 of the text on held-out texts of
+    newsgroups (5 to 200 texts a class), movie reviews (10 to 900) and the Federalist papers: few frequent words need
+    less, whole vocabularies more. ``beta="cv"`` finds what is best.
     """
-    return Hyper(10.0, 0.3 * float(exposure.mean()))
+    words = float(exposure.mean())
+    return Hyper(10.0, (0.3 if dispersed else words / (words + 3.0)) * words)
 
 
 def evidence_grid(exposure: FloatArray, spread: bool) -> list[Hyper]:

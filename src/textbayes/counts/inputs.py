@@ -59,6 +59,8 @@ def one_label_each(y: Any) -> AnyArray:
         raise NotSupportedError("several labels per document were given; a count model knows one class per document")
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
+        if np.isnan(labels).any():
+            raise InputError("y has labels that are NaN; leave out documents without a label, or give them one")
         check_classification_targets(labels)
     return np.asarray(labels)
 

@@ -54,6 +54,8 @@ def plot_words(
     Needs the extra ``gibbs``, and matplotlib, which ArviZ brings.
     """
     check_choice("kind", kind, KINDS)
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.95")
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"{path} does not say what to draw it as; end it in {', '.join(FORMATS)}")

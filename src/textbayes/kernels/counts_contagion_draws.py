@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from textbayes.kernels.counts_contagion import damp, rise, zero_mass
+from textbayes.kernels.counts_contagion import climb, damp, rise, zero_mass
 from textbayes.kernels.counts_contagion_modes import read_word, spread_prior
 from textbayes.kernels.counts_rates import ratio_prior
 from textbayes.kernels.counts_special import normal, stream, uniform
@@ -129,14 +129,13 @@ def sample_contagion(  # type: ignore[no-untyped-def]
 def log_mean(x, omega, rates, deltas):  # type: ignore[no-untyped-def]
     """ln of the mean over draws of p(x | ω, μ, δ)/ω^x·x!: what a word says when its parameters are integrated out."""
     largest, total = -np.inf, 0.0
-    whole = int(x)
+    whole = math.floor(x)
     for s in range(len(rates)):
         rate, delta = rates[s], deltas[s]
         z = omega * delta
         log = math.log1p(z)
         value = -rate * (omega * log / z if z > 1e-290 else omega) - x * log
-        for i in range(whole):
-            value += math.log(rate + i * delta)
+        value += climb(rate, delta, whole)
         if x > whole:
             value += (x - whole) * math.log(rate + whole * delta)
         if value > largest:

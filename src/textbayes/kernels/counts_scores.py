@@ -7,6 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
+from textbayes.kernels.counts_contagion import climb
+
+_MANY = 256.0  # from so many occurrences on a sum in closed form is faster than factors
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 
 
@@ -42,8 +45,9 @@ def present_terms(indptr, indices, data, omega, rates, deltas):  # type: ignore[
         product[:] = 1.0
         for t in range(U(indptr[d]), U(indptr[d + 1])):
             w, x = U(indices[t]), data[t]
-            whole = int(x)
-            rest = x - whole
+            many = x > _MANY
+            whole = 0 if many else int(x)
+            rest = x - (math.floor(x) if many else whole)
             for c in range(n_classes):
                 rate, delta = rates[w, c], deltas[w, c]
                 damping = 1.0 / (1.0 + omega[d] * delta)
@@ -53,8 +57,10 @@ def present_terms(indptr, indices, data, omega, rates, deltas):  # type: ignore[
                     if not 1e-150 < value < 1e150:
                         row[c] += math.log(value)
                         value = 1.0
+                if many:
+                    row[c] += climb(rate, delta, x - rest) + (x - rest) * math.log(damping)
                 if rest > 0.0:
-                    row[c] += rest * math.log((rate + whole * delta) * damping)
+                    row[c] += rest * math.log((rate + (x - rest) * delta) * damping)
                 product[c] = value
         for c in range(n_classes):
             row[c] += math.log(product[c])

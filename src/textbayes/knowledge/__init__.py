@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from textbayes.knowledge.apply import AppliedPriors, apply_priors, informed, informed_prior
     from textbayes.knowledge.audit import AuditRow, audit_priors
     from textbayes.knowledge.bxr import read_bxr
+    from textbayes.knowledge.counts import CountPriors, count_priors
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
     from textbayes.knowledge.strength import Strength
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "AppliedPriors": "textbayes.knowledge.apply",
     "AuditRow": "textbayes.knowledge.audit",
+    "CountPriors": "textbayes.knowledge.counts",
     "MatchedPriors": "textbayes.knowledge.match",
     "Strength": "textbayes.knowledge.strength",
     "WeightChoice": "textbayes.knowledge.weigh",
@@ -33,6 +35,7 @@ _PUBLIC = {
     "apply_priors": "textbayes.knowledge.apply",
     "audit_priors": "textbayes.knowledge.audit",
     "choose_weight": "textbayes.knowledge.weigh",
+    "count_priors": "textbayes.knowledge.counts",
     "from_descriptions": "textbayes.knowledge.sources",
     "from_names": "textbayes.knowledge.sources",
     "from_posterior": "textbayes.knowledge.sources",
@@ -48,6 +51,7 @@ _PUBLIC = {
 __all__ = [
     "AppliedPriors",
     "AuditRow",
+    "CountPriors",
     "MatchedPriors",
     "Strength",
     "WeightChoice",
@@ -56,6 +60,7 @@ __all__ = [
     "apply_priors",
     "audit_priors",
     "choose_weight",
+    "count_priors",
     "from_descriptions",
     "from_names",
     "from_posterior",

@@ -58,7 +58,7 @@ def burstiness(
     random_state
         Seed; every word has streams of its own.
 
-    A word that does not occur has p-values of 1.
+    A word that does not occur has p-values of 1, and so has every word of a single document.
 
     Reference: the contagion paper, §2.2 and Table 1; the tests are in :mod:`textbayes.select.goodness_of_fit`.
 
@@ -79,7 +79,7 @@ def burstiness(
     tests[0] = 0.0
     for i, j in enumerate(chosen):
         counts = columns[:, [j]].toarray().ravel()[used]
-        if counts.any():
+        if counts.any() and len(omega) > 1:
             rng = np.random.default_rng([random_state, int(j)])
             mean, delta = float(moments.rate[j]), float(moments.dispersion[j])
             tests[:, i] = (

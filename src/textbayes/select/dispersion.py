@@ -61,7 +61,8 @@ def within_categories(exposures: Exposures) -> FloatArray:
     with_text = (lengths > 0.0).astype(np.float64)
     n_inside = np.asarray(exposures.inputs.Yt @ with_text)[:, None]
     sums_in, powers_in = exposures.sums.toarray(), exposures.powers_in[:, :2]
-    excess = np.tile(np.bincount(X.indices, weights=squares, minlength=X.shape[1]), (len(sums_in), 1))
+    every = np.bincount(X.indices, weights=squares, minlength=X.shape[1]).astype(np.float64)  # whole if there are none
+    excess = np.tile(every, (len(sums_in), 1))
     slope = np.zeros_like(sums_in)
     for sums, n_docs, powers in (
         (sums_in, n_inside, powers_in),

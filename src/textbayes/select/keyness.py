@@ -99,7 +99,8 @@ def keyness(
     inside = exposures.sums.toarray()
     outside = exposures.totals - inside
     sizes = np.column_stack((exposures.powers_in[:, 0], exposures.powers[0] - exposures.powers_in[:, 0]))
-    sizes[~exposures.text_of_both] *= exposures.share[~exposures.text_of_both, None] * [1.0, 0.0]
+    one_side = exposures.share[~exposures.text_of_both, None]  # 0 or 1: all text is outside, or inside
+    sizes[~exposures.text_of_both] *= np.hstack((one_side, 1.0 - one_side))
     within = within_categories(exposures) if model == "negative_binomial" else np.zeros_like(inside)
     low, high = _share_interval(exposures, inside, outside, within, level)
     log_ratio, percent_difference, odds_ratio = (

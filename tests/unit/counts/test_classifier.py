@@ -111,8 +111,8 @@ def test_cross_validation_finds_that_useless_words_need_a_strong_prior():
 
 def test_automatic_constants_follow_the_amount_of_text():
     X, y, omega = data()
-    found = BayesCountClassifier("dirichlet_poisson").fit(X, y, lengths=omega).estimate_.beta
-    np.testing.assert_allclose(found, [10.0, 0.3 * omega.sum() / 2.0], rtol=1e-5)
+    found = BayesCountClassifier("dirichlet_negative_binomial").fit(X, y, lengths=omega).estimate_.beta
+    np.testing.assert_allclose(found[:2], [10.0, 0.3 * omega.sum() / 2.0], rtol=1e-5)
 
 
 def test_state_is_json_and_arrays_and_is_checked():
@@ -198,3 +198,67 @@ def test_a_class_without_documents_waits_for_them():
         proba = model.predict_proba(X, omega)
         assert np.isfinite(proba).all()
         assert (model.predict(X, omega) != "eggs").mean() > 0.9
+
+
+RATE_MODELS = [
+    make_count_model("poisson"),
+    make_count_model("negative_binomial"),
+    make_count_model("negative_binomial", method="likelihood"),
+    make_count_model("dirichlet_poisson", beta="auto"),
+    make_count_model("dirichlet_negative_binomial", beta="auto"),
+]
+
+
+@pytest.mark.parametrize("model", RATE_MODELS, ids=lambda model: f"{model.name}-{getattr(model, 'method', 'auto')}")
+def test_words_that_no_class_had_tell_nothing_however_many_they_are(model):
+    X, y, omega = data()  # the classes have unequal amounts of text
+    longer = sparse.hstack([X, sparse.csr_matrix((X.shape[0], 5000))], format="csr")
+    new = longer.tolil()
+    new[:, 8:40] = 1.0
+    few = BayesCountClassifier(model).fit(X, y, lengths=omega)
+    many = BayesCountClassifier(model).fit(longer, y, lengths=omega)
+    for documents in (longer, new.tocsr()):
+        np.testing.assert_allclose(many.log_odds(documents, omega), few.log_odds(X, omega), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("prediction", ["mean", "integrated"])
+@pytest.mark.parametrize("name", ["dirichlet_poisson", "dirichlet_negative_binomial"])
+def test_words_that_no_class_had_tell_nothing_in_draws_either(name, prediction):
+    X, y, omega = data(n_docs=20)
+    longer = sparse.hstack([X, sparse.csr_matrix((X.shape[0], 30))], format="csr")
+    few, many = (
+        BayesCountClassifier(name, prediction=prediction).fit(counts, y, lengths=omega).log_odds(counts, omega)
+        for counts in (X, longer)
+    )
+    np.testing.assert_allclose(many, few, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["negative_binomial", "dirichlet_negative_binomial"])
+def test_a_count_of_billions_is_scored_at_once_and_only_refused_in_learning(name):
+    X, y, omega = data()
+    model = BayesCountClassifier(name).fit(X, y, lengths=omega)
+    assert np.isfinite(model.predict_proba(X * 1e9, omega)).all()
+    huge = X.copy()
+    huge.data[0] = 3e9
+    if name.startswith("dirichlet"):
+        with pytest.raises(InputError, match="occurs 3e\\+09 times"):
+            BayesCountClassifier(name).fit(huge, y, lengths=omega)
+
+
+def test_labels_that_are_nan_and_what_is_no_classifier_are_refused():
+    X, y, omega = data()
+    with pytest.raises(InputError, match="NaN"):
+        BayesCountClassifier("poisson").fit(X, np.where(y == "ham", np.nan, 1.0))
+    with pytest.raises(InputError, match="was given int"):
+        BayesCountClassifier("poisson").fit(X, y, lengths=omega).combine(3)
+
+
+def test_automatic_constants_of_poisson_rates_grow_to_all_of_the_text():
+    X, y, omega = data()
+    shares = []
+    for scale in (0.01, 1.0, 100.0):
+        model = BayesCountClassifier("dirichlet_poisson").fit(X, y, lengths=scale * omega)
+        text = scale * omega.sum() / 2.0
+        shares.append(model.estimate_.beta[1] / text)
+        assert model.estimate_.beta[0] == 10.0
+    assert shares[0] < 0.2 < shares[1] < shares[2] < 1.0

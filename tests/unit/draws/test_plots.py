@@ -59,6 +59,8 @@ def test_what_cannot_be_drawn_is_refused(model, tmp_path):
         plot_words(model, tmp_path / "words.svg", "pie")
     with pytest.raises(InputError, match="label 'nothing' is not known"):
         plot_words(model, tmp_path / "words.svg", labels=["nothing"])
+    with pytest.raises(InputError, match="level=95"):
+        plot_words(model, tmp_path / "words.svg", level=95)
     plain = TextCategorizer(cv=2, intervals=True).fit(TEXTS, LABELS)
     with pytest.raises(InputError, match="nothing to draw"):
         plot_words(plain, tmp_path / "words.svg")

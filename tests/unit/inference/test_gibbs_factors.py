@@ -170,3 +170,9 @@ def test_factors_that_cannot_be_used_are_refused(bad):
 def test_factors_that_cannot_be_made_are_refused(rank, share):
     with pytest.raises(InputError, match=r"rank=|share="):
         cooccurrence_factors(np.eye(4), rank, share)
+
+
+def test_documents_that_are_all_alike_or_not_finite_have_no_factors():
+    np.testing.assert_array_equal(cooccurrence_factors(np.ones((5, 4)), 2), np.zeros((4, 2)))
+    with pytest.raises(InputError, match="not finite"):
+        cooccurrence_factors(np.full((5, 4), np.nan), 2)

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.draws_file import Checkpoint
@@ -45,6 +46,7 @@ def test_same_seed_same_draws_whatever_the_threads(problem):
     assert (one.draws.labels[0].weights != one.draws.labels[1].weights).all()
 
 
+@pytest.mark.filterwarnings("ignore:the sampled scale")  # words separate the first label
 @pytest.mark.parametrize(
     ("link", "prior", "more"),
     [
@@ -111,6 +113,40 @@ def test_stops_at_the_target_and_says_whether_it_was_reached(problem):
         assert last[label].n_draws == posterior.draws.labels[label].weights.shape[1]
     rounds = [one.n_draws for one in seen if one.label == 0]
     assert rounds == sorted(rounds)
+
+
+def test_a_target_without_end_takes_all_draws_there_may_be(problem):
+    posterior = Gibbs(**SHORT | {"target_ess": np.inf}).run(problem)
+    assert posterior.draws.labels[0].intercept.shape == (2, 60)
+    assert not posterior.info.converged.any()
+
+
+@pytest.mark.parametrize("method", ["auto", "words", "documents"])
+def test_scales_too_wide_for_a_linear_system_are_swept(problem, method):
+    wide = problem._replace(prior=make_prior("gaussian", 1e25), y=problem.y[:, :1])
+    draws = Gibbs(**SHORT | {"method": method}).run(wide).draws
+    assert np.isfinite(draws.labels[0].weights).all()
+    ends = draws.probability_interval(wide.X, wide.link)
+    assert all(np.isfinite(end).all() for end in (draws.probability(wide.X, wide.link), *ends))
+
+
+def test_weights_beyond_single_precision_are_refused(problem):
+    with pytest.raises(InputError, match="outgrew single precision"):
+        Gibbs(**SHORT).run(problem._replace(prior=make_prior("gaussian", 1.0, 1e39)))
+
+
+def test_a_sampled_scale_that_documents_do_not_bound_is_told_of():
+    """Two words that separate the classes: P(scale > g) falls like 1/g, and no weight has a mean."""
+    y = np.arange(20) % 2 == 0
+    X = np.stack([y, ~y], axis=1).astype(float)
+    model = BayesLinearClassifier(
+        "probit", "gaussian", intercept_scale=1.0,
+        inference=Gibbs(chains=2, max_draws=3000, target_ess=1e9, max_r_hat=100.0, sample_scale=True),
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning) as told:
+        model.fit(X, y)
+    assert any("no upper bound" in str(one.message) for one in told)
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_thinning_keeps_every_so_many(problem):
@@ -276,6 +312,8 @@ def test_state_of_draws_comes_back_and_damage_is_seen():
         (lambda: _draws().ranking(0, "luck"), "by='luck'"),
         (lambda: _draws().probability(np.ones((2, 2)), make_link("probit")), "X has 2 words"),
         (lambda: Gibbs(chains=0), "chains=0"),
+        (lambda: Gibbs(chains=2.0), "chains=2.0"),
+        (lambda: Gibbs(seed=-1), "seed=-1"),
         (lambda: Gibbs(max_r_hat=1.0), "max_r_hat=1.0"),
         (lambda: Gibbs(method="magic"), "method='magic'"),
     ],

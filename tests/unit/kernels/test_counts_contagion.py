@@ -148,3 +148,15 @@ def test_without_a_prior_the_estimate_of_equal_counts_is_the_poisson():
     assert left[0] <= 1e-10
     assert np.expm1(np.exp(found[0, 1])) < 1e-7
     assert np.exp(found[0, 0]) == pytest.approx(40.0 / omega.sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("whole", [0, 1, 63, 64, 65, 500, 10**6, 10**9])
+@pytest.mark.parametrize(
+    ("rate", "delta"), [(0.3, 0.0), (2.0, 1e-12), (2.0, 1e-6), (0.7, 0.4), (1e-8, 5.0), (40.0, 9e3)]
+)
+def test_the_sum_of_a_large_count_is_the_gamma_functions(whole, rate, delta):
+    with mpmath.workdps(60):
+        mu, d = mpmath.mpf(rate), mpmath.mpf(delta)
+        expected = mpmath.loggamma(mu / d + whole) - mpmath.loggamma(mu / d) if d else mpmath.mpf(0)
+        expected += whole * mpmath.log(d if d else mu)
+    np.testing.assert_allclose(kernel.climb(rate, delta, float(whole)), float(expected), rtol=1e-12, atol=1e-10)

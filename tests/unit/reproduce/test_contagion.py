@@ -106,6 +106,12 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
     assert max(done for done, _ in seen) == seen[0][1] == experiment.ticks()
 
 
+def test_the_share_of_the_longest_documents():
+    lengths = np.concatenate([np.full(199, 1.0), [51.0], [3.0, 1.0]])
+    found = documents(202)._replace(lengths=lengths, y=np.repeat([0, 1], [200, 2]), classes=("many", "few"))
+    assert tables.long_shares(found) == pytest.approx([52.0 / 250.0, 0.75])  # two of 200, one of two
+
+
 def test_corpora_are_asked_for_by_need():
     paper = papers.get("contagion")
     assert paper.corpora_for(["table 1"]) == ("federalist",)

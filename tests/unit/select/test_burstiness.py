@@ -159,3 +159,10 @@ def test_drawing_shows_both_fits_and_names_the_burstiest():
 def test_refuses_in_a_sentence(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_one_document_says_nothing_of_bursts():
+    found = burstiness(np.array([[3, 0, 1]]), np.array([0.5]))
+    assert found.rate.tolist() == [6.0, 0.0, 2.0]
+    assert (found.p_value == 1.0).all()
+    assert (found.fit_poisson == 1.0).all()

@@ -132,3 +132,17 @@ def test_smallest_p_value():
     assert smallest_p_value(p[:1], np.ones(6)).tolist() == [1.0, 1.0]
     with pytest.raises(InputError, match=r"shape \(3, 2\) for 2 labels"):
         smallest_p_value(p, two)
+
+
+def test_a_label_without_text_leaves_the_rates_of_the_others_as_they_are():
+    found = keyness(X, np.column_stack([Y, np.zeros(4, dtype=int)]), lengths=LENGTHS)
+    np.testing.assert_allclose(found.other_rate[1], X.sum(axis=0) / LENGTHS.sum())
+    assert np.isnan(found.rate[1]).all()
+    assert np.isnan(found.log_ratio.value[1]).all()
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_no_occurrence_of_any_word_is_no_difference(kind):
+    found = keyness(np.zeros((4, 3), dtype=kind), Y, lengths=LENGTHS)
+    assert (found.p_values == 1.0).all()
+    assert (found.rate == 0.0).all()

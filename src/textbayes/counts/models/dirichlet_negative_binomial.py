@@ -97,7 +97,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         documents = kernel_documents(stats)
         hyper = check_beta(self.beta, 5, self.basis)
         if hyper is None and self.beta == "auto":
-            hyper = automatic_beta(sums.exposure)
+            hyper = automatic_beta(sums.exposure, dispersed=True)
         elif hyper is None:
             grid = evidence_grid(sums.exposure, True)
             hyper = max(grid, key=lambda one: self._evidence(documents, sums, one))

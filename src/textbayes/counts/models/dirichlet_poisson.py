@@ -89,7 +89,7 @@ class DirichletPoisson(BaseCountModel[CountSums, RatePosterior]):
         pooled_rates(stats.counts, stats.exposure)  # refuses no documents at all
         hyper = check_beta(self.beta, 2, self.basis)
         if hyper is None and self.beta == "auto":
-            hyper = automatic_beta(stats.exposure)
+            hyper = automatic_beta(stats.exposure, dispersed=False)
         elif hyper is None:
             grid = evidence_grid(stats.exposure, False)
             hyper = max(grid, key=lambda one: float(self._modes(stats, one, True)[2].sum()))

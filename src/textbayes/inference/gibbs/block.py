@@ -28,6 +28,7 @@ from textbayes.kernels.sparse import times, transpose_times
 LARGEST = 4096  # rows of a system: 128 MiB, a second or two
 # Nanoseconds, measured once and then fixed: what is drawn when must not depend on the clock.
 _PAIR, _FACTOR, _ENTRY, _WORD = 1.4, 0.2, 6.0, 600.0
+_WORST = 1e12  # condition number of a system that still leaves predictors right to four places
 _RARITY = 4.0  # sweeps take so many times as long as joint draws
 
 
@@ -85,6 +86,8 @@ class JointDraw:
 
     def __init__(self, design: Design, form: str | None = None) -> None:
         self._design = design
+        columns = np.repeat(np.arange(design.n_columns), np.diff(design.indptr))
+        self._column_square = np.bincount(columns, design.data**2, minlength=design.n_columns)
         self._rows: tuple[Any, Any, Any] = gather_rows(design.indptr, design.indices, design.data, design.n_docs)[:3]
         per_row, per_column = np.diff(self._rows[0]).astype(float), np.diff(design.indptr).astype(float)
         costs = {
@@ -95,6 +98,15 @@ class JointDraw:
         sweep = _ENTRY * len(design.data) + _WORD * design.n_columns
         size = design.n_columns if self.form == "words" else design.n_docs
         self.period = 0 if size > LARGEST else max(1, round(_RARITY * costs[self.form] / sweep))
+
+    def is_accurate(self, omega: FloatArray, l1: FloatArray, l2: FloatArray) -> bool:
+        """Whether rounding leaves predictors right: prior variances may be too large for the linear systems.
+
+        These have condition numbers of about max omega·variance_j·|x_j|². Asked of the penalties, and not of variances
+        that are drawn given the weights, so that whoever sweeps instead leaves the posterior as it is.
+        """
+        penalty = l2 + 0.5 * l1**2
+        return bool((self._column_square[penalty > 0.0] * np.max(omega) <= _WORST * penalty[penalty > 0.0]).all())
 
     def draw(
         self, omega: FloatArray, pull: FloatArray, offset: FloatArray, variance: FloatArray, rng: np.random.Generator

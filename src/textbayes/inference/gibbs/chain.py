@@ -112,7 +112,8 @@ class Chain:
         for k in range(n_iterations):
             self.step()
             if (k + 1) % thin == 0:
-                kept[k // thin], scales[k // thin] = self.weights, self.global_scale
+                with np.errstate(over="ignore"):  # infinite then, which a run refuses
+                    kept[k // thin], scales[k // thin] = self.weights, self.global_scale
         return kept, scales
 
     def step(self) -> None:
@@ -132,7 +133,7 @@ class Chain:
     def _draw_given_responses(self) -> None:
         rng, scales, offset = self._rng, self._scales, self._offset
         omega, pull = self._latent.responses(self._eta, rng)
-        if self._joint_turn():
+        if self._joint_turn() and self._joint.is_accurate(omega, scales.l1, scales.l2):
             variance = scales.variances(offset, rng)
             offset[:] = self._joint.draw(omega, pull, offset, variance, rng)
             self._eta = self._computed_eta()

@@ -60,10 +60,14 @@ def cooccurrence_factors(X: Any, rank: int = 10, share: float = 0.5, seed: int =
         )
     if not 0.0 < share < 1.0:
         raise InputError(f"share={share!r} is given; the part of a prior variance that words share is between 0 and 1")
+    if not np.isfinite(X.data).all():
+        raise InputError("X has entries that are not finite; replace or drop them before factors are looked for")
     mean = np.asarray(X.mean(axis=0)).ravel()
     square = np.asarray(X.multiply(X).sum(axis=0)).ravel()
     spread = square - n_docs * mean**2
     varies = spread > 1e-12 * square
+    if not varies.any():
+        return np.zeros((n_features, int(rank)))
     scale = np.divide(1.0, np.sqrt(spread), out=np.zeros(n_features), where=varies)
 
     def forward(v: AnyArray) -> AnyArray:

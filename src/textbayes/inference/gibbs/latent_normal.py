@@ -20,6 +20,7 @@ from textbayes.inference.gibbs.latent_base import Latent
 from textbayes.kernels.gibbs_tails import truncated_excess
 from textbayes.links.base import BaseLink
 
+_FAR = 40.0  # predictors beyond which a Pólya–Gamma variable is an inverse Gaussian to 17 places
 _LEAST_PRECISION = 1e-100  # of a Student-t response, far below what is ever drawn
 
 
@@ -47,7 +48,12 @@ class LogitLatent(Latent):
         self._draw = polya_gamma()
 
     def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        omega = self._draw(1.0, eta, random_state=rng)
+        omega = self._draw(1.0, np.clip(eta, -_FAR, _FAR), random_state=rng)
+        far = np.abs(eta) > _FAR
+        if far.any():
+            # The package is wrong beyond 200 or so, where it returns 0.16 whatever eta is. Far out PG(1, eta) is an
+            # inverse Gaussian, up to a share exp(−|eta|) of it (Polson, Scott & Windle 2013, JASA 108, section 4).
+            omega[far] = rng.wald(0.5 / np.abs(eta[far]), 0.25)
         return omega, 0.5 * self.y - omega * eta
 
     def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -77,13 +77,17 @@ class Run:
         if not self._warm:
             list(pool.map(lambda chain: chain.advance(plan.warmup, max(plan.warmup, 1)), self._chains))
             self._warm = True
-        first = (
-            max(100, int(plan.target_ess / plan.chains)) if self.n_draws == 0 else int((_GROWTH - 1.0) * self.n_draws)
-        )
-        n_new = min(first, plan.max_draws - self.n_draws)
+        # A minimum before int: the target may be infinite, which asks for all the draws there may be.
+        first = max(100.0, plan.target_ess / plan.chains) if self.n_draws == 0 else (_GROWTH - 1.0) * self.n_draws
+        n_new = max(1, int(min(first, plan.max_draws - self.n_draws)))
         for k, (kept, scales) in enumerate(
             pool.map(lambda chain: chain.advance(n_new * plan.thin, plan.thin), self._chains)
         ):
+            if not np.isfinite(kept).all():
+                raise InputError(
+                    "some weights outgrew single precision while they were drawn: the prior's means or scales are too "
+                    "large for these documents; use smaller ones, a prior with lighter tails, or sample_scale=False"
+                )
             self._kept[k].append(kept)
             self._scales[k].append(scales)
         self.n_draws += n_new

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from textbayes.core.errors import InputError, NotSupportedError
@@ -25,6 +27,7 @@ from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 
+_UNBOUNDED = 100.0  # largest global scale over the median: hundreds of draws of a half-Cauchy tail get there, no others
 State = tuple[dict[str, Any], dict[str, AnyArray]]
 
 
@@ -125,10 +128,12 @@ class Gibbs(BaseInference):
         for name, value, least in (
             ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1)
         ):  # fmt: skip
-            if value != int(value) or value < least:
+            if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
         if not (target_ess > 0.0 and max_r_hat > 1.0):
             raise InputError(f"target_ess={target_ess!r} must be positive and max_r_hat={max_r_hat!r} above 1")
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError(f"seed={seed!r} is not usable; pass a whole number from 0 on")
         check_choice("method", method, METHODS)
         self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
         self.seed, self.sample_scale, self.method = seed, sample_scale, method
@@ -199,6 +204,8 @@ class Gibbs(BaseInference):
             if self.progress is not None:
                 self.progress(Progress(label, run.n_draws, run.min_ess, run.max_r_hat, run.finished, _state(run, mark)))
         weights, scales = run.draws()
+        if self.sample_scale:
+            _warn_if_unbounded(scales, label)
         with_intercept = problem.intercept_prior is not None
         n_words = len(columns)
         intercept = weights[:, :, n_words].astype(np.float64) if with_intercept else np.zeros(weights.shape[:2])
@@ -243,6 +250,19 @@ def _state(run: Run, mark: str) -> Callable[[], State]:
         return meta | {"fingerprint": mark}, arrays
 
     return get
+
+
+def _warn_if_unbounded(scales: FloatArray, label: int) -> None:
+    """Say so where documents do not bound the global scale from above: its tail then is the half-Cauchy's, 1/g."""
+    largest, usual = float(scales.max()), float(np.median(scales))
+    if largest > _UNBOUNDED * usual:
+        warnings.warn(
+            f"the sampled scale of label {label} is {usual:.2g} at its median and up to {largest:.2g}: it "
+            "seems that words tell these documents apart without error, which leaves it no upper bound, and weights no "
+            "mean; read medians and intervals, or fix the scale (sample_scale=False)",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def _one_sided(y: FloatArray) -> bool:

@@ -143,4 +143,19 @@ def _counts(documents: corpora.Documents) -> str:
     classes = ", ".join(
         f"{name} {count:,}" for name, count in zip(documents.classes, np.bincount(documents.y), strict=True)
     )
-    return f"{len(documents.y):,} documents ({classes}), {documents.X.shape[1]:,} words in three of them or more"
+    held = ", ".join(f"{100.0 * share:.0f}" for share in long_shares(documents))
+    middle, longest = 1000.0 * float(np.median(documents.lengths)), 1000.0 * float(documents.lengths.max())
+    return (
+        f"{len(documents.y):,} documents ({classes}), {documents.X.shape[1]:,} words in three of them or more; the "
+        f"median has {middle:,.0f} words, the longest {longest:,.0f}; the longest one per cent holds {held} % of the "
+        "text of each class"
+    )
+
+
+def long_shares(documents: corpora.Documents) -> list[float]:
+    """The share of each class's text that the longest one per cent of its documents holds, of one document at least."""
+    shares = []
+    for number in range(len(documents.classes)):
+        lengths = np.sort(documents.lengths[documents.y == number])[::-1]
+        shares.append(float(lengths[: max(1, len(lengths) // 100)].sum() / lengths.sum()))
+    return shares

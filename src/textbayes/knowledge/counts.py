@@ -1,0 +1,91 @@
+"""A table of word priors as the prior of a count model: pseudo-counts and rates to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import FloatArray
+from textbayes.knowledge.match import Analyze, match_priors
+from textbayes.knowledge.table import WordPrior, WordPriors
+
+_MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to learn
+
+
+class CountPriors(NamedTuple):
+    """Arrays (n_classes, n_features) for ``make_count_model(name, **priors.settings())``, and what was not found."""
+
+    pseudo_counts: FloatArray
+    rate_means: FloatArray
+    unknown_words: tuple[str, ...]
+    unknown_labels: tuple[str, ...]
+
+    def settings(self) -> dict[str, FloatArray]:
+        """For models with gamma priors of their rates, ``poisson`` and ``negative_binomial``.
+
+        The Dirichlet models take ``rate_means`` alone, which say how a word splits over the classes.
+        """
+        return {"pseudo_counts": self.pseudo_counts, "rate_means": self.rate_means}
+
+
+def count_priors(
+    priors: WordPriors | Iterable[WordPrior],
+    vocabulary: Mapping[str, int] | Iterable[str],
+    classes: Sequence[str],
+    X: Any,
+    lengths: Any = None,
+    *,
+    log_ratio: float = 1.0,
+    pseudo_counts: float = 1.0,
+    analyze: Analyze | None = None,
+) -> CountPriors:
+    """What a table says of words, in terms of how often documents of a class use them.
+
+    A mean m is taken for the logarithm of how many times more often the class uses the word than all documents do, so
+    that the rate to expect is e^m times its rate in X; "for" and "against" are m = ±``log_ratio``. A scale s is the
+    standard deviation of that logarithm: a gamma variable of shape 1/s² has it, so the prior is worth 1/s² occurrences.
+    Families have no counterpart here; a sign without a mean counts as "for" or "against".
+
+    Parameters
+    ----------
+    priors, vocabulary, analyze
+        As for :func:`match_priors`.
+    classes : the names of all classes, in the order of the model's
+    X : counts (n_docs, n_features) of the training documents, for the rates that words have in general
+    lengths : thousands of words of each document; the sums of X's rows unless given
+    pseudo_counts : what the prior of every other word is worth, in occurrences
+
+    Examples
+    --------
+    >>> X = np.array([[2, 1], [0, 1]])
+    >>> table = [WordPrior("wheat", "grain", mean=2.0, scale=0.5)]
+    >>> found = count_priors(table, ["wheat", "bank"], ["grain", "money"], X, lengths=[1.0, 1.0])
+    >>> found.pseudo_counts.tolist(), (found.rate_means / [1.25, 1.25]).round(2).tolist()
+    ([[4.0, 1.0], [1.0, 1.0]], [[7.39, 1.0], [1.0, 1.0]])
+    """
+    names = [str(name) for name in classes]
+    if len(names) < 2:
+        raise InputError(f"classes={list(classes)!r} are given; pass the names of all classes, two or more")
+    if not (np.isfinite(log_ratio) and log_ratio > 0.0 and np.isfinite(pseudo_counts) and pseudo_counts > 0.0):
+        raise InputError(f"log_ratio={log_ratio!r} and pseudo_counts={pseudo_counts!r} must be positive numbers")
+    matched = match_priors(priors, vocabulary, names, analyze)
+    if X.shape[1] != matched.n_features:
+        raise InputError(
+            f"X has {X.shape[1]} features and the vocabulary {matched.n_features} terms; pass both of one kind"
+        )
+    totals = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+    exposure = float(np.sum(lengths)) if lengths is not None else float(totals.sum()) / 1000.0
+    if not exposure > 0.0:
+        raise InputError("X has no words to tell their rates by; pass the counts of the training documents")
+    shape = len(names), matched.n_features
+    worth, means = np.full(shape, float(pseudo_counts)), np.tile((totals + 0.5) / exposure, (len(names), 1))
+    side = np.where(np.nan_to_num(matched.direction) == 0.0, matched.sign, matched.direction)
+    log_means = np.where(np.isnan(matched.mean), np.nan_to_num(side) * log_ratio, matched.mean)
+    at = matched.label, matched.column
+    means[at] *= np.exp(log_means)
+    told = np.isfinite(matched.scale)
+    worth[at] = np.where(told, np.minimum(np.where(told, matched.scale, 1.0) ** -2.0, _MOST), pseudo_counts)
+    return CountPriors(worth, means, matched.unknown_words, matched.unknown_labels)
