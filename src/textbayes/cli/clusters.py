@@ -22,7 +22,16 @@ _SHOWN = 3  # memberships of a text that a table shows
 
 
 @click.command()
-@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), default=10, show_default=True, metavar="N")
+@click.option(
+    "-k",
+    "--clusters",
+    "n_clusters",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many clusters; with --labels at least one for each label.",
+)
 @click.option(
     "--output",
     "what",
