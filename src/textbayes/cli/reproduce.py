@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,17 +63,12 @@ def reproduce(
     found = papers.get(paper)
     options = ["--quick"] if quick else []
     if draws is not None:
-        found = _sampled(found, draws)
+        try:
+            found = found.with_draws(draws)
+        except InputError as error:
+            raise click.BadParameter(f"{error}.", param_hint="--draws") from error
         options += ["--draws", str(draws)]
     _run(found, only, quick, options, folder, output)
-
-
-def _sampled(paper: Paper, draws: int) -> Paper:
-    """The paper with chains of a given length."""
-    change: Callable[[int], Paper] | None = getattr(paper, "with_draws", None)
-    if change is None:
-        raise click.BadParameter(f"paper {paper.name!r} draws no samples; leave it out.", param_hint="--draws")
-    return change(draws)
 
 
 def _run(paper: Paper, only: tuple[str, ...], quick: bool, options: list[str], folder: Path, output: Output) -> None:

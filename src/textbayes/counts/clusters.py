@@ -20,17 +20,13 @@ from textbayes.core.errors import InputError
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
-from textbayes.counts.clusters_inputs import (
-    check_counts,
-    check_labels,
-    check_lengths,
-    constants,
-    known_documents,
-)
+from textbayes.counts.clusters_inputs import check_labels, constants, known_documents
 from textbayes.counts.clusters_measures import completion_perplexity, npmi_coherence
 from textbayes.counts.clusters_model import arrange, fit_memberships
 from textbayes.counts.clusters_search import Rules, first_memberships, search
 from textbayes.counts.clusters_state import restore_clusters, state_of_clusters
+from textbayes.counts.inputs import checked_counts
+from textbayes.select.exposures import check_lengths
 
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
 
@@ -120,9 +116,9 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ``y`` names the class of some documents; None or −1 leaves it open. ``lengths`` are thousands of words, those
         outside of the vocabulary too; the sums of the rows where they are not given.
         """
-        X = check_counts(self, X, reset=True)
+        X = checked_counts(self, X, reset=True)
         self._check_settings()
-        omega = check_lengths(X, lengths)
+        omega = check_lengths(lengths, X)
         if not X.nnz:
             raise InputError("no document has a word of the vocabulary; soft clustering needs counts above zero")
         labelled = check_labels(y, X.shape[0])
@@ -153,8 +149,8 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def transform(self, X: Any, lengths: Any = None) -> FloatArray:
         """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one."""
         check_is_fitted(self, "words_")
-        X = check_counts(self, X, reset=False)
-        omega = check_lengths(X, lengths)
+        X = checked_counts(self, X, reset=False)
+        omega = check_lengths(lengths, X)
         return self._memberships(X, omega)
 
     def predict(self, X: Any, lengths: Any = None) -> AnyArray:
@@ -196,12 +192,12 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def perplexity(self, X: Any, random_state: int = 0) -> float:
         """Of the unseen half of documents given the other half; see ``completion_perplexity``. X must hold counts."""
-        X = check_counts(self, X, reset=False)
+        X = checked_counts(self, X, reset=False)
         return completion_perplexity(X, self.transform, self.rates_, random_state)
 
     def coherence(self, X: Any, n: int = 10, by: str = "relevance") -> FloatArray:
         """NPMI of each cluster's top ``n`` words in documents X, (n_clusters,)."""
-        return npmi_coherence(self.top_columns(n, by), check_counts(self, X, reset=False))
+        return npmi_coherence(self.top_columns(n, by), checked_counts(self, X, reset=False))
 
     @property
     def rates_(self) -> FloatArray:

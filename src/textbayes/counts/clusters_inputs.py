@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
@@ -24,31 +23,6 @@ class Labelled(NamedTuple):
 
     classes: AnyArray
     codes: IntArray
-
-
-def check_counts(estimator: Any, X: Any, reset: bool) -> sparse.csr_matrix:
-    """X as CSR of non-negative float64 without duplicates or stored zeros; what came in is not changed."""
-    checked = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-    rows = sparse.csr_matrix(checked, copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    if rows.nnz and rows.data.min() < 0.0:
-        least, name = rows.data.min(), type(estimator).__name__
-        raise InputError(f"Negative values in data passed to {name}: the least is {least:g}; pass counts")
-    return rows
-
-
-def check_lengths(X: sparse.csr_matrix, lengths: Any) -> FloatArray:
-    """Thousands of words of each document; the sum of its row where ``lengths`` is None, 0 for an empty one."""
-    totals = np.asarray(X.sum(axis=1)).ravel()
-    if lengths is None:
-        return totals / 1000.0
-    omega = as_numbers(lengths, "lengths")
-    if omega.shape != totals.shape:
-        raise InputError(f"lengths has shape {omega.shape}; pass one length per document: {totals.shape}")
-    if not np.isfinite(omega).all() or (omega < 0.0).any() or (omega[totals > 0.0] == 0.0).any():
-        raise InputError("lengths must be thousands of words, finite, and above zero for every document with words")
-    return omega
 
 
 def check_labels(y: Any, n_docs: int) -> Labelled | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +84,18 @@ def spread_constant(hyper: Hyper, n_classes: int) -> float:
     dirichlet = special.gammaln(n_classes * hyper.beta_3) - n_classes * special.gammaln(hyper.beta_3)
     gamma = hyper.beta_5 * np.log(hyper.beta_5 / hyper.beta_4) - special.gammaln(hyper.beta_5)
     return float(dirichlet + gamma)
+
+
+def chosen_beta(
+    beta: Any, basis: str, exposure: FloatArray, dispersed: bool, log_evidence: Callable[[Hyper], float]
+) -> Hyper:
+    """β as a model is to use it: as given, by the amount of text (``"auto"``), or of the highest ``log_evidence``."""
+    hyper = check_beta(beta, 5 if dispersed else 2, basis)
+    if hyper is not None:
+        return hyper
+    if beta == "auto":
+        return automatic_beta(exposure, dispersed)
+    return max(evidence_grid(exposure, dispersed), key=log_evidence)
 
 
 def automatic_beta(exposure: FloatArray, dispersed: bool) -> Hyper:

@@ -91,6 +91,10 @@ class Paper(ABC):
     def run(self, wanted: Collection[str], quick: bool, progress: Progress) -> Iterator[Result]:
         """Yield each of the ``wanted`` numbers as soon as it is done; ``quick`` runs part of it, in minutes."""
 
+    def with_draws(self, draws: int) -> Paper:
+        """The same with chains of a given length, for a paper that samples."""
+        raise InputError(f"paper {self.name!r} draws no samples; leave --draws out")
+
     def corpora_for(self, wanted: Collection[str]) -> tuple[str, ...]:
         """The corpora that the ``wanted`` numbers need: all of the paper's, unless it knows better."""
         return self.corpora

@@ -212,7 +212,7 @@ def test_data_that_cannot_be_used():
         model.fit(np.zeros((3, 2)))
     with pytest.raises(InputError, match="lengths has shape"):
         model.fit(X, lengths=[1.0])
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="has words but length 0"):
         model.fit(X, lengths=np.zeros(X.shape[0]))
     with pytest.raises(InputError, match="differ in length"):
         model.fit(X, truth[:3])

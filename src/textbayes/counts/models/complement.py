@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.types import FloatArray, Matrix
-from textbayes.counts.base import BaseCountModel, per_class_and_word, positive
+from textbayes.core.types import FloatArray
+from textbayes.counts.base import per_class_and_word, positive
 from textbayes.counts.models import count_models
-from textbayes.counts.statistics import CountSums, add_sums, no_sums, sums_of
+from textbayes.counts.statistics import CountSums
+from textbayes.counts.summed import SummedModel
 from textbayes.counts.weighting import check_weighting, word_weights
 
 
@@ -24,7 +25,7 @@ class ComplementWeights(NamedTuple):
 
 @count_models.register("complement")
 @dataclass(frozen=True, eq=False)
-class Complement(BaseCountModel[CountSums, ComplementWeights]):
+class Complement(SummedModel[ComplementWeights]):
     """Score −Σ_w x_w ln[(N_w,not c + α)/Σ_v (N_v,not c + α)]: steadier than the multinomial where classes are unequal.
 
     It ranks classes; it is no distribution of counts, so its probabilities are a matter of convention.
@@ -50,14 +51,9 @@ class Complement(BaseCountModel[CountSums, ComplementWeights]):
         check_weighting(self.weighting)
         positive(self.pseudo_counts, "pseudo_counts")
 
-    def empty(self, n_classes: int, n_features: int) -> CountSums:
-        return no_sums(n_classes, n_features, presence=self.weighting == "tfidf")
-
-    def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
-        return sums_of(X, Y, omega, presence=self.weighting == "tfidf")
-
-    def combine(self, first: CountSums, second: CountSums) -> CountSums:
-        return add_sums(first, second)
+    @property
+    def presence(self) -> bool:
+        return self.weighting == "tfidf"
 
     def estimate(self, stats: CountSums) -> ComplementWeights:
         idf = word_weights(self.weighting, stats)

@@ -22,9 +22,8 @@ from textbayes.counts.contagion import (
 from textbayes.counts.draws import Sampling, integrated_dispersed_scores, sample_dispersed_posterior
 from textbayes.counts.hierarchy import (
     Hyper,
-    automatic_beta,
     check_beta,
-    evidence_grid,
+    chosen_beta,
     level_unseen,
     shares_of,
     spread_constant,
@@ -95,12 +94,9 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         sums = store_sums(stats)
         pooled_rates(sums.counts, sums.exposure)  # refuses no documents at all
         documents = kernel_documents(stats)
-        hyper = check_beta(self.beta, 5, self.basis)
-        if hyper is None and self.beta == "auto":
-            hyper = automatic_beta(sums.exposure, dispersed=True)
-        elif hyper is None:
-            grid = evidence_grid(sums.exposure, True)
-            hyper = max(grid, key=lambda one: self._evidence(documents, sums, one))
+        hyper = chosen_beta(
+            self.beta, self.basis, sums.exposure, True, lambda one: self._evidence(documents, sums, one)
+        )
         fit = self._fit(documents, sums, hyper, self.basis == "log")
         beta = np.array(hyper)
         shares, alike = shares_of(self.rate_means, *sums.counts.shape), np.ones((1, len(sums.counts)))

@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.types import FloatArray, Matrix
-from textbayes.counts.base import BaseCountModel, pooled_rates, rate_scores
+from textbayes.core.types import FloatArray
+from textbayes.counts.base import pooled_rates, rate_scores
 from textbayes.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
 from textbayes.counts.hierarchy import (
     Hyper,
-    automatic_beta,
     check_beta,
-    evidence_grid,
+    chosen_beta,
     level_unseen,
     shares_of,
     start_log_rates,
 )
 from textbayes.counts.models import count_models
-from textbayes.counts.statistics import CountSums, add_sums, no_sums, sums_of
+from textbayes.counts.statistics import CountSums
+from textbayes.counts.summed import SummedModel
 
 _TOL, _MAX_ITER = 1e-6, 100
 
@@ -38,7 +38,7 @@ class RatePosterior(NamedTuple):
 
 @count_models.register("dirichlet_poisson")
 @dataclass(frozen=True, eq=False)
-class DirichletPoisson(BaseCountModel[CountSums, RatePosterior]):
+class DirichletPoisson(SummedModel[RatePosterior]):
     """σ = Σ_c μ_c has a flat prior and τ = μ/σ a symmetric Dirichlet(β₁ + β₂σ), for each word by itself.
 
     β₁ counts occurrences: words rarer than that hardly tell classes apart. β₂ counts thousands of words: frequent words
@@ -76,23 +76,11 @@ class DirichletPoisson(BaseCountModel[CountSums, RatePosterior]):
     def __post_init__(self) -> None:
         check_beta(self.beta, 2, self.basis)
 
-    def empty(self, n_classes: int, n_features: int) -> CountSums:
-        return no_sums(n_classes, n_features)
-
-    def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
-        return sums_of(X, Y, omega)
-
-    def combine(self, first: CountSums, second: CountSums) -> CountSums:
-        return add_sums(first, second)
-
     def estimate(self, stats: CountSums) -> RatePosterior:
         pooled_rates(stats.counts, stats.exposure)  # refuses no documents at all
-        hyper = check_beta(self.beta, 2, self.basis)
-        if hyper is None and self.beta == "auto":
-            hyper = automatic_beta(stats.exposure, dispersed=False)
-        elif hyper is None:
-            grid = evidence_grid(stats.exposure, False)
-            hyper = max(grid, key=lambda one: float(self._modes(stats, one, True)[2].sum()))
+        hyper = chosen_beta(
+            self.beta, self.basis, stats.exposure, False, lambda one: float(self._modes(stats, one, True)[2].sum())
+        )
         modes, _, _ = self._modes(stats, hyper, self.basis == "log")
         beta = np.array(hyper[:2])
         shares = shares_of(self.rate_means, *stats.counts.shape)

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.types import FloatArray, Matrix
-from textbayes.counts.base import BaseCountModel, per_class_and_word, positive, row_sums
+from textbayes.counts.base import per_class_and_word, positive, row_sums
 from textbayes.counts.models import count_models
-from textbayes.counts.statistics import CountSums, add_sums, no_sums, sums_of
+from textbayes.counts.statistics import CountSums
+from textbayes.counts.summed import SummedModel
 from textbayes.counts.weighting import check_weighting, word_weights
 
 
@@ -24,7 +25,7 @@ class Shares(NamedTuple):
 
 @count_models.register("multinomial")
 @dataclass(frozen=True, eq=False)
-class Multinomial(BaseCountModel[CountSums, Shares]):
+class Multinomial(SummedModel[Shares]):
     """θ_wc = (N_wc + α)/Σ_v (N_vc + α), the most used model of text and the paper's baseline.
 
     Parameters
@@ -53,17 +54,15 @@ class Multinomial(BaseCountModel[CountSums, Shares]):
         check_weighting(self.weighting)
         positive(self.pseudo_counts, "pseudo_counts")
 
-    def empty(self, n_classes: int, n_features: int) -> CountSums:
-        return no_sums(n_classes, n_features, presence=self.weighting == "tfidf")
+    @property
+    def presence(self) -> bool:
+        return self.weighting == "tfidf"
 
     def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
         if self.length_correction:
             per_thousand = X.data / np.repeat(omega, np.diff(X.indptr))
             X = sparse.csr_matrix((per_thousand, X.indices, X.indptr), shape=X.shape)
-        return sums_of(X, Y, omega, presence=self.weighting == "tfidf")
-
-    def combine(self, first: CountSums, second: CountSums) -> CountSums:
-        return add_sums(first, second)
+        return super().statistics(X, Y, omega)
 
     def estimate(self, stats: CountSums) -> Shares:
         weights, counts = word_weights(self.weighting, stats), stats.counts

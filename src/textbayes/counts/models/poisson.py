@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.types import FloatArray, Matrix
+from textbayes.core.types import FloatArray
 from textbayes.counts.base import (
-    BaseCountModel,
     Rates,
     per_class_and_word,
     pooled_rates,
@@ -18,12 +17,13 @@ from textbayes.counts.base import (
     rate_scores,
 )
 from textbayes.counts.models import count_models
-from textbayes.counts.statistics import CountSums, add_sums, no_sums, sums_of
+from textbayes.counts.statistics import CountSums
+from textbayes.counts.summed import SummedModel
 
 
 @count_models.register("poisson")
 @dataclass(frozen=True, eq=False)
-class Poisson(BaseCountModel[CountSums, Rates]):
+class Poisson(SummedModel[Rates]):
     """μ_wc = (N_wc + α)/(T_c + α/m_w): N_wc occurrences in T_c thousand words, drawn to a mean m by α occurrences.
 
     It is the posterior mean under a gamma prior of shape α and mean m. Without a prior (α → 0) it is the maximum
@@ -48,15 +48,6 @@ class Poisson(BaseCountModel[CountSums, Rates]):
         positive(self.pseudo_counts, "pseudo_counts")
         if self.rate_means is not None:
             positive(self.rate_means, "rate_means")
-
-    def empty(self, n_classes: int, n_features: int) -> CountSums:
-        return no_sums(n_classes, n_features)
-
-    def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
-        return sums_of(X, Y, omega)
-
-    def combine(self, first: CountSums, second: CountSums) -> CountSums:
-        return add_sums(first, second)
 
     def estimate(self, stats: CountSums) -> Rates:
         return Rates(gamma_mean_rates(stats, self.pseudo_counts, self.rate_means))
