@@ -145,7 +145,10 @@ def test_all_labelled_is_classification():
     X, truth = planted(10)
     clusters = SoftClusters(3, random_state=0, max_iter=30).fit(X, truth)
     counts = np.array([np.asarray(X[truth == k].sum(axis=0)).ravel() for k in range(3)])
-    np.testing.assert_allclose(clusters.rates_, 1000.0 * counts / counts.sum(axis=1, keepdims=True), rtol=0.5, atol=1.0)
+    raw = 1000.0 * counts / counts.sum(axis=1, keepdims=True)
+    often = counts >= 50  # where the prior has next to no say: a standard error is 14 % at most
+    assert often.any(axis=1).all()
+    np.testing.assert_allclose(clusters.rates_[often], raw[often], rtol=0.14)
     assert (clusters.predict(X) == truth).all()
     np.testing.assert_allclose(clusters.sizes_, counts.sum(axis=1) / counts.sum())
 

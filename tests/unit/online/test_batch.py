@@ -144,7 +144,7 @@ def test_an_online_posterior_is_the_prior_of_a_batch_fit():
     slope = _slopes(model, X, Y)
     offset = np.column_stack([model.intercept_ - prior.intercept_mean, model.coef_ - prior.mean])
     scale = np.column_stack([prior.intercept_scale, prior.scale])
-    np.testing.assert_allclose(slope, offset / scale**2, atol=1e-4)
+    np.testing.assert_allclose(slope, offset / scale**2, atol=1e-5)
 
 
 def _slopes(model, X, Y):
