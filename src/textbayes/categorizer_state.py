@@ -115,8 +115,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, BaseInference) and value.samples:
         sampler: Any = value
-        own = {"seed": sampler.seed, "sample_scale": sampler.sample_scale, "method": sampler.method}
-        return {"inference": sampler.name, "settings": {**sampler.plan._asdict(), **own}}
+        return {"inference": sampler.name, "settings": {**sampler.plan._asdict(), **sampler.plain_settings}}
     return value.spec if isinstance(value, BaseLink) else value
 
 

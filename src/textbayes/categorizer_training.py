@@ -87,7 +87,7 @@ class Training:
             sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
             if sampler.samples:
                 plan = sampler.plan
-                told += [plan.chains, plan.warmup, plan.thin, sampler.seed, sampler.method, sampler.sample_scale]
+                told += [plan.chains, plan.warmup, plan.thin, sampler.plain_settings]
         digest.update(json.dumps(told, default=str).encode())
         return digest.hexdigest()
 

@@ -140,6 +140,17 @@ def test_plug_in_refit_and_a_pool(lines, run, write, documents, many_labels, tmp
     assert model.classifier[0].intercept_scale == 10.0  # with a free one, such a prior has no posterior
 
 
+def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp_path):
+    for name, more in (("plain", ()), ("factors", ("--factors", "4"))):
+        run("train", write(documents), "-o", tmp_path / f"{name}.tb", *SHORT, "--family", "gaussian", *more)
+    plain, factors = (load_model(tmp_path / f"{name}.tb") for name in ("plain", "factors"))
+    assert [model.classifier[0].inference.factors for model in (plain, factors)] == [None, 4]
+    assert not np.array_equal(plain.coef_, factors.coef_)
+    texts = [doc["text"] for doc in documents]
+    again = factors.fit(texts, [doc["labels"] for doc in documents])  # a loaded model can be trained again
+    np.testing.assert_array_equal(again.coef_, load_model(tmp_path / "factors.tb").coef_)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -147,6 +158,7 @@ def test_plug_in_refit_and_a_pool(lines, run, write, documents, many_labels, tmp
         (("--draws", "100", "--inference", "newton"), "--draws is a setting of the sampler"),
         (("--plug-in",), "--plug-in is a setting of the sampler"),
         (("--checkpoint", "run"), "--checkpoint is a setting of the sampler"),
+        (("--factors", "3"), "--factors is a setting of the sampler"),
         (("--inference", "gibbs", "--chains", "0"), "--chains"),
     ],
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textbayes.linear import BayesLinearClassifier
 
 _INTERCEPT_SCALE = 10.0
-_NAMES = ("max_draws", "chains", "warmup", "target_ess", "keep_draws", "plug_in", "checkpoint")
+_NAMES = ("max_draws", "chains", "warmup", "target_ess", "factors", "keep_draws", "plug_in", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class SamplingChoices:
     chains: int | None
     warmup: int | None
     target_ess: float | None
+    factors: int | None
     keep_draws: int | None
     plug_in: bool
     checkpoint: str | None
@@ -48,7 +49,7 @@ class SamplingChoices:
         """The sampler with these settings."""
         from textbayes.inference.gibbs import Gibbs
 
-        names = ("max_draws", "chains", "warmup", "target_ess")
+        names = ("max_draws", "chains", "warmup", "target_ess", "factors")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return Gibbs(seed=seed, **given)
 
@@ -71,7 +72,8 @@ class SamplingChoices:
             return None
         from textbayes.draws_file import RunFolder
 
-        settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "plug-in": self.plug_in}
+        settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
+        settings["plug-in"] = self.plug_in
         about = {name: json.dumps(value, default=str) for name, value in settings.items()}
         about |= {"texts": _digest(given.texts), "labels": _digest(given.labels), "version of textbayes": __version__}
         folder = RunFolder(self.checkpoint, about)
@@ -126,6 +128,11 @@ _OPTIONS = (
         "--target-ess",
         type=click.FloatRange(min=0, min_open=True),
         help="With gibbs: stop at this effective sample size; 400 if not given.",
+    ),
+    click.option(
+        "--factors",
+        type=click.IntRange(min=1),
+        help="With gibbs: weights of words that go together in texts go together a priori, by so many factors; try 20.",
     ),
     click.option(
         "--keep-draws", type=click.IntRange(min=1), help="With gibbs: draws of each label in the model file; 1,000."

@@ -158,7 +158,28 @@ def test_factors_pass_on_what_is_known_of_one_word_to_another():
     )
 
 
-@pytest.mark.parametrize("bad", [np.ones((3, 1)), np.ones(4), np.full((4, 1), np.nan), np.full((4, 2), 0.8)])
+def test_a_number_of_factors_is_that_many_found_in_the_documents():
+    X, y = documents(40)
+    given = Problem(X, y[:, None], make_link("probit"), make_prior("gaussian", 2.0), make_prior("gaussian", 2.0))
+    settings = {"chains": 2, "warmup": 20, "max_draws": 40, "seed": 1}
+
+    def weights(factors, words=None):
+        found = Gibbs(**settings, factors=factors).run(given._replace(words=words))
+        return found.draws.labels[0].weights
+
+    np.testing.assert_array_equal(weights(2), weights(cooccurrence_factors(X, 2)))
+    np.testing.assert_array_equal(weights(99), weights(cooccurrence_factors(X, 3)))  # four words have three at most
+    words = np.array([[True, False, True, True]])
+    of_three = np.zeros((4, 2))
+    of_three[words[0]] = cooccurrence_factors(X[:, words[0]], 2)
+    np.testing.assert_array_equal(weights(2, words), weights(of_three, words))
+    alone = np.array([[False, False, True, False]])
+    np.testing.assert_array_equal(weights(5, alone), weights(None, alone))
+
+
+@pytest.mark.parametrize(
+    "bad", [np.ones((3, 1)), np.ones(4), np.full((4, 1), np.nan), np.full((4, 2), 0.8), 0, 2.5, -1, np.nan]
+)
 def test_factors_that_cannot_be_used_are_refused(bad):
     X, y = documents()
     problem = Problem(X, y[:, None], make_link("probit"), make_prior("gaussian", 1.0), None)

@@ -11,8 +11,20 @@ from sklearn.metrics import recall_score
 from sklearn.svm import SVC
 
 from textbayes.core.errors import InputError
+from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce import papers
-from textbayes.reproduce.gibbs import GibbsPaper, domains, figures, measures, published, sampling, study, svm, tables
+from textbayes.reproduce.gibbs import (
+    GibbsPaper,
+    domains,
+    figures,
+    measures,
+    own,
+    published,
+    sampling,
+    study,
+    svm,
+    tables,
+)
 from textbayes.reproduce.results import Figure, Table, silent
 
 N_WORDS = 90
@@ -49,6 +61,8 @@ def test_divisions_of_other_sizes_are_refused(documents):
         domains.random_split(documents.domain[1:], 0, 0)
     with pytest.raises(InputError, match="needs 60"):
         domains.longest(np.arange(59))
+    with pytest.raises(InputError, match="needs 120"):
+        domains.longest(np.arange(119), left_out=60)
 
 
 def test_words_are_those_of_the_largest_welch_statistic(documents):
@@ -79,12 +93,48 @@ def test_draws_are_as_many_as_asked_and_the_same_every_time(documents):
 
 def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(documents):
     X, y = documents.X[::4], documents.domain[::4] == 1
-    fit = sampling.sample(X, y, 0, 40, sampling.wide_model(5.0))
+    fit = sampling.sample(X, y, 0, 40, sampling.Model(Gaussian(5.0), Gaussian(10.0)))
     drawn = fit.posterior.draws.labels[0]
     eta = X.toarray() @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)
     assert drawn.intercept.std() > 0.0
     np.testing.assert_allclose(fit.predictor(X), eta.mean(axis=1), atol=1e-5)
     np.testing.assert_allclose(fit.averaged(X), special.ndtr(eta).mean(axis=1), atol=1e-5)
+
+
+def test_our_own_model_gives_every_word_the_same_say_and_the_predictor_its_spread(documents):
+    X = own.presence(documents.X[::3])
+    assert np.array_equal(X.toarray(), (documents.X[::3].toarray() > 0.0).astype(float))
+    np.testing.assert_allclose(own.column_spread(X), X.toarray().std(axis=0, ddof=1), rtol=1e-12)
+    prior = own.even_prior(X, 4.0)
+    drawn = prior.scale * np.random.default_rng(0).standard_normal((20_000, X.shape[1]))
+    eta = X.toarray() @ drawn.T
+    between = eta.var(axis=0, ddof=1).mean()  # of the documents about their mean, over draws of the prior
+    assert between == pytest.approx(16.0, rel=0.05)
+    constant = sparse.csr_matrix(np.ones((50, 3)))
+    assert np.isfinite(own.even_prior(constant, 4.0).scale).all()  # a word of every document is no division by zero
+
+
+def test_our_own_model_keeps_the_top_words_and_fits_them_with_factors(documents):
+    split = domains.random_split(documents.domain, 6, 0)
+    X, y = own.presence(documents.X[split.train]), documents.domain[split.train] == 6
+    top, fit = own.own_fit(X, y, 3, 200)
+    assert len(set(top)) == 80
+    assert set(range(30, 35)) <= set(top)  # the words of that domain
+    assert fit.mean.shape == (80,)
+    test = own.presence(documents.X[split.test])[:, top]
+    truth = documents.domain[split.test] == 6
+    assert fit.averaged(test)[truth].mean() > fit.averaged(test)[~truth].mean() + 0.2
+    found = study.one_domain(documents, 6, 0, draws=40, beside=False)
+    assert set(found.decided) == {
+        study.SPBM,
+        study.SVM,
+        study.OURS,
+        "ours, averaged",
+        "all words",
+        "all words, averaged",
+    }
+    for method in (study.OURS, "ours, averaged"):
+        assert np.array_equal(found.decided[method][1], found.probability[method] > own.THRESHOLD)
 
 
 def test_by_default_chains_run_until_they_are_worth_enough(documents):
@@ -211,7 +261,9 @@ def test_one_resampling_has_no_standard_error():
 def test_the_samplers_share_is_found_again():
     # Chains that differ by noise of known size: rates of 40 documents, each decision flipped with probability 0.2.
     found = made_up(3, 60)
-    sampler, _ = measures.monte_carlo(found)
+    sampler, total = measures.monte_carlo(found)
+    spread = measures.rates(found, study.SPBM, 1).mean(axis=1).std(axis=0, ddof=1) / np.sqrt(60)
+    np.testing.assert_allclose(total, spread, rtol=5 / np.sqrt(2 * 59))  # the same error, by the spread of the means
     of_positive, of_negative = 0.2 * 0.8 / 10, 0.2 * 0.8 / 30  # variances of one chain's rates
     expected = np.sqrt(np.array([of_positive, of_negative]) / 2.0 / 600)
     np.testing.assert_allclose(sampler, expected, rtol=5 * np.sqrt(0.5 / 600))  # an sd from 600 gaps

@@ -22,11 +22,11 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.priors.base import BasePrior
 
 
-def cooccurrence_factors(X: Any, rank: int = 10, share: float = 0.5, seed: int = 0) -> FloatArray:
+def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int = 0) -> FloatArray:
     """Loadings (n_features, rank) of words by how they co-occur, for ``Gibbs(factors=…)``.
 
     The ``rank`` largest principal components of the correlations between columns, of which ``share`` is believed:
@@ -40,7 +40,8 @@ def cooccurrence_factors(X: Any, rank: int = 10, share: float = 0.5, seed: int =
     rank : int
         Components, fewer than documents and words.
     share : float in (0, 1)
-        Of the prior variance that may be common to several words.
+        Of the prior variance that may be common to several words. Components are few, so less than this is common; the
+        default is what gave the best held-out probabilities in ``benchmarks/bench_gibbs_quality.py --other``.
     seed : int
         Of the iterative decomposition's start.
 
@@ -82,6 +83,23 @@ def cooccurrence_factors(X: Any, rank: int = 10, share: float = 0.5, seed: int =
     start = np.random.default_rng(seed).standard_normal(min(n_docs, n_features))
     _, sizes, words = svds(centred, k=int(rank), v0=start)
     return np.where(varies[:, None], np.sqrt(share) * words.T * sizes, 0.0)
+
+
+def loadings_of(factors: Any, X: Any, columns: IntArray) -> FloatArray | None:
+    """Loadings of the words in ``columns``: rows of an array, or of as many factors as a number says, found in X.
+
+    There are as many as documents and words allow, or none.
+    """
+    if np.ndim(factors):
+        return check_factors(factors, X.shape[1])[columns]
+    if not isinstance(factors, (int, np.integer)) or factors < 1:
+        raise InputError(
+            f"factors={factors!r} is given; pass a number of factors from 1 on, or an array of loadings with one row "
+            "for each word"
+        )
+    of_words = X[:, columns]
+    rank = min(int(factors), min(of_words.shape) - 1)
+    return cooccurrence_factors(of_words, rank) if rank > 0 else None
 
 
 def check_factors(factors: Any, n_features: int) -> FloatArray:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference import inferences
@@ -21,13 +19,13 @@ from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import METHODS, Target
 from textbayes.inference.gibbs.draws import Draws, LabelDraws
-from textbayes.inference.gibbs.factors import check_factors, own_part
+from textbayes.inference.gibbs.edges import constant_draws, one_sided, repeated, too_few, warn_if_unbounded
+from textbayes.inference.gibbs.factors import loadings_of, own_part
 from textbayes.inference.gibbs.running import Plan, Progress, Run
 from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 
-_UNBOUNDED = 100.0  # largest global scale over the median: hundreds of draws of a half-Cauchy tail get there, no others
 State = tuple[dict[str, Any], dict[str, AnyArray]]
 
 
@@ -67,8 +65,9 @@ class Gibbs(BaseInference):
         Multiply all words' scales by a global one that is half-Cauchy and sampled as well.
     method : {"auto", "sweeps", "words", "documents"}
         How weights are drawn, see ``Chain``.
-    factors : array (n_features, k), optional
-        A prior covariance between words: loadings on k factors that they share, such as ``cooccurrence_factors`` finds.
+    factors : int or array (n_features, k), optional
+        A prior covariance between words: loadings on k factors that they share, or k itself, and the loadings are those
+        that ``cooccurrence_factors`` finds in the documents fitted.
     progress : callable, optional
         Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``textbayes.draws_file``).
     resume : mapping of label to state, optional
@@ -120,7 +119,7 @@ class Gibbs(BaseInference):
         seed: int = 0,
         sample_scale: bool = False,
         method: str = "auto",
-        factors: FloatArray | None = None,
+        factors: FloatArray | int | None = None,
         progress: Callable[[Progress], None] | None = None,
         resume: Mapping[int, State] | None = None,
     ) -> None:
@@ -130,14 +129,22 @@ class Gibbs(BaseInference):
         ):  # fmt: skip
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
-        if not (target_ess > 0.0 and max_r_hat > 1.0):
-            raise InputError(f"target_ess={target_ess!r} must be positive and max_r_hat={max_r_hat!r} above 1")
+        if not target_ess > 0.0:
+            raise InputError(f"target_ess={target_ess!r} is not usable; pass a positive number, such as 400")
+        if not max_r_hat > 1.0:
+            raise InputError(f"max_r_hat={max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise InputError(f"seed={seed!r} is not usable; pass a whole number from 0 on")
         check_choice("method", method, METHODS)
         self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
         self.seed, self.sample_scale, self.method = seed, sample_scale, method
         self.factors, self.progress, self.resume = factors, progress, resume
+
+    @property
+    def plain_settings(self) -> dict[str, Any]:
+        """What decides the draws beside the plan, as numbers and words that can be written down."""
+        factors = self.factors if self.factors is None else np.asarray(self.factors).tolist()
+        return {"seed": self.seed, "sample_scale": self.sample_scale, "method": self.method, "factors": factors}
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
@@ -147,7 +154,7 @@ class Gibbs(BaseInference):
     def run(self, problem: Problem, start: Posterior | None = None) -> SampledPosterior:
         self.check(problem.link, problem.prior)
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
-        rows = _repeated(problem.sample_weight)
+        rows = repeated(problem.sample_weight)
         X = problem.X if rows is None else sparse.csc_matrix(problem.X.tocsr()[rows])
         y = problem.y if rows is None else problem.y[rows]
         labels, ends = [], []
@@ -173,13 +180,13 @@ class Gibbs(BaseInference):
         columns: IntArray = np.arange(n_features) if problem.words is None else np.flatnonzero(problem.words[label])
         of_intercept = problem.intercept_prior_of(label)
         free = of_intercept is not None and bool(np.isinf(of_intercept.scale).any())
-        if free and (_one_sided(y) or _too_few(problem.link, y)):
-            return self._constant(problem.link, y, elsewhere)
+        if free and (one_sided(y) or too_few(problem.link, y)):
+            return constant_draws(problem.link, y, elsewhere, self.plan.chains), (0.0, 0.0, 0, True)
         if problem.words is not None:
             prior = prior.take(columns)
         loadings, own = None, prior
-        if self.factors is not None:
-            of_words = check_factors(self.factors, n_features)[columns]
+        of_words = None if self.factors is None else loadings_of(self.factors, X, columns)
+        if of_words is not None:
             loadings, own = prior.scale[:, None] * of_words, own_part(prior, of_words)
         target = Target(
             Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
@@ -205,7 +212,7 @@ class Gibbs(BaseInference):
                 self.progress(Progress(label, run.n_draws, run.min_ess, run.max_r_hat, run.finished, _state(run, mark)))
         weights, scales = run.draws()
         if self.sample_scale:
-            _warn_if_unbounded(scales, label)
+            warn_if_unbounded(scales, label)
         with_intercept = problem.intercept_prior is not None
         n_words = len(columns)
         intercept = weights[:, :, n_words].astype(np.float64) if with_intercept else np.zeros(weights.shape[:2])
@@ -216,20 +223,6 @@ class Gibbs(BaseInference):
         )
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
         return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
-
-    def _constant(
-        self, link: BaseLink, y: FloatArray, elsewhere: FloatArray
-    ) -> tuple[LabelDraws, tuple[float, float, int, bool]]:
-        """Draws that are all alike, of a label that has no posterior."""
-        share = (np.count_nonzero(y > 0.0) + 0.5) / (len(y) + 1.0)
-        low, high = -1e4, 1e4
-        for _ in range(100):  # where the link has this probability
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if float(link.probability(np.array([middle]))[0]) < share else (low, middle)
-        shape = (self.plan.chains, 1)
-        nothing = np.zeros((*shape, 0), dtype=np.float32)
-        drawn = LabelDraws(np.zeros(0, np.int64), elsewhere, nothing, np.full(shape, low), np.ones(shape))
-        return drawn, (0.0, 0.0, 0, True)
 
     def _fingerprint(self, target: Target) -> str:
         """Of all that decides what is drawn."""
@@ -250,39 +243,3 @@ def _state(run: Run, mark: str) -> Callable[[], State]:
         return meta | {"fingerprint": mark}, arrays
 
     return get
-
-
-def _warn_if_unbounded(scales: FloatArray, label: int) -> None:
-    """Say so where documents do not bound the global scale from above: its tail then is the half-Cauchy's, 1/g."""
-    largest, usual = float(scales.max()), float(np.median(scales))
-    if largest > _UNBOUNDED * usual:
-        warnings.warn(
-            f"the sampled scale of label {label} is {usual:.2g} at its median and up to {largest:.2g}: it "
-            "seems that words tell these documents apart without error, which leaves it no upper bound, and weights no "
-            "mean; read medians and intervals, or fix the scale (sample_scale=False)",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
-
-def _one_sided(y: FloatArray) -> bool:
-    return bool((y > 0.0).all() or (y < 0.0).all())
-
-
-def _too_few(link: BaseLink, y: FloatArray) -> bool:
-    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−df·documents)."""
-    fewest = min(np.count_nonzero(y > 0.0), np.count_nonzero(y < 0.0))
-    return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
-
-
-def _repeated(weight: FloatArray | None) -> IntArray | None:
-    """Rows such that each document is there as often as its weight says."""
-    if weight is None or bool((weight == 1.0).all()):
-        return None
-    counts = np.rint(weight)
-    if not np.array_equal(counts, weight):
-        raise NotSupportedError(
-            "inference 'gibbs' takes documents once, several times or not at all, and some sample weights are not "
-            "whole numbers; round them, or use inference 'coordinate'"
-        )
-    return np.repeat(np.arange(len(weight)), counts.astype(np.int64))

@@ -39,7 +39,7 @@ class GibbsPaper(Paper):
         return GibbsPaper(draws)
 
     def run(self, wanted: Collection[str], quick: bool, progress: Progress) -> Iterator[Result]:
-        """``quick``: 3 of the 50 resamplings; all readings and machines are run for 10 of 50, or for all 3."""
+        """``quick``: 3 of the 50 resamplings; all readings, models and machines are run for 10 of 50, or for all 3."""
         from textbayes.reproduce.gibbs import figures, measures, published, study, tables
         from textbayes.reproduce.gibbs.domains import documents
 
@@ -52,7 +52,9 @@ class GibbsPaper(Paper):
             n_beside = min(n, study.N_BESIDE) if own else 0
             if own == set(wanted).intersection(_TABLES):
                 n = n_beside
-            found: measures.Study = study.run_study(texts, range(n), self.draws, progress, n_beside=n_beside)
+            found: measures.Study = study.run_study(
+                texts, range(n), self.draws, progress, n_beside=n_beside, n_own=n_beside
+            )
             for part in (0, 1):
                 if f"table {part + 1}" in wanted:
                     yield tables.rates_table(found, part)

@@ -29,21 +29,26 @@ class Split(NamedTuple):
     test: IntArray
 
 
-def longest(lengths: IntArray, k: int = N_OF_DOMAIN) -> IntArray:
+def longest(lengths: IntArray, k: int = N_OF_DOMAIN, left_out: int = 0) -> IntArray:
     """The k longest documents of a domain, in the order of the corpus; of equally long ones the first.
+
+    ``left_out`` that are longer still are passed over.
 
     >>> longest(np.array([5, 9, 7, 9, 1]), 2)
     array([1, 3])
     """
-    if len(lengths) < k:
-        raise InputError(f"a domain has {len(lengths)} documents, the protocol needs {k}; is the corpus complete?")
-    return np.sort(np.argsort(-lengths, kind="stable")[:k])
+    if len(lengths) < left_out + k:
+        raise InputError(
+            f"a domain has {len(lengths)} documents, the protocol needs {left_out + k}; is the corpus complete?"
+        )
+    return np.sort(np.argsort(-lengths, kind="stable")[left_out : left_out + k])
 
 
 @lru_cache(maxsize=2)
-def documents(names: tuple[str, ...] = DOMAINS) -> Documents:
-    """The 60 longest modules of each domain; words of two modules or more, weighed (1 + ln tf)·ln((N + 1)/(n_i + 1)).
+def documents(of: tuple[tuple[str, int], ...] = tuple((name, 0) for name in DOMAINS)) -> Documents:
+    """The 60 longest modules of each domain, after those left out.
 
+    Words are those of two modules or more, weighed (1 + ln tf)·ln((N + 1)/(n_i + 1)).
     The paper's documents have more than 3,000 words each; the longest modules come closest. As there, the matrix is
     made of all documents before they are divided: the idf sees the words of test documents, never their domains.
     """
@@ -53,13 +58,14 @@ def documents(names: tuple[str, ...] = DOMAINS) -> Documents:
     corpus = load_corpus("openstax", extra=True)
     domain = np.array([labels[0] for labels in corpus.labels])
     rows = []
-    for name in names:
+    for name, left_out in of:
         of_domain = np.flatnonzero(domain == name)
-        rows.append(of_domain[longest(np.array([len(corpus.texts[row].split()) for row in of_domain]))])
+        lengths = np.array([len(corpus.texts[row].split()) for row in of_domain])
+        rows.append(of_domain[longest(lengths, left_out=left_out)])
     vectorizer = TextVectorizer(min_df=2)
     counts = vectorizer.fit_transform([corpus.texts[row] for row in np.concatenate(rows)])
     X = TermWeighting("tfidf").fit_transform(counts)
-    return Documents(X, np.repeat(np.arange(len(names)), N_OF_DOMAIN), np.asarray(vectorizer.get_feature_names_out()))
+    return Documents(X, np.repeat(np.arange(len(of)), N_OF_DOMAIN), np.asarray(vectorizer.get_feature_names_out()))
 
 
 def random_split(domain: IntArray, positive: int, resampling: int) -> Split:

@@ -13,8 +13,12 @@ DOMAINS = (
     *("mathematics", "chemistry", "computer_science", "psychology", "neuroscience"),
     *("economics", "physics", "electronics", "biology", "geology"),
 )
-# Domains that the paper does not have, for what must be chosen without looking at the others
-OTHER_DOMAINS = ("anatomy", "astronomy", "statistics", "us_history", "political_science", "sociology")
+# Ten domains of which no document is among those above, for what must be chosen without looking at them: the name, and
+# how many of its longest documents are left out.
+OTHER_DOCUMENTS = (
+    *(("physics", 60), ("biology", 60), ("economics", 60), ("electronics", 60), ("geology", 60)),
+    *(("anatomy", 0), ("astronomy", 0), ("statistics", 0), ("us_history", 0), ("sociology", 0)),
+)
 N_OF_DOMAIN = 60
 N_POSITIVE, N_NEGATIVE = 30, 270  # of the training part and of the test part alike
 N_WORDS, N_TOP = 800, 80

@@ -12,7 +12,6 @@ from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs, Progress, SampledPosterior
 from textbayes.links import make_link
 from textbayes.priors.base import BasePrior
-from textbayes.priors.gaussian import Gaussian
 from textbayes.priors.laplace import Laplace
 from textbayes.reproduce.gibbs.published import BURN_IN, ITERATIONS, LAMBDA, N_TOP
 
@@ -22,19 +21,15 @@ _CHAINS, _NEVER = 2, 1e12
 
 
 class Model(NamedTuple):
-    """Priors of the weights and, unless None, of an intercept."""
+    """Priors of the weights and, unless None, of an intercept; how many factors words share a priori."""
 
     prior: BasePrior
     intercept: BasePrior | None
+    factors: int | None = None
 
 
 PAPER = Model(Laplace(1.0 / np.sqrt(LAMBDA)), None)
 """η_j ~ Exp(λ/2) makes the prior of θ_j Laplace of rate √λ; the paper's predictor x'θ has no intercept."""
-
-
-def wide_model(scale: float) -> Model:
-    """No part of the paper: a Laplace prior of another scale, and an intercept of N(0, 10²)."""
-    return Model(Laplace(scale), Gaussian(10.0))
 
 
 class Fit(NamedTuple):
@@ -61,15 +56,22 @@ class Fit(NamedTuple):
         return self.posterior.draws.probability(X, PROBIT)[:, 0]
 
 
-def sample(X: Any, y: BoolArray, seed: int, draws: int | None = None, model: Model = PAPER) -> Fit:
+def sample(
+    X: Any,
+    y: BoolArray,
+    seed: int,
+    draws: int | None = None,
+    model: Model = PAPER,
+    target_ess: float = TARGET_ESS,
+) -> Fit:
     """The posterior of a probit model, by default the paper's.
 
-    Without ``draws`` the chains run until every weight and predictor watched is worth ``TARGET_ESS`` draws. With
+    Without ``draws`` the chains run until every weight and predictor watched is worth ``target_ess`` draws. With
     ``draws`` so many are kept in all, after a burn-in that has the paper's share of the iterations.
     """
     columns = sparse.csc_matrix(X)
     columns.indices = columns.indices.astype(np.int32)
-    problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], PROBIT, *model)
+    problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], PROBIT, model.prior, model.intercept)
     rounds: list[tuple[float, float]] = []
 
     def note(progress: Progress) -> None:
@@ -77,12 +79,12 @@ def sample(X: Any, y: BoolArray, seed: int, draws: int | None = None, model: Mod
 
     if draws is None:
         plan: dict[str, Any] = {
-            "warmup": WARMUP, "target_ess": TARGET_ESS, "max_r_hat": MAX_R_HAT, "max_draws": MAX_DRAWS
+            "warmup": WARMUP, "target_ess": target_ess, "max_r_hat": MAX_R_HAT, "max_draws": MAX_DRAWS
         }  # fmt: skip
     else:
         each = max(4, -(-draws // _CHAINS))
         plan = {"warmup": each * BURN_IN // (ITERATIONS - BURN_IN), "max_draws": each, "target_ess": _NEVER}
-    posterior = Gibbs(chains=_CHAINS, seed=seed, progress=note, **plan).run(problem)
+    posterior = Gibbs(chains=_CHAINS, seed=seed, factors=model.factors, progress=note, **plan).run(problem)
     return Fit(posterior, *rounds[-1])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
+from textbayes.reproduce.gibbs.own import THRESHOLD, own_fit, presence
 from textbayes.reproduce.gibbs.published import DOMAINS
 from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, kept_top, sample, top_words
 from textbayes.reproduce.gibbs.svm import Kernel, Machine, machine
 from textbayes.reproduce.results import Progress
 
-SPBM, SVM = "SPBM", "SVM"
-N_BESIDE = 10  # resamplings that are run by all readings and machines
+SPBM, SVM, OURS = "SPBM", "SVM", "ours"
+N_BESIDE = 10  # resamplings that are run by all readings, models and machines
 
 
 class Outcome(NamedTuple):
@@ -66,9 +67,13 @@ class Division(NamedTuple):
         """With some of the words only."""
         return self._replace(train=self.train[:, words], test=self.test[:, words])
 
+    def presence(self) -> Division:
+        """With 1 for a word that a document has, whatever its weight."""
+        return self._replace(train=presence(self.train), test=presence(self.test))
+
 
 class Methods:
-    """Decisions and probabilities of one method after the other, decided at ½."""
+    """Decisions and probabilities of one method after the other, decided at ½ unless said otherwise."""
 
     def __init__(self, division: Division) -> None:
         self.division = division
@@ -83,39 +88,50 @@ class Methods:
         """P(y = 1) = Φ(eta)."""
         self.decided[name], self.probability[name] = (train > 0.0, test > 0.0), PROBIT.probability(test)
 
-    def add_probabilities(self, name: str, train: FloatArray, test: FloatArray) -> None:
-        self.decided[name], self.probability[name] = (train > 0.5, test > 0.5), test
+    def add_probabilities(self, name: str, parts: Iterable[FloatArray], threshold: float = 0.5) -> None:
+        train, test = parts
+        self.decided[name], self.probability[name] = (train > threshold, test > threshold), test
 
-    def add_refit(self, name: str, fit: Fit, division: Division) -> None:
+    def add_refit(self, name: str, fit: Fit, division: Division, threshold: float = 0.5) -> None:
         """A model of the top words alone, at its posterior means and averaged."""
-        self.add_predictors(name, *map(fit.predictor, division.parts))
-        self.add_probabilities(f"{name}, averaged", *map(fit.averaged, division.parts))
+        plug_in = [PROBIT.probability(fit.predictor(part)) for part in division.parts]
+        self.add_probabilities(name, plug_in, threshold)
+        self.add_probabilities(f"{name}, averaged", map(fit.averaged, division.parts), threshold)
 
     def add_machine(self, name: str, found: Machine) -> None:
         self.decided[name], self.probability[name] = (found.train > 0.0, found.test > 0.0), found.probability
 
 
 def one_domain(
-    documents: Documents, positive: int, resampling: int, draws: int | None = None, beside: bool = True
+    documents: Documents,
+    positive: int,
+    resampling: int,
+    draws: int | None = None,
+    beside: bool = True,
+    own: bool = True,
 ) -> Outcome:
-    """One domain in one division. ``beside`` runs the other readings and machines too, for Tables 2a, 2b."""
+    """One domain in one division. For Tables 2a, 2b: other readings and machines (``beside``), a model of ``own``."""
     division = Division.of(documents, positive, resampling)
     methods, y = Methods(division), division.truth[0]
     fit = sample(division.train, y, division.seed, draws)
     methods.add_weights(SPBM, kept_top(fit.mean))
     methods.add_weights("all words", fit.mean)
-    methods.add_probabilities("all words, averaged", *map(fit.averaged, division.parts))
+    methods.add_probabilities("all words, averaged", map(fit.averaged, division.parts))
     _add_machine(methods, SVM, "rbf", chosen=True)
     if beside:
         top = top_words(fit.mean)
         drawn = fit.posterior.draws.labels[0].flat[:, top].astype(np.float64)
         few = division.take(top)
         averaged = [PROBIT.probability(part @ drawn.T).mean(axis=1) for part in few.parts]
-        methods.add_probabilities("averaged", *averaged)
+        methods.add_probabilities("averaged", averaged)
         methods.add_refit("refit", sample(few.train, y, division.seed, draws), few)
         _add_machine(methods, "SVM, linear", "linear", chosen=True)
         _add_machine(methods, "SVM, every word", "rbf", chosen=False)
         _add_machine(methods, "SVM, every word, linear", "linear", chosen=False)
+    if own:
+        present = division.presence()
+        words, refit = own_fit(present.train, y, division.seed, draws)
+        methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
     chains = fit.posterior.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
     by_chain = [division.test @ kept_top(mean) > 0.0 for mean in chains]
     return Outcome(
@@ -131,16 +147,24 @@ def _add_machine(methods: Methods, name: str, kernel: Kernel, chosen: bool) -> N
 
 
 def run_study(
-    documents: Documents, resamplings: Sequence[int], draws: int | None, report: Progress, n_beside: int = N_BESIDE
+    documents: Documents,
+    resamplings: Sequence[int],
+    draws: int | None,
+    report: Progress,
+    n_beside: int = N_BESIDE,
+    n_own: int = N_BESIDE,
 ) -> list[list[Outcome]]:
-    """Outcomes by resampling and domain; the first ``n_beside`` resamplings with all readings and machines."""
+    """Outcomes by resampling and domain.
+
+    The first ``n_beside`` resamplings are run by all readings and machines, the first ``n_own`` by our own model.
+    """
     n_domains = int(documents.domain.max()) + 1
     tasks = [(resampling, positive) for resampling in resamplings for positive in range(n_domains)]
-    beside = set(list(resamplings)[:n_beside])
+    beside, own = (set(list(resamplings)[:n]) for n in (n_beside, n_own))
     report("resamplings × domains", 0, len(tasks))
 
     def one(task: tuple[int, int]) -> Outcome:
-        return one_domain(documents, task[1], task[0], draws, task[0] in beside)
+        return one_domain(documents, task[1], task[0], draws, task[0] in beside, task[0] in own)
 
     found = []
     # One BLAS thread each: the threads are over the tasks.

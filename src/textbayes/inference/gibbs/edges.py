@@ -1,0 +1,64 @@
+"""Where there is no posterior, or none with a mean; and documents that count several times, or not at all."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from textbayes.core.errors import NotSupportedError
+from textbayes.core.types import FloatArray, IntArray
+from textbayes.inference.gibbs.draws import LabelDraws
+from textbayes.links.base import BaseLink
+
+_UNBOUNDED = 100.0  # largest global scale over the median: hundreds of draws of a half-Cauchy tail get there, no others
+
+
+def constant_draws(link: BaseLink, y: FloatArray, elsewhere: FloatArray, chains: int) -> LabelDraws:
+    """Draws that are all alike, of a label that has no posterior; its words are at the means ``elsewhere``."""
+    share = (np.count_nonzero(y > 0.0) + 0.5) / (len(y) + 1.0)
+    low, high = -1e4, 1e4
+    for _ in range(100):  # where the link has this probability
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if float(link.probability(np.array([middle]))[0]) < share else (low, middle)
+    shape = (chains, 1)
+    nothing = np.zeros((*shape, 0), dtype=np.float32)
+    return LabelDraws(np.zeros(0, np.int64), elsewhere, nothing, np.full(shape, low), np.ones(shape))
+
+
+def warn_if_unbounded(scales: FloatArray, label: int) -> None:
+    """Say so where documents do not bound the global scale from above: its tail then is the half-Cauchy's, 1/g."""
+    largest, usual = float(scales.max()), float(np.median(scales))
+    if largest > _UNBOUNDED * usual:
+        warnings.warn(
+            f"the sampled scale of label {label} is {usual:.2g} at its median and up to {largest:.2g}: it "
+            "seems that words tell these documents apart without error, which leaves it no upper bound, and weights no "
+            "mean; read medians and intervals, or fix the scale (sample_scale=False)",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def one_sided(y: FloatArray) -> bool:
+    """Whether all documents are on one side."""
+    return bool((y > 0.0).all() or (y < 0.0).all())
+
+
+def too_few(link: BaseLink, y: FloatArray) -> bool:
+    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−df·documents)."""
+    fewest = min(np.count_nonzero(y > 0.0), np.count_nonzero(y < 0.0))
+    return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
+
+
+def repeated(weight: FloatArray | None) -> IntArray | None:
+    """Rows such that each document is there as often as its weight says."""
+    if weight is None or bool((weight == 1.0).all()):
+        return None
+    counts = np.rint(weight)
+    if not np.array_equal(counts, weight):
+        raise NotSupportedError(
+            "inference 'gibbs' takes documents once, several times or not at all, and some sample weights are not "
+            "whole numbers; round them, or use inference 'coordinate'"
+        )
+    return np.repeat(np.arange(len(weight)), counts.astype(np.int64))
