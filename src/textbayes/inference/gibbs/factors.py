@@ -40,8 +40,8 @@ def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int 
     rank : int
         Components, fewer than documents and words.
     share : float in (0, 1)
-        Of the prior variance that may be common to several words. Components are few, so less than this is common; the
-        default is what gave the best held-out probabilities in ``benchmarks/bench_gibbs_quality.py --other``.
+        Of the prior variance that may be common to several words. Components are few, so less than this is common. The
+        default was chosen on the documents of ``benchmarks/bench_gibbs_quality.py --other``.
     seed : int
         Of the iterative decomposition's start.
 
