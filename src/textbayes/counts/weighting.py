@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_choice
+from textbayes.counts.base import Estimate, positive
 from textbayes.counts.statistics import CountSums
+from textbayes.counts.summed import SummedModel
 
 WEIGHTINGS = ("counts", "tfidf")
 
 
 def check_weighting(weighting: str) -> None:
+    """Refuse a weighting that there is not."""
     check_choice("weighting", weighting, WEIGHTINGS)
+
+
+class WeighedModel(SummedModel[Estimate]):
+    """A model with pseudo-counts that may weigh the evidence of words; both are fields of the models themselves."""
+
+    pseudo_counts: Any
+    weighting: str
+
+    def __post_init__(self) -> None:
+        check_weighting(self.weighting)
+        positive(self.pseudo_counts, "pseudo_counts")
+
+    @property
+    def presence(self) -> bool:
+        return self.weighting == "tfidf"
 
 
 def word_weights(weighting: str, stats: CountSums) -> FloatArray:

@@ -10,11 +10,10 @@ from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import FloatArray
-from textbayes.counts.base import per_class_and_word, positive
+from textbayes.counts.base import per_class_and_word
 from textbayes.counts.models import count_models
 from textbayes.counts.statistics import CountSums
-from textbayes.counts.summed import SummedModel
-from textbayes.counts.weighting import check_weighting, word_weights
+from textbayes.counts.weighting import WeighedModel, word_weights
 
 
 class ComplementWeights(NamedTuple):
@@ -25,7 +24,7 @@ class ComplementWeights(NamedTuple):
 
 @count_models.register("complement")
 @dataclass(frozen=True, eq=False)
-class Complement(SummedModel[ComplementWeights]):
+class Complement(WeighedModel[ComplementWeights]):
     """Score −Σ_w x_w ln[(N_w,not c + α)/Σ_v (N_v,not c + α)]: steadier than the multinomial where classes are unequal.
 
     It ranks classes; it is no distribution of counts, so its probabilities are a matter of convention.
@@ -46,14 +45,6 @@ class Complement(SummedModel[ComplementWeights]):
 
     name = "complement"
     estimate_class = ComplementWeights
-
-    def __post_init__(self) -> None:
-        check_weighting(self.weighting)
-        positive(self.pseudo_counts, "pseudo_counts")
-
-    @property
-    def presence(self) -> bool:
-        return self.weighting == "tfidf"
 
     def estimate(self, stats: CountSums) -> ComplementWeights:
         idf = word_weights(self.weighting, stats)

@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.types import FloatArray, Matrix
-from textbayes.counts.base import per_class_and_word, positive, row_sums
+from textbayes.counts.base import per_class_and_word, row_sums
 from textbayes.counts.models import count_models
 from textbayes.counts.statistics import CountSums
-from textbayes.counts.summed import SummedModel
-from textbayes.counts.weighting import check_weighting, word_weights
+from textbayes.counts.weighting import WeighedModel, word_weights
 
 
 class Shares(NamedTuple):
@@ -25,7 +24,7 @@ class Shares(NamedTuple):
 
 @count_models.register("multinomial")
 @dataclass(frozen=True, eq=False)
-class Multinomial(SummedModel[Shares]):
+class Multinomial(WeighedModel[Shares]):
     """θ_wc = (N_wc + α)/Σ_v (N_vc + α), the most used model of text and the paper's baseline.
 
     Parameters
@@ -49,14 +48,6 @@ class Multinomial(SummedModel[Shares]):
 
     name = "multinomial"
     estimate_class = Shares
-
-    def __post_init__(self) -> None:
-        check_weighting(self.weighting)
-        positive(self.pseudo_counts, "pseudo_counts")
-
-    @property
-    def presence(self) -> bool:
-        return self.weighting == "tfidf"
 
     def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
         if self.length_correction:

@@ -82,11 +82,7 @@ class Methods:
 
     def add_weights(self, name: str, weights: FloatArray) -> None:
         """P(y = 1) = Φ(x'w)."""
-        self.add_predictors(name, *(part @ weights for part in self.division.parts))
-
-    def add_predictors(self, name: str, train: FloatArray, test: FloatArray) -> None:
-        """P(y = 1) = Φ(eta)."""
-        self.decided[name], self.probability[name] = (train > 0.0, test > 0.0), PROBIT.probability(test)
+        self.add_probabilities(name, [PROBIT.probability(part @ weights) for part in self.division.parts])
 
     def add_probabilities(self, name: str, parts: Iterable[FloatArray], threshold: float = 0.5) -> None:
         train, test = parts
