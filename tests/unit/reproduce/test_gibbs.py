@@ -18,7 +18,7 @@ from textbayes.reproduce.gibbs import (
     domains,
     figures,
     measures,
-    own,
+    presence_model,
     published,
     sampling,
     study,
@@ -102,26 +102,27 @@ def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(document
 
 
 def test_our_own_model_gives_every_word_the_same_say_and_the_predictor_its_spread(documents):
-    X = own.presence(documents.X[::3])
+    X = presence_model.presence(documents.X[::3])
     assert np.array_equal(X.toarray(), (documents.X[::3].toarray() > 0.0).astype(float))
-    np.testing.assert_allclose(own.column_spread(X), X.toarray().std(axis=0, ddof=1), rtol=1e-12)
-    prior = own.even_prior(X, 4.0)
+    np.testing.assert_allclose(presence_model.column_spread(X), X.toarray().std(axis=0, ddof=1), rtol=1e-12)
+    prior = presence_model.even_prior(X, 4.0)
     drawn = prior.scale * np.random.default_rng(0).standard_normal((20_000, X.shape[1]))
     eta = X.toarray() @ drawn.T
     between = eta.var(axis=0, ddof=1).mean()  # of the documents about their mean, over draws of the prior
     assert between == pytest.approx(16.0, rel=0.05)
     constant = sparse.csr_matrix(np.ones((50, 3)))
-    assert np.isfinite(own.even_prior(constant, 4.0).scale).all()  # a word of every document is no division by zero
+    # A word of every document is no division by zero.
+    assert np.isfinite(presence_model.even_prior(constant, 4.0).scale).all()
 
 
 def test_our_own_model_keeps_the_top_words_and_fits_them_with_factors(documents):
     split = domains.random_split(documents.domain, 6, 0)
-    X, y = own.presence(documents.X[split.train]), documents.domain[split.train] == 6
-    top, fit = own.own_fit(X, y, 3, 200)
+    X, y = presence_model.presence(documents.X[split.train]), documents.domain[split.train] == 6
+    top, fit = presence_model.own_fit(X, y, 3, 200)
     assert len(set(top)) == 80
     assert set(range(30, 35)) <= set(top)  # the words of that domain
     assert fit.mean.shape == (80,)
-    test = own.presence(documents.X[split.test])[:, top]
+    test = presence_model.presence(documents.X[split.test])[:, top]
     truth = documents.domain[split.test] == 6
     assert fit.averaged(test)[truth].mean() > fit.averaged(test)[~truth].mean() + 0.2
     found = study.one_domain(documents, 6, 0, draws=40, beside=False)
@@ -134,7 +135,7 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_factors(documents)
         "all words, averaged",
     }
     for method in (study.OURS, "ours, averaged"):
-        assert np.array_equal(found.decided[method][1], found.probability[method] > own.THRESHOLD)
+        assert np.array_equal(found.decided[method][1], found.probability[method] > presence_model.THRESHOLD)
 
 
 def test_by_default_chains_run_until_they_are_worth_enough(documents):

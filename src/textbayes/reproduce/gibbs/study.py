@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
-from textbayes.reproduce.gibbs.own import THRESHOLD, own_fit, presence
+from textbayes.reproduce.gibbs.presence_model import THRESHOLD, own_fit, presence
 from textbayes.reproduce.gibbs.published import DOMAINS
 from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, kept_top, sample, top_words
 from textbayes.reproduce.gibbs.svm import Kernel, Machine, machine

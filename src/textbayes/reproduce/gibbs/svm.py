@@ -94,6 +94,14 @@ def platt_scaling(decision: FloatArray, y: BoolArray) -> Callable[[FloatArray], 
         value = -(target * special.log_expit(-linear) + (1.0 - target) * special.log_expit(linear)).sum()
         return float(value), np.array([residual @ decision, residual.sum()])
 
+    def curvature(at: FloatArray) -> FloatArray:
+        linear = at[0] * decision + at[1]
+        weight = special.expit(linear) * special.expit(-linear)
+        mixed = weight @ decision
+        return np.array([[weight @ decision**2, mixed], [mixed, weight.sum()]])
+
     start = np.array([0.0, np.log((n_out + 1.0) / (n_in + 1.0))])
-    a, b = optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-8}).x
+    # By Newton's steps: BFGS silences warnings of its line search, which is not safe where machines run in threads.
+    found = optimize.minimize(loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-8})
+    a, b = found.x
     return lambda f: np.asarray(special.expit(-(a * f + b)))

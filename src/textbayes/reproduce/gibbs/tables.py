@@ -9,7 +9,7 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.reproduce.gibbs import published
 from textbayes.reproduce.gibbs.measures import LOSSES, PARTS, Study, having, losses, monte_carlo, rates, standard_error
-from textbayes.reproduce.gibbs.own import THRESHOLD
+from textbayes.reproduce.gibbs.presence_model import THRESHOLD
 from textbayes.reproduce.gibbs.study import OURS, SPBM, SVM
 from textbayes.reproduce.results import Cell, Table
 
