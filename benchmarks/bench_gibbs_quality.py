@@ -1,4 +1,4 @@
-"""Sampled probit models beside an SVM under the protocol of Madahian & Faghihi (2014), on OpenStax modules.
+"""Sampled models beside an SVM under the protocol of Madahian & Faghihi (2014), on OpenStax modules.
 
 Ten domains, 50 divisions of 600 modules into 300 and 300, 800 words by t-test, top 80 by posterior mean; a support
 vector machine with the defaults of R's kernlab beside it. The bars: mean sensitivity and mean specificity both at least

@@ -151,6 +151,20 @@ def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp
     np.testing.assert_array_equal(again.coef_, load_model(tmp_path / "factors.tb").coef_)
 
 
+def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_path):
+    pytest.importorskip("polyagamma", reason="needs the extra gibbs")
+    model = tmp_path / "m.tb"
+    run("train", write(documents), "-o", model, *SHORT, "--link", "logit", "--judges", "30")
+    found = load_model(model)
+    assert found.classifier[0].inference.judges == 30
+    again = found.fit([doc["text"] for doc in documents], [doc["labels"] for doc in documents])
+    np.testing.assert_array_equal(again.coef_, load_model(model).coef_)
+    failed = run(
+        "train", write(documents), "-o", tmp_path / "p.tb", *SHORT, "--link", "probit", "--judges", "2", code=1
+    )
+    assert "with the link 'logit' alone; use that, or --judges 1" in failed.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -159,6 +173,7 @@ def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp
         (("--plug-in",), "--plug-in is a setting of the sampler"),
         (("--checkpoint", "run"), "--checkpoint is a setting of the sampler"),
         (("--factors", "3"), "--factors is a setting of the sampler"),
+        (("--judges", "3"), "--judges is a setting of the sampler"),
         (("--inference", "gibbs", "--chains", "0"), "--chains"),
     ],
 )

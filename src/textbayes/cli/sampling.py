@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textbayes.linear import BayesLinearClassifier
 
 _INTERCEPT_SCALE = 10.0
-_NAMES = ("max_draws", "chains", "warmup", "target_ess", "factors", "keep_draws", "plug_in", "checkpoint")
+_NAMES = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges", "keep_draws", "plug_in", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class SamplingChoices:
     warmup: int | None
     target_ess: float | None
     factors: int | None
+    judges: int | None
     keep_draws: int | None
     plug_in: bool
     checkpoint: str | None
@@ -49,7 +50,7 @@ class SamplingChoices:
         """The sampler with these settings."""
         from textbayes.inference.gibbs import Gibbs
 
-        names = ("max_draws", "chains", "warmup", "target_ess", "factors")
+        names = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges")
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return Gibbs(seed=seed, **given)
 
@@ -73,7 +74,7 @@ class SamplingChoices:
         from textbayes.draws_file import RunFolder
 
         settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
-        settings["plug-in"] = self.plug_in
+        settings |= {"judges": self.judges, "plug-in": self.plug_in}
         about = {name: json.dumps(value, default=str) for name, value in settings.items()}
         about |= {"texts": _digest(given.texts), "labels": _digest(given.labels), "version of textbayes": __version__}
         folder = RunFolder(self.checkpoint, about)
@@ -133,6 +134,11 @@ _OPTIONS = (
         "--factors",
         type=click.IntRange(min=1),
         help="With gibbs: weights of words that go together in texts go together a priori, by so many factors; try 20.",
+    ),
+    click.option(
+        "--judges",
+        type=click.IntRange(min=1),
+        help="With gibbs and link logit: labels are beyond doubt, as if so many judges agreed on each; try 3.",
     ),
     click.option(
         "--keep-draws", type=click.IntRange(min=1), help="With gibbs: draws of each label in the model file; 1,000."

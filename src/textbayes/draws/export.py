@@ -133,7 +133,9 @@ def _observed(model: Any, documents: Any, y: Any, space: Any, chosen: IntArray) 
         X = model.weighting_.transform(model.vectorizer_.transform(list(documents)))
     else:
         X = model._checked(documents)
-    indicator, _ = encode_labels(as_labels(y), space.classes.tolist())
+    indicator, given = encode_labels(as_labels(y), space.classes.tolist())
+    if given.kind != space.kind:
+        raise InputError(f"y is {given.kind} and the model {space.kind}; pass labels as it was fitted with")
     check_same_length(X, "documents", indicator, "y")
     return _Observed(X, indicator[:, chosen])
 

@@ -121,6 +121,7 @@ def test_texts_of_a_categorizer():
         ({"documents": X}, "go together"),
         ({"y": Y}, "go together"),
         ({"documents": X, "y": Y[:-1]}, "60"),
+        ({"documents": X, "y": Y[:, 0]}, "y is binary and the model multilabel; pass labels as it was fitted with"),
         ({"labels": ["nothing"]}, "label 'nothing' is not one of the model's"),
         ({"words": ["x"]}, "word 'x' is not one of the model's"),
         ({"words": []}, "no word is named"),

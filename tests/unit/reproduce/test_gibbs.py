@@ -27,6 +27,8 @@ from textbayes.reproduce.gibbs import (
 )
 from textbayes.reproduce.results import Figure, Table, silent
 
+pytest.importorskip("polyagamma", reason="our own model, beside the paper's, has the logit link")
+
 N_WORDS = 90
 
 
@@ -97,7 +99,7 @@ def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(document
     drawn = fit.posterior.draws.labels[0]
     eta = X.toarray() @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)
     assert drawn.intercept.std() > 0.0
-    np.testing.assert_allclose(fit.predictor(X), eta.mean(axis=1), atol=1e-5)
+    np.testing.assert_allclose(fit.plug_in(X), special.ndtr(eta.mean(axis=1)), atol=1e-5)
     np.testing.assert_allclose(fit.averaged(X), special.ndtr(eta).mean(axis=1), atol=1e-5)
 
 
@@ -115,7 +117,7 @@ def test_our_own_model_gives_every_word_the_same_say_and_the_predictor_its_sprea
     assert np.isfinite(presence_model.even_prior(constant, 4.0).scale).all()
 
 
-def test_our_own_model_keeps_the_top_words_and_fits_them_with_factors(documents):
+def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
     split = domains.random_split(documents.domain, 6, 0)
     X, y = presence_model.presence(documents.X[split.train]), documents.domain[split.train] == 6
     top, fit = presence_model.own_fit(X, y, 3, 200)
@@ -125,6 +127,10 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_factors(documents)
     test = presence_model.presence(documents.X[split.test])[:, top]
     truth = documents.domain[split.test] == 6
     assert fit.averaged(test)[truth].mean() > fit.averaged(test)[~truth].mean() + 0.2
+    drawn = fit.posterior.draws.labels[0]
+    eta = (test @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)) / presence_model.JUDGES  # of one of them
+    yes, no = (special.expit(side * eta) ** presence_model.JUDGES for side in (1.0, -1.0))
+    np.testing.assert_allclose(fit.averaged(test), (yes / (yes + no)).mean(axis=1), atol=1e-5)
     found = study.one_domain(documents, 6, 0, draws=40, beside=False)
     assert set(found.decided) == {
         study.SPBM,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.latent import make_latent
 from textbayes.inference.gibbs.scales import Scales
@@ -19,9 +19,10 @@ METHODS = ("auto", "sweeps", "words", "documents")
 
 
 class Target(NamedTuple):
-    """The posterior of one label: documents of weight one, and the prior of its words.
+    """The posterior of one label: documents, and the prior of its words.
 
-    ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``).
+    ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``). ``counts``
+    (n_docs,), where given, says how many times each document counts; only for links that take it (``latent.py``).
     """
 
     design: Design
@@ -31,6 +32,7 @@ class Target(NamedTuple):
     intercept_prior: BasePrior | None
     sampled_scale: bool
     loadings: FloatArray | None = None
+    counts: IntArray | None = None
 
 
 class Chain:
@@ -61,7 +63,7 @@ class Chain:
             design = self._design = target.design.with_factors(target.loadings, n_words)
             n_factors = target.loadings.shape[1]
         self._scales = Scales(target.prior, target.intercept_prior, n_words, target.sampled_scale, n_factors)
-        self._latent = make_latent(target.link, target.y)
+        self._latent = make_latent(target.link, target.y, target.counts)
         self._joint = JointDraw(design, method if method in ("words", "documents") else None)
         self._joint_period = self._joint.period if joint_period is None else joint_period
         self._base = design.times(self._scales.mean)

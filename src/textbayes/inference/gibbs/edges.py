@@ -51,8 +51,8 @@ def too_few(link: BaseLink, y: FloatArray) -> bool:
     return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
 
 
-def repeated(weight: FloatArray | None) -> IntArray | None:
-    """Rows such that each document is there as often as its weight says."""
+def whole_counts(weight: FloatArray | None) -> IntArray | None:
+    """How many times each document counts, as its weight says; None where all count once."""
     if weight is None or bool((weight == 1.0).all()):
         return None
     counts = np.rint(weight)
@@ -61,4 +61,4 @@ def repeated(weight: FloatArray | None) -> IntArray | None:
             "inference 'gibbs' takes documents once, several times or not at all, and some sample weights are not "
             "whole numbers; round them, or use inference 'coordinate'"
         )
-    return np.repeat(np.arange(len(weight)), counts.astype(np.int64))
+    return counts.astype(np.int64)

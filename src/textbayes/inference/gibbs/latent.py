@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference.gibbs.latent_base import Latent
 from textbayes.inference.gibbs.latent_normal import LogitLatent, ProbitLatent, StudentLatent
 from textbayes.inference.gibbs.latent_slack import AnyLatent, SkewLatent
@@ -65,14 +65,19 @@ class FlipLatent(Latent):
         self._base.restore(arrays)
 
 
-def make_latent(link: BaseLink, y: FloatArray) -> Latent:
-    """The latent form of a link for outcomes y ∈ {−1, +1}."""
+def takes_counts(link: BaseLink) -> bool:
+    """Whether documents that count several times cost what others do; of other links they are repeated."""
+    return link.name == "logit"
+
+
+def make_latent(link: BaseLink, y: FloatArray, counts: IntArray | None = None) -> Latent:
+    """The latent form of a link for outcomes y ∈ {−1, +1}, which count so many times where the link takes counts."""
     if isinstance(link, Flip):
         return FlipLatent(y, link)
     if link.name == "probit" or (link.name == "student_t" and np.isinf(link.params()["df"])):
         return ProbitLatent(y, link)
     if link.name == "logit":
-        return LogitLatent(y, link)
+        return LogitLatent(y, link, counts)
     if link.name == "student_t":
         return StudentLatent(y, link)
     return SkewLatent(y, link) if link.name == "skew_t" else AnyLatent(y, link)

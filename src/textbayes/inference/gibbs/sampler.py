@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference import inferences
@@ -19,8 +19,9 @@ from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import METHODS, Target
 from textbayes.inference.gibbs.draws import Draws, LabelDraws
-from textbayes.inference.gibbs.edges import constant_draws, one_sided, repeated, too_few, warn_if_unbounded
+from textbayes.inference.gibbs.edges import constant_draws, one_sided, too_few, warn_if_unbounded, whole_counts
 from textbayes.inference.gibbs.factors import loadings_of, own_part
+from textbayes.inference.gibbs.latent import takes_counts
 from textbayes.inference.gibbs.running import Plan, Progress, Run
 from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.links.base import BaseLink
@@ -68,6 +69,8 @@ class Gibbs(BaseInference):
     factors : int or array (n_features, k), optional
         A prior covariance between words: loadings on k factors that they share, or k itself, and the loadings are those
         that ``cooccurrence_factors`` finds in the documents fitted.
+    judges : int
+        Every label is one that so many independent judges agree on, see Notes; for the logit link.
     progress : callable, optional
         Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``textbayes.draws_file``).
     resume : mapping of label to state, optional
@@ -86,10 +89,18 @@ class Gibbs(BaseInference):
 
     With ``factors`` the weights of words that go together in documents go together a priori; see ``factors.py``.
 
+    With ``judges`` S > 1, labels are beyond doubt: S judges who decide independently, each by the log-odds eta, said
+    the same, which has the likelihood σ(y·eta)^S. Where they agree on a new document, its label has the log-odds S·eta:
+    draws are kept of S times the weights, so that they are log-odds of labels as ever. The prior is that of one judge's
+    weights. Where words are many and documents few, plain likelihoods make averaged probabilities too cautious, as if
+    every document fitted might have got the other label; this makes up for it. That a new document will be agreed on is
+    not taken for news of the weights.
+
     References
     ----------
     Albert & Chib (1993), JASA 88; Hans (2009), Biometrika 96; Damien, Wakefield & Walker (1999), JRSS B 61; Yu & Meng
-    (2011), JCGS 20; Bhattacharya, Chakraborty & Mallick (2016), Biometrika 103.
+    (2011), JCGS 20; Bhattacharya, Chakraborty & Mallick (2016), Biometrika 103; Aitchison (2021), A statistical theory
+    of cold posteriors in deep neural networks, ICLR (judges).
 
     Examples
     --------
@@ -120,12 +131,14 @@ class Gibbs(BaseInference):
         sample_scale: bool = False,
         method: str = "auto",
         factors: FloatArray | int | None = None,
+        judges: int = 1,
         progress: Callable[[Progress], None] | None = None,
         resume: Mapping[int, State] | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs)
         for name, value, least in (
-            ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1)
+            ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1),
+            ("judges", judges, 1),
         ):  # fmt: skip
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
@@ -138,13 +151,16 @@ class Gibbs(BaseInference):
         check_choice("method", method, METHODS)
         self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
         self.seed, self.sample_scale, self.method = seed, sample_scale, method
-        self.factors, self.progress, self.resume = factors, progress, resume
+        self.factors, self.judges, self.progress, self.resume = factors, int(judges), progress, resume
 
     @property
     def plain_settings(self) -> dict[str, Any]:
         """What decides the draws beside the plan, as numbers and words that can be written down."""
         factors = self.factors if self.factors is None else np.asarray(self.factors).tolist()
-        return {"seed": self.seed, "sample_scale": self.sample_scale, "method": self.method, "factors": factors}
+        return {
+            "seed": self.seed, "sample_scale": self.sample_scale, "method": self.method, "factors": factors,
+            "judges": self.judges,
+        }  # fmt: skip
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
@@ -154,17 +170,20 @@ class Gibbs(BaseInference):
     def run(self, problem: Problem, start: Posterior | None = None) -> SampledPosterior:
         self.check(problem.link, problem.prior)
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
-        rows = repeated(problem.sample_weight)
-        X = problem.X if rows is None else sparse.csc_matrix(problem.X.tocsr()[rows])
-        y = problem.y if rows is None else problem.y[rows]
+        if self.judges > 1 and not takes_counts(problem.link):
+            raise NotSupportedError(
+                f"judges={self.judges} with link {problem.link.name!r} is not supported: the log-odds of labels that "
+                "judges agree on are a multiple of one judge's with the link 'logit' alone; use that, or judges=1"
+            )
+        problem, counts = _counted(problem)
         labels, ends = [], []
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
-            for label in range(y.shape[1]):
-                drawn, end = self._label(problem, X, np.ascontiguousarray(y[:, label]), label, start, pool)
+            for label in range(problem.y.shape[1]):
+                drawn, end = self._label(problem, counts, label, start, pool)
                 labels.append(drawn)
                 ends.append(end)
-        draws = Draws(labels, X.shape[1])
+        draws = Draws(labels, problem.X.shape[1])
         columns = [np.array(column) for column in zip(*ends, strict=True)]
         info = FitInfo(columns[0], columns[1], columns[2].astype(np.int64), columns[3].astype(np.bool_))
         posterior = SampledPosterior(draws.mean(), draws.intercept(), draws.variance(), info)
@@ -172,16 +191,20 @@ class Gibbs(BaseInference):
         return posterior
 
     def _label(
-        self, problem: Problem, X: Any, y: FloatArray, label: int, start: Posterior | None, pool: ThreadPoolExecutor
+        self, problem: Problem, counts: IntArray | None, label: int, start: Posterior | None, pool: ThreadPoolExecutor
     ) -> tuple[LabelDraws, tuple[float, float, int, bool]]:
+        X, y = problem.X, np.ascontiguousarray(problem.y[:, label])
         n_features = X.shape[1]
         prior = problem.prior.for_label(label, n_features)
-        elsewhere = np.array(np.broadcast_to(prior.mean, (n_features,)))
+        elsewhere = self.judges * np.array(np.broadcast_to(prior.mean, (n_features,)))
         columns: IntArray = np.arange(n_features) if problem.words is None else np.flatnonzero(problem.words[label])
         of_intercept = problem.intercept_prior_of(label)
         free = of_intercept is not None and bool(np.isinf(of_intercept.scale).any())
         if free and (one_sided(y) or too_few(problem.link, y)):
-            return constant_draws(problem.link, y, elsewhere, self.plan.chains), (0.0, 0.0, 0, True)
+            copies = y if counts is None else np.repeat(y, counts)
+            return constant_draws(problem.link, copies, elsewhere, self.plan.chains), (0.0, 0.0, 0, True)
+        if self.judges > 1:
+            counts = self.judges * (np.ones(len(y), dtype=np.int64) if counts is None else counts)
         if problem.words is not None:
             prior = prior.take(columns)
         loadings, own = None, prior
@@ -190,11 +213,11 @@ class Gibbs(BaseInference):
             loadings, own = prior.scale[:, None] * of_words, own_part(prior, of_words)
         target = Target(
             Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
-            y, problem.link, own, of_intercept, self.sample_scale, loadings,
+            y, problem.link, own, of_intercept, self.sample_scale, loadings, counts,
         )  # fmt: skip
         at = None
         if start is not None:
-            at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns]
+            at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns] / self.judges
         seeds = np.random.SeedSequence([self.seed, label]).spawn(self.plan.chains)
         run = Run(target, seeds, self.plan, self.method, at)
         mark = self._fingerprint(target)
@@ -215,12 +238,14 @@ class Gibbs(BaseInference):
             warn_if_unbounded(scales, label)
         with_intercept = problem.intercept_prior is not None
         n_words = len(columns)
+        mean = weights.mean(axis=(0, 1), dtype=np.float64)
+        log_prob = target.link.log_prob(target.design.times(mean), y)
+        objective = float(
+            prior.penalty(mean[:n_words]).sum() - (log_prob if counts is None else counts * log_prob).sum()
+        )
+        weights = weights if self.judges == 1 else self.judges * weights
         intercept = weights[:, :, n_words].astype(np.float64) if with_intercept else np.zeros(weights.shape[:2])
         drawn = LabelDraws(columns, elsewhere, np.ascontiguousarray(weights[:, :, :n_words]), intercept, scales)
-        mean = weights.mean(axis=(0, 1), dtype=np.float64)
-        objective = float(
-            prior.penalty(mean[:n_words]).sum() - target.link.log_prob(target.design.times(mean), y).sum()
-        )
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
         return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
 
@@ -230,11 +255,22 @@ class Gibbs(BaseInference):
         of_intercept = target.intercept_prior
         priors = [target.prior] if of_intercept is None else [target.prior, of_intercept]
         values = [value for prior in priors for value in vars(prior).values()]
-        values += [] if target.loadings is None else [target.loadings]
+        values += [given for given in (target.loadings, target.counts) if given is not None]
         for array in (*target.design[:3], target.y, *values):
             digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(" ".join(prior.name for prior in priors).encode())
         return digest.hexdigest()
+
+
+def _counted(problem: Problem) -> tuple[Problem, IntArray | None]:
+    """The documents as often as their weights say: repeated, or with counts where the link takes these."""
+    counts = whole_counts(problem.sample_weight)
+    if counts is None:
+        return problem, None
+    kept = takes_counts(problem.link)
+    rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if kept else counts)
+    X = sparse.csc_matrix(problem.X.tocsr()[rows])
+    return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if kept else None
 
 
 def _state(run: Run, mark: str) -> Callable[[], State]:

@@ -11,6 +11,7 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs, Progress, SampledPosterior
 from textbayes.links import make_link
+from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 from textbayes.priors.laplace import Laplace
 from textbayes.reproduce.gibbs.published import BURN_IN, ITERATIONS, LAMBDA, N_TOP
@@ -21,11 +22,12 @@ _CHAINS, _NEVER = 2, 1e12
 
 
 class Model(NamedTuple):
-    """Priors of the weights and, unless None, of an intercept; how many factors words share a priori."""
+    """Priors of the weights and, unless None, of an intercept; the link; how many judges agree on a label."""
 
     prior: BasePrior
     intercept: BasePrior | None
-    factors: int | None = None
+    link: BaseLink = PROBIT
+    judges: int = 1
 
 
 PAPER = Model(Laplace(1.0 / np.sqrt(LAMBDA)), None)
@@ -35,6 +37,7 @@ PAPER = Model(Laplace(1.0 / np.sqrt(LAMBDA)), None)
 class Fit(NamedTuple):
     """A sampled posterior, the smallest effective sample size that was watched, and the largest R-hat."""
 
+    link: BaseLink
     posterior: SampledPosterior
     ess: float
     r_hat: float
@@ -47,13 +50,13 @@ class Fit(NamedTuple):
     def n_draws(self) -> int:
         return int(self.posterior.draws.labels[0].intercept.size)
 
-    def predictor(self, X: Any) -> FloatArray:
-        """x'θ̄ (+ b̄), at the posterior means."""
-        return np.asarray(X @ self.mean + self.posterior.intercept[0])
+    def plug_in(self, X: Any) -> FloatArray:
+        """p(y = 1) at the posterior means."""
+        return self.link.probability(np.asarray(X @ self.mean + self.posterior.intercept[0]))
 
     def averaged(self, X: Any) -> FloatArray:
         """p(y = 1) averaged over the draws."""
-        return self.posterior.draws.probability(X, PROBIT)[:, 0]
+        return self.posterior.draws.probability(X, self.link)[:, 0]
 
 
 def sample(
@@ -64,14 +67,14 @@ def sample(
     model: Model = PAPER,
     target_ess: float = TARGET_ESS,
 ) -> Fit:
-    """The posterior of a probit model, by default the paper's.
+    """The posterior of a model, by default the paper's.
 
     Without ``draws`` the chains run until every weight and predictor watched is worth ``target_ess`` draws. With
     ``draws`` so many are kept in all, after a burn-in that has the paper's share of the iterations.
     """
     columns = sparse.csc_matrix(X)
     columns.indices = columns.indices.astype(np.int32)
-    problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], PROBIT, model.prior, model.intercept)
+    problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], model.link, model.prior, model.intercept)
     rounds: list[tuple[float, float]] = []
 
     def note(progress: Progress) -> None:
@@ -84,8 +87,8 @@ def sample(
     else:
         each = max(4, -(-draws // _CHAINS))
         plan = {"warmup": each * BURN_IN // (ITERATIONS - BURN_IN), "max_draws": each, "target_ess": _NEVER}
-    posterior = Gibbs(chains=_CHAINS, seed=seed, factors=model.factors, progress=note, **plan).run(problem)
-    return Fit(posterior, *rounds[-1])
+    posterior = Gibbs(chains=_CHAINS, seed=seed, judges=model.judges, progress=note, **plan).run(problem)
+    return Fit(model.link, posterior, *rounds[-1])
 
 
 def top_words(mean: FloatArray, k: int = N_TOP) -> IntArray:

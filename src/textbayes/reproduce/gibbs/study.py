@@ -90,8 +90,7 @@ class Methods:
 
     def add_refit(self, name: str, fit: Fit, division: Division, threshold: float = 0.5) -> None:
         """A model of the top words alone, at its posterior means and averaged."""
-        plug_in = [PROBIT.probability(fit.predictor(part)) for part in division.parts]
-        self.add_probabilities(name, plug_in, threshold)
+        self.add_probabilities(name, map(fit.plug_in, division.parts), threshold)
         self.add_probabilities(f"{name}, averaged", map(fit.averaged, division.parts), threshold)
 
     def add_machine(self, name: str, found: Machine) -> None:
