@@ -13,11 +13,12 @@ from sklearn.base import clone
 
 from textbayes.categorizer_knowledge import Knowledge, match_knowledge, weigh_knowledge
 from textbayes.categorizer_sampling import SamplingWatch, at_mode, fit_member, refit_member
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import stratified_folds
 from textbayes.inference import make_inference
+from textbayes.inference.base import judges_of
 from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
@@ -93,6 +94,11 @@ class Training:
 
     def knowledge(self, table: WordPriors, member: BayesLinearClassifier, vectorizer: Any) -> Knowledge:
         """A prior file matched to the words, and how far each label follows it."""
+        if judges_of(member.inference) > 1:
+            raise NotSupportedError(
+                f"a prior file with judges={judges_of(member.inference)} is not supported: what is known of labels is "
+                "not known of each judge; leave out the file, or use judges=1"
+            )
         self._report("weighing what is known", 0, 1)
         settings = self._settings
         matched = match_knowledge(table, vectorizer, self._space)

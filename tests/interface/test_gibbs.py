@@ -163,6 +163,12 @@ def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_
         "train", write(documents), "-o", tmp_path / "p.tb", *SHORT, "--link", "probit", "--judges", "2", code=1
     )
     assert "with the link 'logit' alone; use that, or --judges 1" in failed.stderr
+    known = tmp_path / "known.csv"
+    known.write_text("word,label,mean\ncorn,grain,3\n", encoding="utf-8")
+    judged = ("--link", "logit", "--judges", "2", "--prior", known)
+    failed = run("train", write(documents), "-o", tmp_path / "k.tb", *SHORT, *judged, code=1)
+    assert "a prior file with --judges 2 is not supported" in failed.stderr
+    assert "leave out the file, or use --judges 1" in failed.stderr
 
 
 @pytest.mark.parametrize(

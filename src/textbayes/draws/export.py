@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.core.labels import encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
+from textbayes.inference.base import judges_of
 from textbayes.inference.gibbs.draws import Draws, LabelDraws
 from textbayes.linear import BayesLinearClassifier, as_labels
 from textbayes.links import make_link
@@ -72,6 +73,11 @@ def to_inference_data(
     observed = _observed(model, documents, y, space, chosen)
     if observed is None and log_likelihood:
         raise InputError("the likelihood is that of documents; pass them and their labels y as well")
+    if log_likelihood and _judged(model):
+        raise NotSupportedError(
+            "the likelihood of labels that judges agree on is not that of their log-odds, so leave-one-out by these "
+            "draws would mislead; leave out log_likelihood, or fit with judges=1"
+        )
     common = in_step([draws.labels[k] for k in chosen])
     weight = np.stack([weights_of(one, columns) for one in common], axis=2)
     posterior = {"weight": weight, "intercept": np.stack([one.intercept for one in common], axis=2)}
@@ -108,6 +114,12 @@ def _of(model: Any) -> tuple[Draws, Any, Any]:
     return model.draws_, make_link(getattr(model, "link_", None) or model.link), model.label_space_
 
 
+def _judged(model: Any) -> bool:
+    members = model.classifier if isinstance(model, TextCategorizer) else model
+    members = members if isinstance(members, Sequence) else [members]
+    return any(member is not None and judges_of(member.inference) > 1 for member in members)
+
+
 def _word_names(model: Any, draws: Draws) -> list[str]:
     if isinstance(model, TextCategorizer):
         return [str(name) for name in model.vectorizer_.get_feature_names_out()]
@@ -134,8 +146,8 @@ def _observed(model: Any, documents: Any, y: Any, space: Any, chosen: IntArray) 
     else:
         X = model._checked(documents)
     indicator, given = encode_labels(as_labels(y), space.classes.tolist())
-    if given.kind != space.kind:
-        raise InputError(f"y is {given.kind} and the model {space.kind}; pass labels as it was fitted with")
+    if indicator.shape[1] != space.n_columns:
+        raise InputError(f"y is {given.kind} and the model {space.kind}; pass labels in the same form")
     check_same_length(X, "documents", indicator, "y")
     return _Observed(X, indicator[:, chosen])
 

@@ -125,3 +125,8 @@ class BaseInference(ABC):
     @abstractmethod
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
         """Fit all labels of the problem, from ``start`` where one is given."""
+
+
+def judges_of(inference: Any) -> int:
+    """How many judges agree on a label, as a sampler may be told; one for any other inference, given by name or not."""
+    return int(getattr(inference, "judges", 1))

@@ -121,7 +121,10 @@ def test_texts_of_a_categorizer():
         ({"documents": X}, "go together"),
         ({"y": Y}, "go together"),
         ({"documents": X, "y": Y[:-1]}, "60"),
-        ({"documents": X, "y": Y[:, 0]}, "y is binary and the model multilabel; pass labels as it was fitted with"),
+        (
+            {"documents": X, "y": Y[:, 0]},
+            "y is binary and the model multilabel; pass labels in the same form",
+        ),
         ({"labels": ["nothing"]}, "label 'nothing' is not one of the model's"),
         ({"words": ["x"]}, "word 'x' is not one of the model's"),
         ({"words": []}, "no word is named"),
@@ -151,3 +154,12 @@ def test_without_the_extra_the_sentence_says_how_to_get_it(model, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=r"pip install 'textbayes\[gibbs\]'"):
         to_inference_data(model)
+
+
+def test_the_likelihood_of_labels_that_judges_agree_on_is_refused():
+    pytest.importorskip("polyagamma", reason="needs the extra gibbs")
+    sampler = Gibbs(chains=2, warmup=5, max_draws=10, target_ess=1.0, max_r_hat=9.0, judges=2)
+    judged = BayesLinearClassifier("logit", inference=sampler).fit(X, Y)
+    assert "y" in to_inference_data(judged, X, Y).observed_data
+    with pytest.raises(InputError, match="leave out log_likelihood, or fit with judges=1"):
+        to_inference_data(judged, X, Y, log_likelihood=True)

@@ -8,7 +8,7 @@ from scipy import sparse, special
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Posterior, Problem
-from textbayes.inference.gibbs import Gibbs
+from textbayes.inference.gibbs import Gibbs, cooccurrence_factors
 from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.inference.gibbs.latent import make_latent
 from textbayes.links import make_link
@@ -116,9 +116,20 @@ def test_a_global_scale_sees_the_counts(problem):
         assert (apart < STANDARD_ERRORS * np.hypot(*errors)).all(), name
 
 
-def test_judges_are_counts_whose_draws_are_kept_as_log_odds_of_what_all_say(problem):
-    with_intercept = problem._replace(intercept_prior=make_prior("gaussian", 2.0))
-    weighted = Gibbs(**SHORT).run(with_intercept._replace(sample_weight=np.full(30, 12.0))).draws.labels[0]
+@pytest.fixture(scope="module")
+def without_means(problem):
+    return problem._replace(prior=make_prior("gaussian", np.array([1.5, 0.8])))
+
+
+def counted(problem, judges):
+    """The problem of one of several judges: documents count so many times."""
+    weight = np.ones(len(problem.y)) if problem.sample_weight is None else problem.sample_weight
+    return problem._replace(sample_weight=judges * weight)
+
+
+def test_judges_share_the_log_odds_of_what_all_say(without_means):
+    with_intercept = without_means._replace(intercept_prior=make_prior("gaussian", 2.0))
+    weighted = Gibbs(**SHORT).run(counted(with_intercept, 12)).draws.labels[0]
     agreed = Gibbs(**SHORT, judges=12).run(with_intercept)
     drawn = agreed.draws.labels[0]
     np.testing.assert_allclose(drawn.weights, 12.0 * weighted.weights, rtol=1e-6)
@@ -126,31 +137,46 @@ def test_judges_are_counts_whose_draws_are_kept_as_log_odds_of_what_all_say(prob
     eta = with_intercept.X @ weighted.flat.T.astype(float) + weighted.intercept.reshape(-1)
     one, other = special.expit(eta) ** 12, special.expit(-eta) ** 12  # all twelve say yes, all say no
     wanted = (one / (one + other)).mean(axis=1)
-    np.testing.assert_allclose(agreed.draws.probability(problem.X.tocsr(), LOGIT)[:, 0], wanted, atol=1e-5)
+    np.testing.assert_allclose(agreed.draws.probability(without_means.X.tocsr(), LOGIT)[:, 0], wanted, atol=1e-5)
 
 
-def test_judges_and_weights_multiply(problem):
-    weights = np.tile([1.0, 2.0, 0.0], 10)
-    both = Gibbs(**SHORT, judges=3).run(problem._replace(sample_weight=weights))
-    thrice = Gibbs(**SHORT).run(problem._replace(sample_weight=3.0 * weights))
+def test_judges_and_weights_multiply(without_means):
+    given = without_means._replace(sample_weight=np.tile([1.0, 2.0, 0.0], 10))
+    both, thrice = Gibbs(**SHORT, judges=3).run(given), Gibbs(**SHORT).run(counted(given, 3))
     np.testing.assert_allclose(both.mean, 3.0 * thrice.mean, rtol=1e-5)
     np.testing.assert_allclose(both.info.objective, thrice.info.objective, rtol=1e-6)
 
 
-def test_words_of_other_labels_and_starts_are_log_odds_too(problem):
-    words = np.array([[True, False]])
-    run = Gibbs(**SHORT, judges=4).run(problem._replace(words=words, prior=make_prior("gaussian", 1.0, 0.25)))
-    assert run.mean[0, 1] == 1.0
-    start = Posterior(np.array([[4.0, -8.0]]), np.zeros(1), None, run.info)
-    far = {"chains": 2, "warmup": 0, "max_draws": 4, "target_ess": 1e9, "judges": 4}
-    begun, plain = (
-        Gibbs(**far | {"judges": judges}).run(given, at)
-        for judges, given, at in (
-            (4, problem, start),
-            (1, problem._replace(sample_weight=np.full(30, 4.0)), start._replace(mean=start.mean / 4.0)),
-        )
-    )
-    np.testing.assert_allclose(begun.mean, 4.0 * plain.mean, rtol=1e-5)
+def test_a_start_is_one_of_log_odds_too(without_means):
+    start = Posterior(np.array([[4.0, -8.0]]), np.zeros(1), None, Gibbs(**SHORT).run(without_means).info)
+    short = {"chains": 2, "warmup": 0, "max_draws": 4, "target_ess": 1e9}
+    begun = Gibbs(**short, judges=4).run(without_means, start)
+    other = Gibbs(**short).run(counted(without_means, 4), start._replace(mean=start.mean / 4.0))
+    np.testing.assert_allclose(begun.mean, 4.0 * other.mean, rtol=1e-5)
+
+
+def test_words_that_a_label_may_not_use_stay_at_their_means_and_count(problem):
+    prior = make_prior("gaussian", 1.5, np.array([0.0, -2.5]))
+    given = problem._replace(words=np.array([[True, False]]), prior=prior)
+    run = Gibbs(chains=2, seed=5, max_draws=4000, target_ess=1e9).run(given)
+    assert run.mean[0, 1] == -2.5
+    grid = np.linspace(-10.0, 10.0, 4001)
+    eta = problem.X.toarray()[:, [0]] * grid - 2.5 * problem.X.toarray()[:, [1]]
+    density = LOGIT.log_prob(eta, np.repeat(problem.y, len(grid), axis=1)).sum(axis=0)
+    density = np.exp(density - density.max() - 0.5 * (grid / 1.5) ** 2)
+    wanted = density @ grid / density.sum()
+    weights = run.draws.labels[0].weights.astype(float)
+    error = weights.std(axis=(0, 1)) / np.sqrt(effective_sample_size(weights))
+    assert abs(run.mean[0, 0] - wanted) < STANDARD_ERRORS * error[0]
+    assert error[0] < 0.05
+
+
+def test_factors_are_those_of_documents_repeated():
+    X = sparse.random(12, 8, density=0.5, random_state=3, format="csc")
+    counts = np.array([1, 40, 1, 1, 3, 1, 0, 1, 1, 40, 1, 1])
+    repeated = sparse.csc_matrix(X.tocsr()[np.repeat(np.arange(12), counts)])
+    found, wanted = cooccurrence_factors(X, 3, sample_weight=counts), cooccurrence_factors(repeated, 3)
+    np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-8)
 
 
 def test_a_label_that_all_documents_have_has_the_same_probability_whatever_the_judges(problem):
@@ -161,9 +187,23 @@ def test_a_label_that_all_documents_have_has_the_same_probability_whatever_the_j
 
 
 def test_what_judges_cannot_be_is_said(problem):
+    with pytest.raises(NotSupportedError, match=r"judges=3 with prior means .*; use a prior without means"):
+        Gibbs(judges=3).run(problem)
     for judges in (0, 1.5):
         with pytest.raises(InputError, match=r"judges=.* is not usable; pass a whole number from 1 on"):
             Gibbs(judges=judges)
     with pytest.raises(NotSupportedError, match=r"judges=3 with link 'probit' .* use that, or judges=1"):
         Gibbs(judges=3).run(problem._replace(link=make_link("probit")))
     Gibbs(**SHORT, judges=1).run(problem._replace(link=make_link("probit")))
+
+
+@pytest.mark.parametrize(("link", "weight", "judges"), [("logit", 1000.0, 2000), ("probit", 1e300, 1)])
+def test_more_counts_than_can_be_drawn_are_refused(without_means, link, weight, judges):
+    many = without_means._replace(link=make_link(link), sample_weight=np.full(30, weight))
+    with pytest.raises(InputError, match=f"judges={judges}; the sampler takes 1,000,000 at most, so make them fewer"):
+        Gibbs(judges=judges).run(many)
+
+
+def test_as_many_counts_as_are_taken_are_drawn(without_means):
+    run = Gibbs(**SHORT, judges=1_000_000).run(without_means)
+    assert np.isfinite(run.mean).all()

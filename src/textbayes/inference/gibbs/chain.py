@@ -23,6 +23,7 @@ class Target(NamedTuple):
 
     ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``). ``counts``
     (n_docs,), where given, says how many times each document counts; only for links that take it (``latent.py``).
+    ``base`` (n_docs,), where given, is what other words, whose weights are not drawn, add to the predictors.
     """
 
     design: Design
@@ -33,6 +34,7 @@ class Target(NamedTuple):
     sampled_scale: bool
     loadings: FloatArray | None = None
     counts: IntArray | None = None
+    base: FloatArray | None = None
 
 
 class Chain:
@@ -66,7 +68,7 @@ class Chain:
         self._latent = make_latent(target.link, target.y, target.counts)
         self._joint = JointDraw(design, method if method in ("words", "documents") else None)
         self._joint_period = self._joint.period if joint_period is None else joint_period
-        self._base = design.times(self._scales.mean)
+        self._base = design.times(self._scales.mean) + (0.0 if target.base is None else target.base)
         self.n_done = 0
         # Starts apart from each other, so that chains that agree have forgotten them.
         spread = np.zeros(design.n_columns)

@@ -7,17 +7,22 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from textbayes.core.errors import NotSupportedError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.inference.base import Problem
 from textbayes.inference.gibbs.draws import LabelDraws
 from textbayes.links.base import BaseLink
 
+_MOST_COUNTS = 1e6  # beyond it the Pólya–Gamma draws of the package lose their digits, and at 10⁹ they never return
 _UNBOUNDED = 100.0  # largest global scale over the median: hundreds of draws of a half-Cauchy tail get there, no others
 
 
-def constant_draws(link: BaseLink, y: FloatArray, elsewhere: FloatArray, chains: int) -> LabelDraws:
+def constant_draws(
+    link: BaseLink, y: FloatArray, counts: IntArray | None, elsewhere: FloatArray, chains: int
+) -> LabelDraws:
     """Draws that are all alike, of a label that has no posterior; its words are at the means ``elsewhere``."""
-    share = (np.count_nonzero(y > 0.0) + 0.5) / (len(y) + 1.0)
+    times = np.ones(len(y)) if counts is None else counts
+    share = (times[y > 0.0].sum() + 0.5) / (times.sum() + 1.0)
     low, high = -1e4, 1e4
     for _ in range(100):  # where the link has this probability
         middle = 0.5 * (low + high)
@@ -51,8 +56,28 @@ def too_few(link: BaseLink, y: FloatArray) -> bool:
     return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
 
 
-def whole_counts(weight: FloatArray | None) -> IntArray | None:
-    """How many times each document counts, as its weight says; None where all count once."""
+def check_judged(problem: Problem, judges: int, takes_counts: bool) -> None:
+    """Refuse what has no meaning for labels that several judges agree on."""
+    if not takes_counts:
+        raise NotSupportedError(
+            f"judges={judges} with link {problem.link.name!r} is not supported: the log-odds of labels that judges "
+            "agree on are a multiple of one judge's with the link 'logit' alone; use that, or judges=1"
+        )
+    if np.any(problem.prior.mean) or (problem.intercept_prior is not None and np.any(problem.intercept_prior.mean)):
+        raise NotSupportedError(
+            f"judges={judges} with prior means other than 0 is not supported: what is known of labels is not known of "
+            "each judge; use a prior without means (no prior file), or judges=1"
+        )
+
+
+def whole_counts(weight: FloatArray | None, judges: int) -> IntArray | None:
+    """How many times each document counts, as its weight says; None where all count once, with each of the judges."""
+    most = judges * (1.0 if weight is None else float(weight.max(initial=0.0)))
+    if most > _MOST_COUNTS:
+        raise InputError(
+            f"a document counts {most:,.0f} times, by its sample weight and judges={judges}; the sampler takes "
+            f"{_MOST_COUNTS:,.0f} at most, so make them fewer"
+        )
     if weight is None or bool((weight == 1.0).all()):
         return None
     counts = np.rint(weight)

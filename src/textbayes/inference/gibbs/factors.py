@@ -26,7 +26,9 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.priors.base import BasePrior
 
 
-def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int = 0) -> FloatArray:
+def cooccurrence_factors(
+    X: Any, rank: int = 20, share: float = 0.95, seed: int = 0, sample_weight: AnyArray | None = None
+) -> FloatArray:
     """Loadings (n_features, rank) of words by how they co-occur, for ``Gibbs(factors=…)``.
 
     The ``rank`` largest principal components of the correlations between columns, of which ``share`` is believed:
@@ -40,10 +42,11 @@ def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int 
     rank : int
         Components, fewer than documents and words.
     share : float in (0, 1)
-        Of the prior variance that may be common to several words. Components are few, so less than this is common. The
-        default was chosen on the documents of ``benchmarks/bench_gibbs_quality.py --other``.
+        Of the prior variance that may be common to several words. Components are few, so less than this is common.
     seed : int
         Of the iterative decomposition's start.
+    sample_weight : array (n_docs,), optional
+        How many times each document counts; once by default.
 
     Examples
     --------
@@ -63,9 +66,11 @@ def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int 
         raise InputError(f"share={share!r} is given; the part of a prior variance that words share is between 0 and 1")
     if not np.isfinite(X.data).all():
         raise InputError("X has entries that are not finite; replace or drop them before factors are looked for")
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    square = np.asarray(X.multiply(X).sum(axis=0)).ravel()
-    spread = square - n_docs * mean**2
+    weight = np.ones(n_docs) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    root = np.sqrt(weight)
+    mean = (X.T @ weight) / weight.sum()
+    square = X.multiply(X).T @ weight
+    spread = square - weight.sum() * mean**2
     varies = spread > 1e-12 * square
     if not varies.any():
         return np.zeros((n_features, int(rank)))
@@ -73,10 +78,10 @@ def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int 
 
     def forward(v: AnyArray) -> AnyArray:
         scaled = scale * v.ravel()
-        return X @ scaled - mean @ scaled
+        return root * (X @ scaled - mean @ scaled)
 
     def backward(r: AnyArray) -> AnyArray:
-        r = r.ravel()
+        r = root * r.ravel()
         return scale * (X.T @ r - mean * r.sum())
 
     centred = LinearOperator((n_docs, n_features), matvec=forward, rmatvec=backward, dtype=np.float64)
@@ -85,7 +90,7 @@ def cooccurrence_factors(X: Any, rank: int = 20, share: float = 0.95, seed: int 
     return np.where(varies[:, None], np.sqrt(share) * words.T * sizes, 0.0)
 
 
-def loadings_of(factors: Any, X: Any, columns: IntArray) -> FloatArray | None:
+def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None = None) -> FloatArray | None:
     """Loadings of the words in ``columns``: rows of an array, or of as many factors as a number says, found in X.
 
     There are as many as documents and words allow, or none.
@@ -99,7 +104,7 @@ def loadings_of(factors: Any, X: Any, columns: IntArray) -> FloatArray | None:
         )
     of_words = X[:, columns]
     rank = min(int(factors), min(of_words.shape) - 1)
-    return cooccurrence_factors(of_words, rank) if rank > 0 else None
+    return cooccurrence_factors(of_words, rank, sample_weight=counts) if rank > 0 else None
 
 
 def check_factors(factors: Any, n_features: int) -> FloatArray:

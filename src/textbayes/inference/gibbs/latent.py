@@ -66,7 +66,7 @@ class FlipLatent(Latent):
 
 
 def takes_counts(link: BaseLink) -> bool:
-    """Whether documents that count several times cost what others do; of other links they are repeated."""
+    """Whether there is one draw for a document that counts several times; of other links it is repeated."""
     return link.name == "logit"
 
 

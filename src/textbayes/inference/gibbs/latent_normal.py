@@ -66,7 +66,7 @@ class LogitLatent(Latent):
         far = np.abs(eta) > reach
         if far.any():
             # The package is wrong beyond 200 or so, where it returns 0.16 whatever eta is. Far out PG(c, eta) is an
-            # inverse Gaussian, up to a share exp(−|eta|) of it (Polson, Scott & Windle 2013, JASA 108, section 4).
+            # inverse Gaussian, but for a share c·exp(−|eta|) (Polson, Scott & Windle 2013, JASA 108, section 4).
             omega[far] = rng.wald(0.5 * counts[far] / np.abs(eta[far]), (0.5 * counts[far]) ** 2)
         return omega, 0.5 * counts * self.y - omega * eta
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference import inferences
@@ -19,7 +19,14 @@ from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import METHODS, Target
 from textbayes.inference.gibbs.draws import Draws, LabelDraws
-from textbayes.inference.gibbs.edges import constant_draws, one_sided, too_few, warn_if_unbounded, whole_counts
+from textbayes.inference.gibbs.edges import (
+    check_judged,
+    constant_draws,
+    one_sided,
+    too_few,
+    warn_if_unbounded,
+    whole_counts,
+)
 from textbayes.inference.gibbs.factors import loadings_of, own_part
 from textbayes.inference.gibbs.latent import takes_counts
 from textbayes.inference.gibbs.running import Plan, Progress, Run
@@ -92,9 +99,10 @@ class Gibbs(BaseInference):
     With ``judges`` S > 1, labels are beyond doubt: S judges who decide independently, each by the log-odds eta, said
     the same, which has the likelihood σ(y·eta)^S. Where they agree on a new document, its label has the log-odds S·eta:
     draws are kept of S times the weights, so that they are log-odds of labels as ever. The prior is that of one judge's
-    weights. Where words are many and documents few, plain likelihoods make averaged probabilities too cautious, as if
-    every document fitted might have got the other label; this makes up for it. That a new document will be agreed on is
-    not taken for news of the weights.
+    weights, and its means must be 0: what is known of labels is not known of one judge. Where words are many and
+    documents few, plain likelihoods make averaged probabilities too cautious, as if every document fitted might have
+    got the other label; this makes up for it. That a new document will be agreed on is not taken for news of the
+    weights.
 
     References
     ----------
@@ -170,12 +178,9 @@ class Gibbs(BaseInference):
     def run(self, problem: Problem, start: Posterior | None = None) -> SampledPosterior:
         self.check(problem.link, problem.prior)
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
-        if self.judges > 1 and not takes_counts(problem.link):
-            raise NotSupportedError(
-                f"judges={self.judges} with link {problem.link.name!r} is not supported: the log-odds of labels that "
-                "judges agree on are a multiple of one judge's with the link 'logit' alone; use that, or judges=1"
-            )
-        problem, counts = _counted(problem)
+        if self.judges > 1:
+            check_judged(problem, self.judges, takes_counts(problem.link))
+        problem, counts = _counted(problem, self.judges)
         labels, ends = [], []
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
@@ -196,24 +201,25 @@ class Gibbs(BaseInference):
         X, y = problem.X, np.ascontiguousarray(problem.y[:, label])
         n_features = X.shape[1]
         prior = problem.prior.for_label(label, n_features)
-        elsewhere = self.judges * np.array(np.broadcast_to(prior.mean, (n_features,)))
+        elsewhere = np.array(np.broadcast_to(prior.mean, (n_features,)))
         columns: IntArray = np.arange(n_features) if problem.words is None else np.flatnonzero(problem.words[label])
         of_intercept = problem.intercept_prior_of(label)
         free = of_intercept is not None and bool(np.isinf(of_intercept.scale).any())
         if free and (one_sided(y) or too_few(problem.link, y)):
-            copies = y if counts is None else np.repeat(y, counts)
-            return constant_draws(problem.link, copies, elsewhere, self.plan.chains), (0.0, 0.0, 0, True)
+            return constant_draws(problem.link, y, counts, elsewhere, self.plan.chains), (0.0, 0.0, 0, True)
+        of_words = None if self.factors is None else loadings_of(self.factors, X, columns, counts)
         if self.judges > 1:
             counts = self.judges * (np.ones(len(y), dtype=np.int64) if counts is None else counts)
+        base = None
         if problem.words is not None:
+            base = np.asarray(X @ np.where(problem.words[label], 0.0, prior.mean))
             prior = prior.take(columns)
         loadings, own = None, prior
-        of_words = None if self.factors is None else loadings_of(self.factors, X, columns)
         if of_words is not None:
             loadings, own = prior.scale[:, None] * of_words, own_part(prior, of_words)
         target = Target(
             Design.of(X if problem.words is None else X[:, columns], of_intercept is not None),
-            y, problem.link, own, of_intercept, self.sample_scale, loadings, counts,
+            y, problem.link, own, of_intercept, self.sample_scale, loadings, counts, base,
         )  # fmt: skip
         at = None
         if start is not None:
@@ -239,7 +245,7 @@ class Gibbs(BaseInference):
         with_intercept = problem.intercept_prior is not None
         n_words = len(columns)
         mean = weights.mean(axis=(0, 1), dtype=np.float64)
-        log_prob = target.link.log_prob(target.design.times(mean), y)
+        log_prob = target.link.log_prob(target.design.times(mean) + (0.0 if base is None else base), y)
         objective = float(
             prior.penalty(mean[:n_words]).sum() - (log_prob if counts is None else counts * log_prob).sum()
         )
@@ -255,16 +261,16 @@ class Gibbs(BaseInference):
         of_intercept = target.intercept_prior
         priors = [target.prior] if of_intercept is None else [target.prior, of_intercept]
         values = [value for prior in priors for value in vars(prior).values()]
-        values += [given for given in (target.loadings, target.counts) if given is not None]
+        values += [given for given in (target.loadings, target.counts, target.base) if given is not None]
         for array in (*target.design[:3], target.y, *values):
             digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(" ".join(prior.name for prior in priors).encode())
         return digest.hexdigest()
 
 
-def _counted(problem: Problem) -> tuple[Problem, IntArray | None]:
+def _counted(problem: Problem, judges: int) -> tuple[Problem, IntArray | None]:
     """The documents as often as their weights say: repeated, or with counts where the link takes these."""
-    counts = whole_counts(problem.sample_weight)
+    counts = whole_counts(problem.sample_weight, judges)
     if counts is None:
         return problem, None
     kept = takes_counts(problem.link)
