@@ -137,7 +137,7 @@ _OPTIONS = (
     ),
     click.option(
         "--judges",
-        type=click.IntRange(min=1, max=1_000_000),
+        type=click.IntRange(min=1),
         help="With gibbs and link logit: labels are beyond doubt, as if so many judges agreed on each; try 3.",
     ),
     click.option(

@@ -292,20 +292,5 @@ def test_kept_precisions_average_to_the_link(link, outcome, eta):
     assert abs(values.mean() - wanted) < STANDARD_ERRORS * values.std() / 200.0
 
 
-@pytest.mark.skipif(no_polyagamma, reason="needs polyagamma")
-@pytest.mark.parametrize("eta", [0.5, 39.0, 41.0, 300.0, -300.0, 1e4, -1e8])
-def test_polya_gamma_draws_have_their_laplace_transform_however_far_out(eta):
-    """E exp(−t·omega) = cosh(½eta) / cosh √(¼eta² + ½t), Polson, Scott & Windle 2013."""
-    n = 40_000
-    omega, pull = make_latent(make_link("logit"), np.ones(n)).responses(np.full(n, eta), np.random.default_rng(10))
-    np.testing.assert_allclose(pull, 0.5 - omega * eta, rtol=1e-9, atol=1e-9)
-    t, half = 2.0 * max(abs(eta), 1.0), 0.5 * abs(eta)
-    root = np.sqrt(half**2 + 0.5 * t)
-    # log cosh a − log cosh b, with a − b taken from a² − b².
-    wanted = np.exp(-0.5 * t / (half + root) + np.log1p(np.exp(-2.0 * half)) - np.log1p(np.exp(-2.0 * root)))
-    values = np.exp(-t * omega)
-    assert abs(values.mean() - wanted) < STANDARD_ERRORS * values.std() / np.sqrt(n)
-
-
 def test_every_prior_offered_is_met_above():
     assert sorted(PRIORS) == sorted(FIXED + MIXTURES)

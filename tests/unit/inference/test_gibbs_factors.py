@@ -158,6 +158,14 @@ def test_factors_pass_on_what_is_known_of_one_word_to_another():
     )
 
 
+def test_factors_are_those_of_documents_repeated():
+    X = sparse.random(12, 8, density=0.5, random_state=3, format="csc")
+    counts = np.array([1, 40, 1, 1, 3, 1, 0, 1, 1, 40, 1, 1])
+    repeated = sparse.csc_matrix(X.tocsr()[np.repeat(np.arange(12), counts)])
+    found, wanted = cooccurrence_factors(X, 3, sample_weight=counts), cooccurrence_factors(repeated, 3)
+    np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=1e-8)
+
+
 def test_a_number_of_factors_is_that_many_found_in_the_documents():
     X, y = documents(40)
     given = Problem(X, y[:, None], make_link("probit"), make_prior("gaussian", 2.0), make_prior("gaussian", 2.0))

@@ -72,11 +72,11 @@ def check_judged(problem: Problem, judges: int, takes_counts: bool) -> None:
 
 def whole_counts(weight: FloatArray | None, judges: int) -> IntArray | None:
     """How many times each document counts, as its weight says; None where all count once, with each of the judges."""
-    most = judges * (1.0 if weight is None else float(weight.max(initial=0.0)))
-    if most > _MOST_COUNTS:
+    heaviest = 1.0 if weight is None else float(weight.max(initial=1.0))
+    if judges > _MOST_COUNTS / heaviest:
         raise InputError(
-            f"a document counts {most:,.0f} times, by its sample weight and judges={judges}; the sampler takes "
-            f"{_MOST_COUNTS:,.0f} at most, so make them fewer"
+            f"a document has the sample weight {heaviest:g}, for each of judges={judges}; the sampler takes "
+            f"{_MOST_COUNTS:,.0f} in all at most, so make them fewer"
         )
     if weight is None or bool((weight == 1.0).all()):
         return None

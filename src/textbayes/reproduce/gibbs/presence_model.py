@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links import make_link
@@ -29,17 +28,6 @@ RANKING_SPREAD, RANKING_INTERCEPT = 3.0, 30.0  # of a probit model of all words
 JUDGES, SPREAD = 50, 2.0
 TARGET_ESS = 100.0
 _LOGIT = make_link("logit")
-
-
-def presence(X: Any) -> sparse.csr_matrix:
-    """1 where a document has the word, 0 elsewhere.
-
-    >>> presence(sparse.csr_matrix([[0.2, 0.0], [0.5, 0.7]])).toarray()
-    array([[1., 0.],
-           [1., 1.]])
-    """
-    found = sparse.csr_matrix(X)
-    return (found != 0.0).astype(np.float64)
 
 
 def column_spread(X: Any) -> FloatArray:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import binarize
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
-from textbayes.reproduce.gibbs.presence_model import THRESHOLD, own_fit, presence
+from textbayes.reproduce.gibbs.presence_model import THRESHOLD, own_fit
 from textbayes.reproduce.gibbs.published import DOMAINS
 from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, kept_top, sample, top_words
 from textbayes.reproduce.gibbs.svm import Kernel, Machine, machine
@@ -69,7 +70,7 @@ class Division(NamedTuple):
 
     def presence(self) -> Division:
         """With 1 for a word that a document has, whatever its weight."""
-        return self._replace(train=presence(self.train), test=presence(self.test))
+        return self._replace(train=binarize(self.train), test=binarize(self.test))
 
 
 class Methods:
