@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench docs generate lock clean
+.PHONY: demo test check fuzz smoke bench docs generate lock clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
@@ -12,7 +12,9 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
+# The first run also compiles what the demo does not use, in the background, so that no later command waits for it.
 demo: $(VENV)/.ready
+	@[ -e $(VENV)/compile.log ] || nohup nice $(BIN)/textbayes compile --table > $(VENV)/compile.log 2>&1 < /dev/null &
 	$(BIN)/textbayes demo
 
 test: $(VENV)/.ready
@@ -36,11 +38,22 @@ docs: $(VENV)/.ready
 generate: $(VENV)/.ready
 	$(BIN)/python docs/generate.py
 
-# Rewrites requirements.lock from pyproject.toml: exact versions, no index addresses.
-lock:
-	rm -rf .cache/lock && $(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/pip install --quiet --disable-pip-version-check '.[dev]'
-	.cache/lock/bin/pip freeze --exclude textbayes --exclude pip --exclude setuptools > requirements.lock
+# A first session without extras: with the newest versions, then with the lowest that pyproject.toml allows.
+smoke: $(VENV)/.ready
+	@mkdir -p .cache
+	@set -e; for resolution in highest lowest-direct; do \
+	  rm -rf .cache/smoke && $(PYTHON) -m venv .cache/smoke; \
+	  $(BIN)/uv pip compile --quiet --no-header --no-annotate --only-binary :all: --resolution $$resolution \
+	    --python .cache/smoke/bin/python pyproject.toml --output-file .cache/smoke/versions.txt; \
+	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check -r .cache/smoke/versions.txt; \
+	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check --no-deps .; \
+	  .cache/smoke/bin/python -P .ci/smoke.py; \
+	done
+
+# Rewrites requirements.lock from pyproject.toml: exact versions with hashes, for all platforms, no index addresses.
+lock: $(VENV)/.ready
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-header --no-annotate \
+	  --extra dev pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) .cache build dist docs/_build

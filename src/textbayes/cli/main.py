@@ -40,6 +40,7 @@ COMMANDS = {
     "reproduce": Lazy(
         "textbayes.cli.reproduce:reproduce", "Run a paper's experiments again, beside the published figures."
     ),
+    "compile": Lazy("textbayes.cli.compile:compile_kernels", "Compile everything now, so that no later command waits."),
     "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on the embedded news corpus."),
 }
 

@@ -12,7 +12,7 @@ import click
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import RegistryName
 from textbayes.cli.progress import reporting
-from textbayes.cli.settings import common_options, note
+from textbayes.cli.settings import common_options, note, warn
 from textbayes.core.errors import CorpusNotFoundError, InputError
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def reproduce(
 
     Without PAPER the papers are listed. Tables are printed, and the pages PAPER.md and PAPER.html written anew, after
     each table that is done, so that an interrupted run leaves what was finished. Corpora are looked for in
-    $TEXTBAYES_DATA, see `textbayes datasets`.
+    $TEXTBAYES_DATA, see `textbayes datasets`; tables whose corpus is not there are named and left out, unless they were
+    asked for with --only.
 
     \b
     textbayes reproduce sparse --quick
@@ -79,7 +80,7 @@ def _run(paper: Paper, only: tuple[str, ...], quick: bool, options: list[str], f
         wanted = wanted_numbers(paper, only)
     except InputError as error:
         raise click.BadParameter(f"{error}.", param_hint="--only") from error
-    _check_corpora(paper, wanted)
+    wanted = _with_corpora(paper, wanted, named=bool(only))
     command = ["textbayes", "reproduce", paper.name, *options]
     command += [part for number in only for part in ("--only", number)]
     start, screen = time.perf_counter(), console()
@@ -94,17 +95,25 @@ def _run(paper: Paper, only: tuple[str, ...], quick: bool, options: list[str], f
     note(f"{pages.markdown} and {pages.html} written; took {time.perf_counter() - start:.0f} s")
 
 
-def _check_corpora(paper: Paper, wanted: tuple[str, ...]) -> None:
-    """Refuse before the work begins if a corpus that it needs is not there."""
+def _with_corpora(paper: Paper, wanted: tuple[str, ...], named: bool) -> tuple[str, ...]:
+    """What can be run with the corpora that are there; what was named by the user is not left out but refused."""
     from textbayes.data import corpus_path
 
-    needed = paper.corpora_for(wanted)
-    missing = [name for name in needed if corpus_path(name) is None]
-    if missing:
-        raise CorpusNotFoundError(
-            f"this needs {', '.join(needed)}; not found: {', '.join(missing)}. Put each corpus into a folder of its "
-            "name within the folder that $TEXTBAYES_DATA names; `textbayes datasets list` says where to get it"
-        )
+    def missing(numbers: tuple[str, ...]) -> list[str]:
+        return [name for name in paper.corpora_for(numbers) if corpus_path(name) is None]
+
+    ready = tuple(number for number in wanted if not missing((number,)))
+    if len(ready) == len(wanted):
+        return wanted
+    what = (
+        f"{', '.join(number for number in wanted if number not in ready)}: not found: {', '.join(missing(wanted))}. "
+        "Put each corpus into a folder of its name within the folder that $TEXTBAYES_DATA names; "
+        "`textbayes datasets list` says where to get it"
+    )
+    if named or not ready:
+        raise CorpusNotFoundError(f"corpora are needed for {what}")
+    warn(f"left out, for want of corpora: {what}")
+    return ready
 
 
 def _rows(paper: Paper, result: Result) -> list[dict[str, Any]]:

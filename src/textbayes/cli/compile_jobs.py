@@ -1,0 +1,176 @@
+"""Small jobs that use every compiled kernel once, feature by feature, as commands and estimators use them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_LABELS = ("grain", "money", "oil")
+_N_TEXTS = 24
+
+
+def make_texts() -> tuple[list[str], list[str]]:
+    """Texts of made-up words, a third of which belong to each of three labels."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{a}{b}" for a in "abcdefgh" for b in "lmnop"])
+    labels = [_LABELS[i % len(_LABELS)] for i in range(_N_TEXTS)]
+    texts = [" ".join([label, "café", *rng.choice(words, 12)]) for label in labels]
+    return texts, labels
+
+
+def read_words(folder: Path) -> None:
+    """Words, pairs of words, characters, hashed words."""
+    from textbayes.text import HashingTextVectorizer, TextVectorizer
+
+    texts, _ = make_texts()
+    for vectorizer in (
+        TextVectorizer(min_df=2, stemmer="english"),
+        TextVectorizer(ngram_range=(1, 2), token_pattern=r"\w+"),
+        TextVectorizer(analyzer="char_wb", ngram_range=(2, 3)),
+        HashingTextVectorizer(),
+    ):
+        vectorizer.fit(texts).transform(texts)
+
+
+def linear_models(folder: Path) -> None:
+    """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
+    from textbayes.categorizer import TextCategorizer
+    from textbayes.linear import BayesLinearClassifier
+    from textbayes.store import load_model, save_model
+    from textbayes.tune import BayesLinearClassifierCV
+
+    texts, labels = make_texts()
+    model = TextCategorizer(cv=2, intervals=True).fit(texts, labels)
+    save_model(model, folder / "model.tb")
+    load_model(folder / "model.tb").explain(texts[0])
+    X = model.weighting_.transform(model.vectorizer_.transform(texts))
+    for settings in (
+        {"prior": "gaussian", "inference": "newton"},
+        {"link": "probit", "scale": 5.0},
+        {"link": "skew_t"},
+        {"inference": "clg"},
+        {"inference": "em"},
+        {"inference": "block_em"},
+    ):
+        BayesLinearClassifier(**settings).fit(X, labels)
+    BayesLinearClassifierCV(cv=2).fit(X, labels)
+
+
+def expected_f1(folder: Path) -> None:
+    """The rule that maximises the expected F1 exactly."""
+    from textbayes.decide import make_rule
+
+    rng = np.random.default_rng(0)
+    proba = rng.random((40, 2))
+    make_rule("expected_f1", method="exact").fit(proba, rng.random((40, 2)) < proba).decide(proba)
+
+
+def sampling(folder: Path) -> None:
+    """Draws with each link and each family of priors."""
+    from textbayes.inference.gibbs import Gibbs
+    from textbayes.linear import BayesLinearClassifier
+
+    X, labels = _weights()
+    gibbs = Gibbs(chains=1, warmup=4, max_draws=4)
+    for link in ("logit", "probit", "student_t", "skew_t"):
+        for prior in ("gaussian", "laplace", "horseshoe", "student_t"):
+            BayesLinearClassifier(link, prior, intercept_scale=10.0, inference=gibbs).fit(X, labels).predict_proba(X)
+    sweeps = Gibbs(chains=1, warmup=4, max_draws=4, method="sweeps")
+    BayesLinearClassifier("probit", "laplace", inference=sweeps).fit(X, labels)
+
+
+def online_learning(folder: Path) -> None:
+    """Every form of covariance and the Gaussian process, with outcomes in closed form and without; information gain."""
+    from textbayes.online import BayesOnlineClassifier, FullPosterior, GaussianProcess, OnlineLikelihood, propagate
+
+    X, labels = _weights()
+    outcomes = np.where(np.array(labels) == _LABELS[0], 1.0, -1.0)
+    for link in ("probit", "skew_t"):
+        for covariance in ("diagonal", "low_rank", "full"):
+            online = BayesOnlineClassifier(link, covariance=covariance, rank=2, retention=0.99)
+            online.partial_fit(X, labels, classes=_LABELS).partial_fit(X[:2], labels[:2]).predict_proba(X)
+            online.information_gain(X)
+        likelihood = OnlineLikelihood(link)
+        process, _ = GaussianProcess.start(range(X.shape[1]), budget=6).learn(X, outcomes, likelihood)
+        process.predict(X)
+    propagate(FullPosterior.start(range(X.shape[1])), X, outcomes, OnlineLikelihood("probit"))
+
+
+def filters(folder: Path) -> None:
+    """A filter that is started, reads, and is told."""
+    from textbayes.core.types import Document
+    from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
+
+    texts, labels = make_texts()
+    documents = [Document(str(i), text, (label,)) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
+    for covariance in ("full", "low_rank", "diagonal", "gp"):
+        desk = AdaptiveFilter.start(documents, settings=FilterSettings(covariance=covariance, word_threshold=0.0))
+        new = [document._replace(id=f"new {document.id}", text=f"{document.text} unseen") for document in documents]
+        list(simulate(desk, new, judged=True))
+
+
+def count_models(folder: Path) -> None:
+    """Rates, dispersions and their draws."""
+    from textbayes.counts import BayesCountClassifier
+
+    counts, labels = _counts()
+    for model in ("dirichlet_poisson", "dirichlet_negative_binomial", "negative_binomial", "poisson"):
+        BayesCountClassifier(model).fit(counts, labels).predict_proba(counts)
+    for model in ("dirichlet_poisson", "dirichlet_negative_binomial"):
+        BayesCountClassifier(model, prediction="integrated").fit(counts, labels).predict_proba(counts)
+
+
+def clusters(folder: Path) -> None:
+    """Soft clusters of texts."""
+    from textbayes.counts import SoftClusters
+
+    counts, _ = _counts()
+    SoftClusters(2, n_init=1, max_iter=3).fit(counts).transform(counts)
+
+
+def keyness(folder: Path) -> None:
+    """Exact tests of word rates."""
+    from textbayes.select import keyness as test
+
+    counts, labels = _counts()
+    Y = np.array(labels)[:, None] == np.array(_LABELS)
+    for model in ("poisson", "negative_binomial"):
+        test(counts, Y, model=model)
+
+
+JOBS: dict[str, Callable[[Path], None]] = {
+    "reading words": read_words,
+    "linear models": linear_models,
+    "expected F1": expected_f1,
+    "sampling": sampling,
+    "online learning": online_learning,
+    "filters": filters,
+    "count models": count_models,
+    "clusters": clusters,
+    "keyness": keyness,
+}
+
+
+def run_job(name: str, folder: Path) -> None:
+    """Use the kernels of a feature once; warnings about so small a job mean nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        JOBS[name](folder)
+
+
+def _counts() -> tuple[Any, list[str]]:
+    from textbayes.text import TextVectorizer
+
+    texts, labels = make_texts()
+    return TextVectorizer().fit_transform(texts), labels
+
+
+def _weights() -> tuple[Any, list[str]]:
+    from textbayes.text import TermWeighting
+
+    counts, labels = _counts()
+    return TermWeighting().fit_transform(counts), labels

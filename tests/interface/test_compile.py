@@ -1,0 +1,83 @@
+"""``textbayes compile``: after it no command waits for the compiler."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import textbayes
+from textbayes.cli.compile_jobs import JOBS, run_job
+from textbayes.kernels import FEATURES, feature_of
+
+SOURCES = Path(textbayes.__file__).parent
+
+
+def called_kernels() -> set[tuple[str, str]]:
+    """Kernels that code outside of ``kernels`` calls, as (file, function)."""
+    found = set()
+    for path in SOURCES.rglob("*.py"):
+        if path.parent.name == "kernels":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textbayes.kernels."):
+                found |= {(node.module or "", name.name) for name in node.names}
+    return found
+
+
+def test_every_kernel_file_belongs_to_one_feature_that_has_a_job():
+    for path in (SOURCES / "kernels").glob("[!_]*.py"):
+        owners = [feature for feature in FEATURES if path.stem.startswith(feature.files)]
+        assert owners == [feature_of(path.stem)], path.name
+    assert [feature.name for feature in FEATURES] == list(JOBS)
+
+
+def test_the_jobs_use_every_kernel_that_other_code_calls(tmp_path):
+    for name in JOBS:
+        run_job(name, tmp_path)
+    for module, name in sorted(called_kernels()):
+        kernel = getattr(sys.modules[module], name)
+        if hasattr(kernel, "signatures"):
+            assert kernel.signatures, f"no job uses {module}.{name}"
+
+
+def run(*arguments: str, cache: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.run(
+        [sys.executable, "-m", "textbayes.cli.main", *arguments],
+        capture_output=True, text=True, env=environment, cwd=cwd, check=False,
+    )  # fmt: skip
+
+
+def test_commands_compile_nothing_after_it_and_say_what_and_how_long_before(tmp_path):
+    cache, again = tmp_path / "cache", tmp_path / "again"
+    texts = tmp_path / "texts.jsonl"
+    pairs = [("wheat corn", "grain"), ("corn barley", "grain"), ("bank rates", "money"), ("rates loan", "money")] * 4
+    rows = [{"id": str(i), "text": f"{text} again", "labels": [label]} for i, (text, label) in enumerate(pairs)]
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run("compile", "--json", "--only", "reading words", "--only", "linear models", cache=cache, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["feature"] for row in told] == ["reading words", "linear models"]
+    assert all(row["compiled"] > 0 and row["seconds"] > 0 for row in told)
+    assert "compiling" not in done.stderr, "the rows say it"
+    for arguments in (
+        ("train", "texts.jsonl", "-o", "model.tb"),
+        ("classify", "model.tb", "texts.jsonl"),
+        ("evaluate", "model.tb", "texts.jsonl"),
+    ):
+        done = run(*arguments, cache=cache, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "compiling" not in done.stderr, arguments
+    done = run("classify", "model.tb", "texts.jsonl", cache=again, cwd=tmp_path)
+    assert "compiling the kernels for reading words on this machine, once, about" in done.stderr
+    assert "textbayes compile" in done.stderr
+
+
+def test_an_unknown_feature_is_refused_with_the_names(tmp_path):
+    done = run("compile", "--only", "everything", cache=tmp_path, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "There is no feature 'everything'; choose among: reading words" in done.stderr
