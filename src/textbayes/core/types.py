@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,9 +22,38 @@ else:
     Matrix = Any
 
 
+NO_FIELDS: Mapping[str, Any] = MappingProxyType({})  # one object for all documents without any: it costs nothing
+
+
 class Document(NamedTuple):
-    """One text with what is known of it."""
+    """One text with what is known of it.
+
+    Parameters
+    ----------
+    id, text : str
+    labels : tuple of str
+        None, one or several.
+    fields : mapping of str to str
+        Columns of the input as they were, by name; those asked for with ``keep_fields``, else none.
+
+    Examples
+    --------
+    >>> Document("7", "good film", ("pos",), {"year": "1999"}).fields["year"]
+    '1999'
+    """
 
     id: str
     text: str
     labels: tuple[str, ...] = ()
+    fields: Mapping[str, str] = NO_FIELDS
+
+    def __repr__(self) -> str:
+        fields = f", fields={dict(self.fields)!r}" if self.fields else ""
+        return f"Document(id={self.id!r}, text={self.text!r}, labels={self.labels!r}{fields})"
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.text, self.labels))  # a mapping has no hash of its own
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping cannot be pickled.
+        return Document, (self.id, self.text, self.labels, *([dict(self.fields)] if self.fields else []))

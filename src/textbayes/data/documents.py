@@ -38,7 +38,8 @@ def open_documents(
     duplicates : {"refuse", "keep"}
         An id met twice is refused with both lines; ``"keep"`` does not look, and needs no memory for it.
     **options
-        The format's own, such as ``text_field``, ``label_field``, ``encoding`` and ``errors``.
+        The format's own, such as ``text_field``, ``label_field``, ``keep_fields`` (columns that documents carry as
+        ``fields``, or True for all of them), ``encoding`` and ``errors``.
 
     Raises
     ------

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.core.types import Document
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+from textbayes.core.types import NO_FIELDS, Document
 
 
 class Record(NamedTuple):
-    """One document as found in a file; ``fields`` holds whatever else the file says of it (date, split, …)."""
+    """One document as found in a file.
+
+    ``fields`` holds whatever else the file says of it (date, split, …), ``kept`` what of it the document shall carry.
+    """
 
     text: str
     labels: tuple[str, ...] = ()
     id: str | None = None
     line: int | None = None
-    fields: Mapping[str, Any] = _NOTHING
+    fields: Mapping[str, Any] = NO_FIELDS
+    kept: Mapping[str, str] = NO_FIELDS
 
 
 class Identifier:
@@ -48,11 +49,12 @@ class Identifier:
                 cause = "some documents here have an id and some have none: give all an id, or pass duplicates='keep'"
                 raise MalformedFileError(label, cause, record.line)
             if record.id is None:
-                yield Document(f"{label}:{number}" if self._several else str(number), record.text, record.labels)
-                continue
-            if not self._keep:
-                self._refuse_duplicate(record, label)
-            yield Document(record.id, record.text, record.labels)
+                name = f"{label}:{number}" if self._several else str(number)
+            else:
+                if not self._keep:
+                    self._refuse_duplicate(record, label)
+                name = record.id
+            yield Document(name, record.text, record.labels, record.kept)
 
     def _refuse_duplicate(self, record: Record, label: str) -> None:
         assert record.id is not None

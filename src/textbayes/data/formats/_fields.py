@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textbayes.core.errors import MalformedFileError
+from textbayes.core.types import NO_FIELDS
 from textbayes.data.records import Record
 
 TEXT_PARTS = ("title", "abstract", "body", "content")
@@ -20,6 +22,7 @@ class _Columns(NamedTuple):
     text: tuple[str, ...]
     label: str | None
     id: str | None
+    kept: tuple[str, ...]
 
 
 class FieldReader:
@@ -27,9 +30,12 @@ class FieldReader:
 
     Without options the text is the field ``text``, or else those of ``title``, ``abstract``, ``body`` and ``content``
     that exist, joined by a line end; label and id are the first that exist of their usual names (in any letter case).
+    ``keep_fields`` names the fields that documents shall carry as they are; ``True`` means all of them.
 
     >>> FieldReader("x.csv").record({"title": "Tea", "abstract": "Leaves.", "label": "drink"}, line=2)
     Record(text='Tea\\nLeaves.', labels=('drink',), id=None, line=2, fields=...)
+    >>> FieldReader("x.csv", keep_fields=["year"]).record({"text": "Tea", "year": 1999}).kept
+    {'year': '1999'}
     """
 
     def __init__(
@@ -39,10 +45,14 @@ class FieldReader:
         label_field: str | None = None,
         id_field: str | None = None,
         label_separator: str | None = None,
+        keep_fields: bool | str | Sequence[str] = False,
     ) -> None:
         self._source = label
         self._text = (text_field,) if isinstance(text_field, str) else None if text_field is None else tuple(text_field)
         self._label, self._id, self._separator = label_field, id_field, label_separator
+        self._keep_all = keep_fields is True
+        named = () if isinstance(keep_fields, bool) else keep_fields
+        self._kept = (named,) if isinstance(named, str) else tuple(named)
         self._chosen: dict[tuple[str, ...], _Columns] = {}
 
     def choose(self, names: Iterable[str], line: int | None = None) -> _Columns:
@@ -63,10 +73,11 @@ class FieldReader:
             None if columns.id is None else self._identity(row[columns.id], line),
             line,
             row,
+            {name: as_text(row[name]) for name in columns.kept} if columns.kept else NO_FIELDS,
         )
 
     def _choose(self, names: tuple[str, ...], line: int | None) -> _Columns:
-        for wanted in (*(self._text or ()), self._label, self._id):
+        for wanted in (*(self._text or ()), self._label, self._id, *self._kept):
             if wanted is not None and wanted not in names:
                 listed = ", ".join(map(repr, names)) or "none"
                 cause = f"there is no field {wanted!r}; the fields are {listed}: choose among them"
@@ -85,7 +96,8 @@ class FieldReader:
             )
             raise MalformedFileError(self._source, cause, line)
         label = self._label or next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
-        return _Columns(text, label, self._id or next((by_lower[name] for name in ID_NAMES if name in by_lower), None))
+        id = self._id or next((by_lower[name] for name in ID_NAMES if name in by_lower), None)
+        return _Columns(text, label, id, names if self._keep_all else self._kept)
 
     def _join_text(self, row: Mapping[str, Any], fields: tuple[str, ...], line: int | None) -> str:
         parts = []
@@ -119,3 +131,18 @@ class FieldReader:
             cause = f"{what} must be a string or a number, it is {type(value).__name__}; correct the row"
             raise MalformedFileError(self._source, cause, line)
         return str(value)
+
+
+def as_text(value: Any) -> str:
+    """A value of any kind as a spreadsheet would hold it: nothing is empty, lists and objects are JSON.
+
+    >>> [as_text(value) for value in ("tea", None, 3, True, ["a", "b"])]
+    ['tea', '', '3', 'true', '["a", "b"]']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # NaN: a cell without a value in a column of numbers
+        return ""
+    if isinstance(value, (bool, list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)

@@ -29,6 +29,7 @@ def read_csv(
     label_field: str | None = None,
     id_field: str | None = None,
     label_separator: str | None = None,
+    keep_fields: bool | str | Sequence[str] = False,
     header: Sequence[str] | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -36,9 +37,10 @@ def read_csv(
 ) -> Iterator[Record]:
     """Rows of a CSV file, quoted as spreadsheets do; the delimiter is read off the header unless given.
 
-    ``header`` names the columns of a file that has no header row; ``label_separator`` splits a cell of several labels.
+    ``header`` names the columns of a file that has no header row; ``label_separator`` splits a cell of several labels;
+    ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
     """
-    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator)
+    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator, keep_fields)
     return _rows(source, fields, header, delimiter, csv.QUOTE_MINIMAL, encoding, errors)
 
 
@@ -49,12 +51,13 @@ def read_tsv(
     label_field: str | None = None,
     id_field: str | None = None,
     label_separator: str | None = None,
+    keep_fields: bool | str | Sequence[str] = False,
     header: Sequence[str] | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> Iterator[Record]:
     """Rows of a TSV file: one line a row, quotation marks are ordinary characters (else read it as csv)."""
-    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator)
+    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator, keep_fields)
     return _rows(source, fields, header, "\t", csv.QUOTE_NONE, encoding, errors)
 
 

@@ -35,12 +35,17 @@ def read_jsonl(
     label_field: str | None = None,
     id_field: str | None = None,
     label_separator: str | None = None,
+    keep_fields: bool | str | Sequence[str] = False,
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> Iterator[Record]:
-    """Objects of a JSON lines file; blank lines are passed over. ``label_separator`` splits a string of labels."""
+    """Objects of a JSON lines file; blank lines are passed over.
+
+    ``label_separator`` splits a string of several labels; ``keep_fields`` names the members that documents carry as
+    ``fields``, or is True for all of them.
+    """
     label = source_label(source)
-    fields = FieldReader(label, text_field, label_field, id_field, label_separator)
+    fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)
     lines = ((number, line) for number, line in read_lines(source, encoding, errors) if not line.isspace())
     first = next(lines, None)
     if first is None:

@@ -24,8 +24,12 @@ def read_parquet(
     label_field: str | None = None,
     id_field: str | None = None,
     label_separator: str | None = None,
+    keep_fields: bool | str | Sequence[str] = False,
 ) -> Iterator[Record]:
-    """Rows of a Parquet file; only the columns of text, labels and id are read. A label column may hold lists."""
+    """Rows of a Parquet file; only the columns that are used are read. A label column may hold lists.
+
+    ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
+    """
     try:
         import pyarrow
         from pyarrow import parquet
@@ -36,11 +40,12 @@ def read_parquet(
         raise InputError(f"{label}: Parquet is read from its end, so it needs a file; save it first and give its path")
     if isinstance(source, (str, Path)) and not Path(source).is_file():
         raise InputError(f"there is no file {label}; check the path")
-    fields = FieldReader(label, text_field, label_field, id_field, label_separator)
+    fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)
     try:
         with parquet.ParquetFile(source) as file:
             columns = fields.choose(file.schema_arrow.names)
-            wanted = [name for name in (*columns.text, columns.label, columns.id) if name is not None]
+            used = (*columns.text, columns.label, columns.id, *columns.kept)
+            wanted = list(dict.fromkeys(name for name in used if name is not None))
             number = 0
             for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
                 for row in batch.to_pylist():
