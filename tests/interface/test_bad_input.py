@@ -54,11 +54,12 @@ def test_one_class_only(refused, write, documents):
     assert message == "only one class, 'grain', was given; a classifier needs documents of at least two"
 
 
-def test_a_document_without_label_among_single_labels(refused, write, documents):
-    message = refused(write([*documents, {"id": "x", "text": "bare"}]), "--single-label")
+def test_a_document_of_two_labels_among_single_labels(refused, write, documents):
+    message = refused(write([*documents, {"id": "x", "text": "both", "labels": ["grain", "sport"]}]), "--single-label")
     assert "document 16 of " in message
-    assert "texts.jsonl (id 'x') has no label where exactly one is needed; correct it, or train with --multi-label" in (
-        message
+    assert (
+        "texts.jsonl (id 'x') has 2 labels (grain, sport) where exactly one is needed; correct it, or train with"
+        in (message)
     )
 
 

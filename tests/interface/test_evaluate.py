@@ -76,10 +76,10 @@ def test_decisions_are_kept_as_classify_writes_them(run, lines, models, write, d
 
 
 def test_nothing_is_kept_when_the_evaluation_fails(run, models, write, documents, tmp_path):
-    path = write([*documents, {"id": "x", "text": "no label"}])
+    path = write([*documents, {"id": "x", "text": "two labels", "labels": ["grain", "sport"]}])
     failed = run("evaluate", models["multiclass"], path, "--save-decisions", tmp_path / "d.jsonl", code=1)
     assert "document 16 of " in failed.stderr
-    assert "(id 'x') has no label where exactly one is needed" in failed.stderr
+    assert "(id 'x') has 2 labels (grain, sport) where exactly one is needed" in failed.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["texts.jsonl"]
 
 

@@ -13,12 +13,14 @@ import numpy as np
 from textbayes.cli.assess import assess, class_names, decisions_row
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.labelled import no_label, single_label
+from textbayes.cli.label_notes import remedies
+from textbayes.cli.labelled import read_truth
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, make_table, output_options, to_json
 from textbayes.cli.settings import common_options, warn
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import BoolArray, Document
+from textbayes.core.types import BoolArray
 
 _OVERALL = ("micro_f1", "macro_f1", "micro_precision", "micro_recall", "macro_precision", "macro_recall")
 _MORE = ("accuracy", "subset_accuracy", "log_loss", "brier", "ece")
@@ -30,11 +32,18 @@ _COLUMNS = ("support", "precision", "recall", "f1", "log_loss", "brier", "ece")
 @click.option("--per-label", is_flag=True, help="Show each label in tables and CSV too (JSON always has them).")
 @click.option("--save-decisions", metavar="FILE", help="Write the decisions as JSON lines for `textbayes compare`.")
 @click.option("--strict", is_flag=True, help="Refuse labels that the model has not seen in training.")
+@label_options("unlabelled", "merge_case", "missing")
 @input_options(usual_part="test")
 @output_options
 @common_options
 def evaluate(
-    model: str, inputs: Inputs, per_label: bool, save_decisions: str | None, strict: bool, output: Output
+    model: str,
+    inputs: Inputs,
+    labelling: Labelling,
+    per_label: bool,
+    save_decisions: str | None,
+    strict: bool,
+    output: Output,
 ) -> None:
     """Measure a model on labelled texts.
 
@@ -42,7 +51,8 @@ def evaluate(
     calibration error, over all labels and for each.
 
     Labels that the model has not seen cannot be given: they are named in a warning and under "unknown_labels", and
-    have no row of their own. Where each text has one label, a text of an unknown label counts as an error.
+    have no row of their own. Where each text has one label, a text of an unknown label counts as an error, and a text
+    without a label is left out, with a warning.
 
     \b
     textbayes evaluate model.tb test.jsonl
@@ -57,7 +67,7 @@ def evaluate(
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     proba, decisions, labels = [], [], []
     with _saved(target) as save:
-        for batch in assess(categorizer, _checked(inputs, kind)):
+        for batch in assess(categorizer, read_truth(inputs, labelling, names, kind == "multilabel")):
             proba.append(batch.proba)
             decisions.append(batch.decisions)
             labels += [document.labels for document in batch.documents]
@@ -78,18 +88,6 @@ def evaluate(
         output.write([result], ["n_docs", "n_labels", *(name for name in (*_OVERALL, *_MORE) if name in result)])
 
 
-def _checked(inputs: Inputs, kind: str) -> Iterator[Document]:
-    """The documents, each with the number of labels that the model's kind asks for."""
-    labelled = False
-    for number, document in enumerate(inputs.documents(), start=1):
-        labelled = labelled or bool(document.labels)
-        if kind != "multilabel":
-            single_label(document, number, inputs)
-        yield document
-    if not labelled:
-        raise no_label(inputs)
-
-
 def _truth(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> tuple[BoolArray, dict[str, int]]:
     """Indicator of the known labels, and how many documents have each unknown one."""
     column = {name: j for j, name in enumerate(names)}
@@ -107,7 +105,7 @@ def _truth(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> tup
         message = f"the model has not seen {len(unknown)} of the labels (documents): {listed}{more}"
         if strict:
             raise InputError(f"{message}; correct them, or leave out --strict")
-        warn(message)
+        warn(message + remedies(unknown, names))
     return truth, dict(unknown.most_common())
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textbayes.cli.filter_options import filter_options
-from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.labelled import no_label
+from textbayes.cli.inputs import Inputs, input_options
+from textbayes.cli.labelled import no_label, read_topics
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
@@ -58,6 +59,7 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--pending", is_flag=True, help="List what was delivered and is not judged yet.")
 @click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs.")
 @filter_options
+@label_options("merge_case", "missing")
 @_without_input
 @input_options(usual_part="test", duplicates="keep")
 @output_options
@@ -65,6 +67,7 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 def filter_stream(
     state: str,
     inputs: Inputs,
+    labelling: Labelling,
     train: bool,
     pending: bool,
     replay: bool,
@@ -93,10 +96,12 @@ def filter_stream(
     if len(modes) > 1:
         raise click.UsageError(f"--{modes[0]} and --{modes[1]} were both given; choose one of them.")
     if train:
-        _start(state, inputs, changes, text, output, **rest)
+        _start(state, inputs, labelling, changes, text, output, **rest)
         return
     if rest["statements"] or rest["topics"] or text:
         raise click.UsageError("--statements, --topic, --stemmer and --stop-words belong to --train.")
+    if labelling != Labelling():
+        raise click.UsageError("--merge-case and --missing-label belong to --train.")
     if pending:
         _pending(state, output)
     elif replay:
@@ -106,7 +111,13 @@ def filter_stream(
 
 
 def _start(
-    state: str, inputs: Inputs, changes: dict[str, Any], text: dict[str, Any], output: Output, **rest: Any
+    state: str,
+    inputs: Inputs,
+    labelling: Labelling,
+    changes: dict[str, Any],
+    text: dict[str, Any],
+    output: Output,
+    **rest: Any,
 ) -> None:
     from textbayes.data import open_documents
     from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings
@@ -119,8 +130,7 @@ def _start(
     check_new(state)
     settings = FilterSettings(**changes, text=default_text_options(**text))
     inputs = replace(inputs, usual_part="train")
-    documents = list(inputs.documents())
-    require_documents(documents, inputs)
+    documents = read_topics(inputs, labelling)
     statements = [] if rest["statements"] is None else list(open_documents(rest["statements"], duplicates="keep"))
     if not any(document.labels for document in (*documents, *statements)):
         raise no_label(inputs)

@@ -8,7 +8,8 @@ import click
 import numpy as np
 
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.labelled import label_options, read_labelled
+from textbayes.cli.labelled import read_labelled
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
@@ -29,7 +30,7 @@ _SORT = {"p": "p_values", "log-ratio": "log_ratio", "log-likelihood": "log_likel
 
 
 @click.command()
-@label_options
+@label_options()
 @click.option(
     "--model",
     type=click.Choice(["negative_binomial", "poisson"]),
@@ -60,7 +61,7 @@ _SORT = {"p": "p_values", "log-ratio": "log_ratio", "log-likelihood": "log_likel
 @output_options
 @common_options
 def keyness(
-    inputs: Inputs, multi_label: bool | None, labels: tuple[str, ...], text: TextChoices, output: Output, **rules: Any
+    inputs: Inputs, labelling: Labelling, labels: tuple[str, ...], text: TextChoices, output: Output, **rules: Any
 ) -> None:
     """Compare how often words are used in a category and elsewhere.
 
@@ -70,7 +71,7 @@ def keyness(
     \b
     textbayes keyness train.jsonl --stop-words none --stemmer none --fdr 0.01
     """
-    given = read_labelled(inputs, multi_label)
+    given = read_labelled(inputs, labelling)
     words, names, table = _measure(given.texts, given.labels, text, rules)
     for label in labels:
         if label not in names:

@@ -1,55 +1,88 @@
-"""Labelled documents for training: one label each or many, as the documents say or as the user does."""
+"""Labelled documents for training and measuring: one label each or many, as the documents say or as the user does.
+
+Where every labelled text has exactly one label the task is to give one label. A text or two without any do not change
+that: fewer than a tenth of the texts are left out with a warning that names them, more are refused until the user says
+what they mean. Texts with several labels, or with an explicit list of none, make the task multi-label.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-import click
 
 from textbayes.cli.inputs import Inputs, require_documents
-from textbayes.cli.settings import note
+from textbayes.cli.label_notes import name_documents, name_oddities, summarise
+from textbayes.cli.labelling import Labelling
+from textbayes.cli.settings import note, warn
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.data.labels import merge_case, relabel
+
+_FEW = 0.1  # share of texts without a label below which they are left out unasked
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Texts, and labels as estimators take them: a string each, or a tuple each."""
+    """Documents, and their labels as estimators take them: a string each, or a tuple each."""
 
-    texts: list[str]
+    documents: list[Document]
     labels: list[str] | list[tuple[str, ...]]
 
-
-def label_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--multi-label`` and ``--single-label``; neither leaves it to the documents."""
-    return click.option(
-        "--multi-label/--single-label",
-        "multi_label",
-        default=None,
-        help="Whether a document has any number of labels, or exactly one; as the documents say if not given.",
-    )(function)
+    @property
+    def texts(self) -> list[str]:
+        return [document.text for document in self.documents]
 
 
-def read_labelled(inputs: Inputs, multi_label: bool | None) -> Labelled:
-    """All documents; single-label if each has exactly one label, else multi-label, unless the user says which."""
-    documents = list(inputs.documents())
-    require_documents(documents, inputs)
-    sizes = [len(document.labels) for document in documents]
-    if not any(sizes):
+def read_labelled(inputs: Inputs, labelling: Labelling) -> Labelled:
+    """All documents that have what the task needs; what was found and what was left out is said on stderr."""
+    documents = _read(inputs, labelling)
+    if not any(document.labels for document in documents):
         raise no_label(inputs)
-    none, several = sizes.count(0), sum(size > 1 for size in sizes)
-    if multi_label is None:
-        multi_label = bool(none or several)
-        if multi_label:
-            note(f"multi-label: {none:,} of {len(sizes):,} documents have no label, {several:,} have several")
-        else:
-            note("single-label: every document has exactly one label")
-    texts = [document.text for document in documents]
+    multi_label = _task(documents, labelling)
+    if not multi_label:
+        _refuse_several(documents, inputs)
+    bare = [document for document in documents if not document.labels]
+    if bare and (labelling.unlabelled == "skip" or not multi_label):
+        documents = _without(bare, documents, inputs, labelling)
+    if labelling.min_texts > 1:
+        documents = _without_rare(documents, labelling.min_texts, multi_label)
+    _tell(documents, inputs)
     if multi_label:
-        return Labelled(texts, [document.labels for document in documents])
-    return Labelled(texts, [single_label(document, n, inputs) for n, document in enumerate(documents, start=1)])
+        return Labelled(documents, [document.labels for document in documents])
+    return Labelled(documents, [document.labels[0] for document in documents])
+
+
+def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:
+    """All documents, whatever labels they have: a text without any is relevant to none."""
+    documents = _read(inputs, labelling)
+    _tell(documents, inputs)
+    return documents
+
+
+def read_truth(inputs: Inputs, labelling: Labelling, names: list[str], multi_label: bool) -> Iterator[Document]:
+    """Documents to measure a model on, one by one; texts without a label are left out where each must have one.
+
+    ``names`` are the labels that the model knows: with ``merge_case`` others are spelt as it spells them.
+    """
+    spelling = {name.casefold(): name for name in names} if labelling.merge_case else {}
+    known = set(names)
+    labelled, skipped = False, []
+    for number, document in enumerate(inputs.documents(), start=1):
+        other = {label: spelling.get(label.casefold(), label) for label in document.labels if label not in known}
+        read = relabel(document, other, labelling.missing)
+        labelled = labelled or bool(read.labels)
+        if not read.labels and (labelling.unlabelled == "skip" or (labelling.unlabelled is None and not multi_label)):
+            skipped.append(read._replace(text=""))  # named below; its text is not needed any more
+            continue
+        if not multi_label and len(read.labels) != 1:
+            raise _not_one_label(read, number, inputs)
+        yield read
+    if not labelled:
+        raise no_label(inputs)
+    if skipped:
+        tell = note if labelling.unlabelled == "skip" else warn
+        tell(f"{_n_texts(len(skipped))} of {inputs.name} without a label left out ({name_documents(skipped)})")
 
 
 def no_label(inputs: Inputs) -> InputError:
@@ -57,12 +90,95 @@ def no_label(inputs: Inputs) -> InputError:
     return InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
 
 
-def single_label(document: Document, number: int, inputs: Inputs) -> str:
-    """The one label of a document; none or several are refused."""
-    if len(document.labels) != 1:
-        found = f"{len(document.labels)} labels ({', '.join(document.labels)})" if document.labels else "no label"
+def _not_one_label(document: Document, number: int, inputs: Inputs) -> InputError:
+    """The refusal of a document with none or several labels."""
+    found = f"{len(document.labels)} labels ({', '.join(document.labels)})" if document.labels else "no label"
+    return InputError(
+        f"{inputs.whereabouts(number, document)} has {found} where exactly one is needed; correct it, or train "
+        "with --multi-label"
+    )
+
+
+def _refuse_several(documents: list[Document], inputs: Inputs) -> None:
+    for number, document in enumerate(documents, start=1):
+        if len(document.labels) > 1:
+            raise _not_one_label(document, number, inputs)
+
+
+def _read(inputs: Inputs, labelling: Labelling) -> list[Document]:
+    documents = list(inputs.documents())
+    require_documents(documents, inputs)
+    if labelling.missing:
+        documents = [relabel(document, {}, labelling.missing) for document in documents]
+    if labelling.merge_case and (names := merge_case(_counts(documents))):
+        documents = [relabel(document, names) for document in documents]
+        note(f"{len(names):,} spellings of labels were merged into others that differ by letter case only")
+    return documents
+
+
+def _task(documents: list[Document], labelling: Labelling) -> bool:
+    """Whether documents may have any number of labels."""
+    if labelling.multi_label is not None:
+        return labelling.multi_label
+    none = sum(not document.labels for document in documents)
+    several = sum(len(document.labels) > 1 for document in documents)
+    lacking = sum(document.lacks_label for document in documents)
+    meant = {"skip": 0, "keep": none, None: none - lacking}[labelling.unlabelled]  # to have none of the labels
+    if several or meant:
+        note(f"multi-label: {none:,} of {len(documents):,} documents have no label, {several:,} have several")
+        return True
+    note(f"single-label: every {'labelled ' if none else ''}document has exactly one label")
+    return False
+
+
+def _without(bare: list[Document], documents: list[Document], inputs: Inputs, labelling: Labelling) -> list[Document]:
+    """The labelled documents; that others are left out is the user's word, or said aloud, or refused."""
+    what = f"{len(bare):,} of {_n_texts(len(documents))} of {inputs.name}"
+    if labelling.unlabelled == "skip":
+        note(f"{what} without a label left out")
+    elif len(bare) >= _FEW * len(documents):
         raise InputError(
-            f"{inputs.whereabouts(number, document)} has {found} where exactly one is needed; correct it, or train "
-            "with --multi-label"
+            f"{what} have no label ({name_documents(bare)}) and the others exactly one; leave them out with "
+            "--unlabelled skip, or keep them as texts of none of the labels with --unlabelled keep"
         )
-    return document.labels[0]
+    else:
+        warn(
+            f"{what} {'has' if len(bare) == 1 else 'have'} no label and {'is' if len(bare) == 1 else 'are'} left out "
+            f"({name_documents(bare)}); agree with --unlabelled skip, or keep such texts as texts of none of the "
+            "labels with --unlabelled keep"
+        )
+    return [document for document in documents if document.labels]
+
+
+def _without_rare(documents: list[Document], least: int, multi_label: bool) -> list[Document]:
+    """Documents without the labels that too few have; where each has one label, without such documents."""
+    counts = _counts(documents)
+    rare = {label for label, n in counts.items() if n < least}
+    kept = [
+        document._replace(labels=tuple(label for label in document.labels if label not in rare))
+        for document in documents
+        if multi_label or not rare & set(document.labels)
+    ]
+    if not any(document.labels for document in kept):
+        raise InputError(f"no label has min_texts={least} texts; the most frequent has {max(counts.values()):,}")
+    if rare:
+        left = f", and {_n_texts(len(documents) - len(kept))} with them" if len(kept) < len(documents) else ""
+        note(f"{len(rare):,} labels with fewer than {least:,} texts left out{left}")
+    return kept
+
+
+def _tell(documents: list[Document], inputs: Inputs) -> None:
+    counts = _counts(documents)
+    if not counts:
+        return
+    summarise(counts, len(documents))
+    if inputs.corpus is None:  # the labels of a corpus known by name are as its makers meant them
+        name_oddities(counts, separated="label_separator" in dict(inputs.options))
+
+
+def _counts(documents: list[Document]) -> Counter[str]:
+    return Counter(label for document in documents for label in document.labels)
+
+
+def _n_texts(number: int) -> str:
+    return f"{number:,} text" if number == 1 else f"{number:,} texts"

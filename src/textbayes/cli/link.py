@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.labelled import label_options, read_labelled
+from textbayes.cli.labelled import read_labelled
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options, note
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@label_options
+@label_options()
 @click.option(
     "--family",
     cls=NameOption,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 @common_options
 def link(
     inputs: Inputs,
-    multi_label: bool | None,
+    labelling: Labelling,
     family: str,
     text: TextChoices,
     n_jobs: int | None,
@@ -54,7 +55,7 @@ def link(
     textbayes link train.jsonl
     textbayes train train.jsonl --link skew_t:df=1,skew=1.5 --family laplace -o model.tb
     """
-    given = read_labelled(inputs, multi_label)
+    given = read_labelled(inputs, labelling)
     from textbayes.tune import link_report
 
     X = text.term_weighting().fit_transform(text.vectorizer().fit_transform(given.texts))

@@ -8,7 +8,8 @@ import click
 import numpy as np
 
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.labelled import label_options, read_labelled
+from textbayes.cli.labelled import read_labelled
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options
@@ -37,7 +38,7 @@ class _Ranking(NamedTuple):
 
 
 @click.command()
-@label_options
+@label_options()
 @click.option(
     "--score",
     cls=NameOption,
@@ -57,7 +58,7 @@ class _Ranking(NamedTuple):
 @common_options
 def select(
     inputs: Inputs,
-    multi_label: bool | None,
+    labelling: Labelling,
     score: str,
     labels: tuple[str, ...],
     text: TextChoices,
@@ -72,7 +73,7 @@ def select(
     \b
     textbayes select train.jsonl --score likelihood_ratio --threshold 12.13 --top-k 300
     """
-    given = read_labelled(inputs, multi_label)
+    given = read_labelled(inputs, labelling)
     ranking = _rank(given.texts, given.labels, score, text, rules)
     for label in labels:
         if label not in ranking.names:

@@ -9,7 +9,8 @@ import click
 
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.labelled import label_options, read_labelled
+from textbayes.cli.labelled import read_labelled
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.model_options import ModelChoices, model_options
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
@@ -29,7 +30,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 
 @click.command()
 @click.option("-o", "--output", "target", required=True, metavar="FILE", help="Model file to write.")
-@label_options
+@label_options()
 @model_options
 @click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
 @click.option("--top-k", "select_k", type=click.IntRange(min=1), help="Words per label at most; needs --select.")
@@ -58,7 +59,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 def train(
     inputs: Inputs,
     target: str,
-    multi_label: bool | None,
+    labelling: Labelling,
     choices: ModelChoices,
     sampling: SamplingChoices,
     text: TextChoices,
@@ -68,7 +69,9 @@ def train(
     """Learn a model from labelled texts.
 
     Documents with exactly one label each make a model that gives one label; any others make one that gives none to
-    several. Decision thresholds are chosen on held-out probabilities by cross-validation.
+    several. Where fewer than a tenth of the texts lack the one label that the others have, they are left out with a
+    warning; where more do, say what it means: --unlabelled skip or keep. Decision thresholds are chosen on held-out
+    probabilities by cross-validation.
 
     \b
     textbayes train train.jsonl -o model.tb
@@ -85,7 +88,7 @@ def train(
     path = check_output(target, inputs.paths)
     sampling.check(choices.inference)
     model = _untrained(choices, sampling, text, **rest)
-    given = read_labelled(inputs, multi_label)
+    given = read_labelled(inputs, labelling)
     from textbayes.store import save_model
 
     if choices.inference == "gibbs":

@@ -106,11 +106,12 @@ def _from_matrix(matrix: Any, classes: Iterable[Any] | None) -> tuple[BoolArray,
 
 
 def _from_lists(labels: Sequence[Any], classes: Iterable[Any] | None) -> tuple[BoolArray, LabelSpace]:
-    if any(row is None for row in labels):
-        raise InputError("some labels are None; use an empty list for a document without labels")
+    _refuse_missing(labels)
     rows = [tuple(row) if isinstance(row, _COLLECTIONS) else (row,) for row in labels]
-    _check_kind([name for row in rows for name in row])
-    found = sorted({name for row in rows for name in row})
+    names_given = [name for row in rows for name in row]
+    _refuse_missing(names_given)
+    _check_kind(names_given)
+    found = sorted(set(names_given))
     names = found if classes is None else list(classes)
     if not names:
         raise InputError("no document carries a label; at least one label with one document is needed")
@@ -126,6 +127,7 @@ def _from_lists(labels: Sequence[Any], classes: Iterable[Any] | None) -> tuple[B
 
 def _from_vector(labels: Any, classes: Iterable[Any] | None) -> tuple[BoolArray, LabelSpace]:
     values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    _refuse_missing(values)
     _check_kind(values)
     found = sorted(set(values))
     if classes is not None:
@@ -144,13 +146,28 @@ def _from_vector(labels: Any, classes: Iterable[Any] | None) -> tuple[BoolArray,
     return codes[:, None] == np.arange(len(found)), space
 
 
+def _refuse_missing(values: Sequence[Any]) -> None:
+    """Refuse None, NaN and what pandas writes for a missing value, naming the first."""
+    missing = [i for i, value in enumerate(values) if _is_missing(value)]
+    if missing:
+        first = "NaN" if isinstance(values[missing[0]], float) else values[missing[0]]
+        raise InputError(
+            f"{len(missing):,} of {len(values):,} labels are missing (the first, at index {missing[0]}, is {first}); "
+            "leave these texts out, or give a list of labels for each text, empty where it has none (multi-label)"
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return True
+    return type(value).__name__ in ("NAType", "NaTType")  # of pandas, which is not imported for their sake
+
+
 def _check_kind(values: Sequence[Any]) -> None:
     """Labels of one kind that sorts, compares and can be written to a model file."""
     kinds = {_kind(value) for value in values}
-    if "None" in kinds:
-        raise InputError("some labels are None; use an empty list for a document without labels (multi-label)")
-    if "NaN" in kinds:
-        raise InputError("labels contain NaN or infinity; every document needs a label")
+    if "infinity" in kinds:
+        raise InputError("labels contain infinity; use strings, whole numbers or booleans")
     odd = kinds - {"str", "bool", "number"}
     if odd:
         raise InputError(f"labels of type {min(odd)} were given; use strings, whole numbers or booleans")
@@ -159,14 +176,12 @@ def _check_kind(values: Sequence[Any]) -> None:
 
 
 def _kind(value: Any) -> str:
-    if value is None:
-        return "None"
     if isinstance(value, str):
         return "str"
     if isinstance(value, (bool, np.bool_)):
         return "bool"
     if isinstance(value, numbers.Real):
-        return "number" if np.isfinite(float(value)) else "NaN"
+        return "number" if np.isfinite(float(value)) else "infinity"
     return type(value).__name__
 
 

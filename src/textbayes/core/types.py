@@ -22,6 +22,12 @@ else:
     Matrix = Any
 
 
+class _Missing(tuple[str, ...]):
+    __slots__ = ()
+
+
+# The labels of a text that lacks its label where the input has a place for one; equal to (), which says "none of them".
+MISSING_LABEL: tuple[str, ...] = _Missing()
 NO_FIELDS: Mapping[str, Any] = MappingProxyType({})  # one object for all documents without any: it costs nothing
 
 
@@ -57,3 +63,8 @@ class Document(NamedTuple):
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping cannot be pickled.
         return Document, (self.id, self.text, self.labels, *([dict(self.fields)] if self.fields else []))
+
+    @property
+    def lacks_label(self) -> bool:
+        """Whether the input has a place for this text's label and it is empty there."""
+        return isinstance(self.labels, _Missing)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
 
@@ -67,8 +68,12 @@ def test_classes_fix_the_columns():
         (["a", "d"], ["a", "b"], "label 'd' is not among the classes 'a', 'b'"),
         ([["d"]], ["a", "b"], "label 'd' is not among the classes"),
         ([[], []], None, "no document carries a label"),
-        (["a", None], None, "some labels are None"),
-        ([1.0, np.nan], None, "NaN"),
+        (["a", None], None, r"1 of 2 labels are missing \(the first, at index 1, is None\); leave these texts out, or"),
+        (["a", np.nan, np.nan], None, r"2 of 3 labels are missing \(the first, at index 1, is NaN\)"),
+        ([1.0, np.nan], None, "1 of 2 labels are missing"),
+        ([["a"], None], None, "1 of 2 labels are missing"),
+        ([["a", None]], None, "1 of 2 labels are missing"),
+        ([1.0, np.inf], None, "infinity"),
         (np.array([[0, 2]]), None, "only 0 and 1"),
         (np.array([[0, 1]]), ["a"], "2 columns but 1 classes"),
         ([["d"]], [str(i) for i in range(20)], "and 12 more"),
@@ -77,3 +82,9 @@ def test_classes_fix_the_columns():
 def test_bad_labels_are_refused(labels, classes, message):
     with pytest.raises(InputError, match=message):
         encode_labels(labels, classes)
+
+
+def test_what_pandas_writes_for_a_missing_label_is_refused_as_such():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match=r"1 of 3 labels are missing .* is <NA>"):
+        TextCategorizer().fit(["corn", "bank", "wheat"], pandas.Series(["a", None, "b"], dtype="string"))

@@ -15,6 +15,8 @@ from textbayes.data import open_documents
 from textbayes.data.formats import FORMATS
 
 JSONL = FORMATS.get("jsonl")
+# White space at the ends of labels is dropped, see test_labels.py; what has none of any kind comes back as it was.
+LABELS = st.text(st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cf", "Cs"]), min_size=1)
 
 
 def read(data, **options):
@@ -168,7 +170,7 @@ def test_documents_stream_in_flat_memory(endless):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.text(), st.lists(st.text(min_size=1), unique=True)), max_size=5))
+@given(st.lists(st.tuples(st.text(), st.lists(LABELS, unique=True)), max_size=5))
 def test_what_is_written_is_read_back(rows):
     data = "".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows)
     assert [(doc.text, list(doc.labels)) for doc in read(data)] == rows

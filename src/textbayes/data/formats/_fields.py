@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.core.types import NO_FIELDS
+from textbayes.core.types import MISSING_LABEL, NO_FIELDS
 from textbayes.data.records import Record
 
 TEXT_PARTS = ("title", "abstract", "body", "content")
@@ -69,7 +69,7 @@ class FieldReader:
         columns = self.choose(row, line)
         return Record(
             self._join_text(row, columns.text, line),
-            () if columns.label is None else self._labels(row[columns.label], line),
+            MISSING_LABEL if columns.label is None else self._labels(row[columns.label], line),
             None if columns.id is None else self._identity(row[columns.id], line),
             line,
             row,
@@ -114,16 +114,21 @@ class FieldReader:
 
     def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
         if isinstance(value, str) and self._separator is not None:
-            value = [part.strip() for part in value.split(self._separator)]
-        values = value if isinstance(value, (list, tuple)) else [value]
-        # dict.fromkeys: each label once, in the order given
-        return tuple(dict.fromkeys(name for item in values if (name := self._name(item, "a label", line)) is not None))
+            value = value.split(self._separator)
+        if isinstance(value, (list, tuple)):
+            # dict.fromkeys: each label once, in the order given
+            return tuple(dict.fromkeys(name for item in value if (name := self._label_name(item, line)) is not None))
+        name = self._label_name(value, line)
+        return MISSING_LABEL if name is None else (name,)
+
+    def _label_name(self, value: Any, line: int | None) -> str | None:
+        return self._name(tidy_label(value) if isinstance(value, str) else value, "a label", line)
 
     def _identity(self, value: Any, line: int | None) -> str | None:
         return self._name(value, "an id", line)
 
     def _name(self, value: Any, what: str, line: int | None) -> str | None:
-        if value is None or value == "":
+        if value is None or value == "" or value != value:  # NaN: a missing value in a column of numbers
             return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # 3 read as 3.0 because another row of the column is empty
@@ -131,6 +136,16 @@ class FieldReader:
             cause = f"{what} must be a string or a number, it is {type(value).__name__}; correct the row"
             raise MalformedFileError(self._source, cause, line)
         return str(value)
+
+
+def tidy_label(label: str) -> str:
+    """A label without stray white space: none at its ends, one ordinary space where there was any within.
+
+    >>> tidy_label("\\u00a0 North\\u00a0 Sea\\n")
+    'North Sea'
+    """
+    # U+200B and U+FEFF are as invisible, but white space only to the eye.
+    return " ".join(label.replace("\u200b", "").replace("\ufeff", "").split())
 
 
 def as_text(value: Any) -> str:
