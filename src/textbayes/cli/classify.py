@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from textbayes.cli.assess import BATCH, assess, class_names, decisions_row
+from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.results import Layout, kind_by_ending, open_results
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import visible
+from textbayes.core.types import Document
 
 
 @click.command()
 @click.argument("model")
+@click.option("-o", "--output", "target", metavar="FILE", help="Write a file: .csv, .jsonl or .xlsx, by its ending.")
+@click.option(
+    "--keep-columns",
+    "keep_fields",
+    is_flag=True,
+    help='The input\'s own columns too: first in CSV and XLSX, under "fields" in JSON.',
+)
 @click.option("--top", type=click.IntRange(min=1), help="List the N most probable labels only.", metavar="N")
 @click.option(
     "--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Documents read before each answer."
@@ -31,39 +43,69 @@ from textbayes.cli.settings import common_options, note
 @output_options
 @common_options
 def classify(
-    model: str, inputs: Inputs, top: int | None, batch: int, intervals: bool, level: float, output: Output
+    model: str,
+    inputs: Inputs,
+    target: str | None,
+    keep_fields: bool,
+    top: int | None,
+    batch: int,
+    intervals: bool,
+    level: float,
+    output: Output,
 ) -> None:
     """Give new texts labels and probabilities.
 
     Texts are read, answered and forgotten batch by batch, so the input may be endless and memory stays flat.
     Each document becomes one object: its id, the labels decided on, and the probability of every label.
 
+    With --keep-columns a table has the input's columns first; ours that the input has too are named textbayes_….
+    Text that a spreadsheet would compute (=1+1) is made plain text in CSV and XLSX unless --keep-formulas says not.
+
     \b
     textbayes classify model.tb new.jsonl
+    textbayes classify model.tb new.csv --keep-columns -o answers.xlsx
     tail -f feed.txt | textbayes classify model.tb --batch 1
     """
+    path = None
+    if target is not None:
+        output = replace(output, kind=kind_by_ending(target))
+        path = check_output(target, [model, *inputs.paths])
+    if keep_fields:
+        if output.is_table:
+            raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
+        inputs = inputs.keeping_fields()
     from textbayes.store import load_model
 
     categorizer = load_model(model)
     names = class_names(categorizer)
-    columns = ["id", "labels", *(f"p_{name}" for name in names)]
+    columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else [])]
+    columns += [f"p_{name}" for name in names]
     if intervals:
         columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
-    first = True
+    layout = None
     on_screen = output.is_table and sys.stdout.isatty()
-    for assessed in assess(categorizer, inputs.documents(count=not on_screen), batch, level if intervals else None):
-        rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
-        if output.is_table:
-            _print(rows, first, top or 3)
-        else:
-            output.write(map(_flat, rows) if output.kind == "csv" else rows, columns, header=first)
-        first = False
-    if first:
+    documents = inputs.documents(count=not on_screen)
+    with open_results(path, output) as write:
+        for assessed in assess(categorizer, documents, batch, level if intervals else None):
+            rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
+            first, layout = layout is None, layout or Layout.of(assessed.documents, columns)
+            if output.is_table:
+                _print(rows, first, top or 3)
+            elif output.kind == "json":
+                write(map(_with_fields, rows, assessed.documents) if keep_fields else rows, [])
+            else:
+                write(map(layout.row, assessed.documents, map(_flat, rows)), layout.columns)
+    if layout is None:
         note(f"{inputs.name} holds no documents")
 
 
+def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:
+    return {"id": row["id"], "fields": document.fields, **row}
+
+
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {"id": row["id"], "labels": row["labels"]} | {f"p_{k}": p for k, p in row["probabilities"].items()}
+    flat = {"id": row["id"], "labels": row["labels"], "unsure": row.get("unsure", [])}
+    flat |= {f"p_{k}": p for k, p in row["probabilities"].items()}
     for name, (low, high) in row.get("intervals", {}).items():
         flat |= {f"low_{name}": low, f"high_{name}": high}
     return flat
@@ -77,6 +119,7 @@ def _print(rows: list[dict[str, Any]], header: bool, top: int) -> None:
     narrow, wide = max(screen.width // 4 - 2, 8), max(screen.width // 2 - 2, 8)
 
     def cell(text: str) -> str:
+        text = visible(text)  # as it will be shown, for its width
         return set_cell_size(text if cell_len(text) <= narrow else f"{set_cell_size(text, narrow - 1)}…", narrow)
 
     if header:

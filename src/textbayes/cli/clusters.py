@@ -11,6 +11,7 @@ import numpy as np
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document, FloatArray
@@ -171,7 +172,7 @@ def _show_words(
     for row in rows:
         table.add_row(row["cluster"], f"{row['size']:.1%}", f"{row['texts']:,}", " ".join(row["words"]))
     console().print(table)
-    click.echo("size: share of all text; texts: those that belong to the cluster most")
+    echo("size: share of all text; texts: those that belong to the cluster most")
 
 
 def _show_memberships(documents: list[Document], names: list[str], memberships: FloatArray, output: Output) -> None:

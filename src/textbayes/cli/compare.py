@@ -16,6 +16,7 @@ from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import no_label
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options
+from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray
 
@@ -68,7 +69,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, output: Output, **choices:
         rng=choices["seed"],
     )
     if output.is_table:
-        click.echo(comparison.to_text())
+        echo(comparison.to_text())
     elif output.kind == "json":
         output.write([_summary(comparison, len(truth))], [])
     else:

@@ -13,6 +13,7 @@ import click
 from textbayes.cli.output import console, to_json
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
+from textbayes.cli.terminal import echo
 
 if TYPE_CHECKING:
     from textbayes.data import Corpus
@@ -52,10 +53,10 @@ def demo(output: Path, seed: int, n_jobs: int, as_json: bool) -> None:
     write_report(output, data)
     seconds = time.perf_counter() - start
     if as_json:
-        click.echo(to_json(figures(data, output, seconds)))
+        echo(to_json(figures(data, output, seconds)))
     else:
-        click.echo(f"\nReport: {output}")
-        click.echo(f"Took {seconds:.1f} s, {dict(data.timings)['Training']:.1f} s of it training.")
+        echo(f"\nReport: {output}")
+        echo(f"Took {seconds:.1f} s, {dict(data.timings)['Training']:.1f} s of it training.")
 
 
 def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) -> ReportData:

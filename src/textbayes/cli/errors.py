@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from textbayes.cli.settings import settings, warn
+from textbayes.cli.terminal import echo, visible
 from textbayes.core.errors import TextBayesError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -27,7 +28,10 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # the other arguments are of no use
             yield
         sys.stdout.flush()  # here, so that a full disk or a closed pipe is met while it can still be told
-    except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+    except click.ClickException as error:
+        error.message = visible(error.message)  # type: ignore[misc]  # final to click, but there is no other way in
+        raise
+    except (click.Abort, click.exceptions.Exit, BrokenPipeError):
         raise  # click's own; it also ends quietly when the reader of a pipe has gone
     except KeyboardInterrupt:
         _fail("interrupted; no file was left half-written", INTERRUPTED)
@@ -74,8 +78,8 @@ def _options(command: click.Command | None) -> Iterator[click.Option]:
 
 def _fail(message: str, code: int = 1) -> None:
     if settings().debug:
-        traceback.print_exc()
-    click.echo(f"textbayes: {' '.join(message.split())}", err=True)
+        echo(traceback.format_exc(), err=True)
+    echo(f"textbayes: {' '.join(message.split())}", err=True)
     raise click.exceptions.Exit(code)
 
 

@@ -19,6 +19,7 @@ from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
+from textbayes.cli.terminal import echo
 
 if TYPE_CHECKING:
     from textbayes.stream import FilterFolder
@@ -215,7 +216,7 @@ def _replay(state: str, output: Output) -> None:
     summary = {name: value for name, value in found._asdict().items() if name != "difference"}
     if output.is_table:
         told = ", ".join(f"{value:,} {name}" for name, value in summary.items())
-        click.echo(f"Every decision is the same when computed anew: {told}.")
+        echo(f"Every decision is the same when computed anew: {told}.")
     else:
         output.write([{"state": state, **summary, "identical": True}], ["state", *summary, "identical"])
 
@@ -247,4 +248,4 @@ def _show_start(summary: dict[str, Any]) -> None:
     for name, told in summary["topics"].items():
         table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
     console().print(table)
-    click.echo(f"{summary['state']} was started from {summary['documents']:,} documents.")
+    echo(f"{summary['state']} was started from {summary['documents']:,} documents.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -63,6 +63,12 @@ class Inputs:
         which = f"part {' + '.join(parts)}" if parts else "all parts"
         note(f"corpus {self.corpus!r}, {which}: {len(corpus):,} documents")
         return corpus.documents()
+
+    def keeping_fields(self) -> Inputs:
+        """The same, with documents that carry the input's own columns."""
+        if self.corpus is not None:
+            raise InputError(f"{self.name} has no columns of its own to keep; name files to keep theirs")
+        return replace(self, options=(*self.options, ("keep_fields", True)))
 
     def whereabouts(self, number: int, document: Document) -> str:
         """What messages call the ``number``-th document."""

@@ -11,6 +11,7 @@ import click
 
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import echo
 
 if TYPE_CHECKING:
     from textbayes.stream.judgements import Judgement
@@ -67,7 +68,7 @@ def judge(state: str, document: str | None, topic: str | None, answer: str | Non
         row = {**judgement._replace(text=None).to_json(), "status": verdict}
         if output.is_table:
             told = "relevant" if judgement.relevant else "not relevant"
-            click.echo(f"{judgement.id} is {told} to {judgement.topic}{_SAID[verdict]}")
+            echo(f"{judgement.id} is {told} to {judgement.topic}{_SAID[verdict]}")
         else:
             output.write([row], list(row), header=n_given == 1)
     if not n_given:

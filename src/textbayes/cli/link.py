@@ -12,6 +12,7 @@ from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def link(
         table.add_row(row["label"], row["links"], row["chosen"], f"{row['log_loss']:.5f}", f"{row['f1']:.4f}")
     console().print(table)
     for verdict in report.verdicts():
-        click.echo(verdict)
+        echo(verdict)
 
 
 def _rows(report: LinkReport) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import functools
 import io
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from textbayes.cli.cells import as_cell
+from textbayes.cli.terminal import console, visible
+
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
-SEPARATOR = "|"  # between several values in one cell of a CSV file
+__all__ = ["Output", "as_csv", "console", "make_table", "output_options", "to_json"]
+
+# Valid within JSON strings, but they steer terminals, turn texts round or end lines for some readers.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 Kind = Literal["table", "json", "csv"]
 Row = Mapping[str, Any]
 
@@ -28,6 +34,7 @@ class Output:
     """Standard output in one of three forms."""
 
     kind: Kind
+    keep_formulas: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -38,18 +45,14 @@ class Output:
         if self.kind == "json":
             text = "".join(to_json(row) + "\n" for row in rows)
         else:
-            stream = io.StringIO()
-            writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
-            if header:
-                writer.writeheader()
-            writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-            text = stream.getvalue()
+            text = as_csv(rows, columns, header, self.keep_formulas)
+            text = visible(text) if sys.stdout.isatty() else text
         sys.stdout.write(text)
         sys.stdout.flush()
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--json``, ``--csv`` and ``--table``; the command is given an ``output``."""
+    """``--json``, ``--csv``, ``--table`` and ``--keep-formulas``; the command is given an ``output``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
@@ -60,8 +63,14 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if len(chosen) > 1:
             raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} were both given; choose one of them.")
         usual: Kind = "table" if sys.stdout.isatty() else "json"
-        return function(*args, output=Output(chosen[0] if chosen else usual), **given)
+        keep = given.pop("keep_formulas") or bool(above.get("keep_formulas"))
+        return function(*args, output=Output(chosen[0] if chosen else usual, keep), **given)
 
+    command = click.option(
+        "--keep-formulas",
+        is_flag=True,
+        help="Leave text as it is in CSV and XLSX even where a spreadsheet would compute it (it begins with = + - @).",
+    )(command)
     for kind, text in (
         ("table", "Write tables, as on a terminal."),
         ("csv", "Write CSV."),
@@ -71,16 +80,20 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def as_csv(rows: Iterable[Row], columns: Sequence[str], header: bool = True, keep_formulas: bool = False) -> str:
+    """Rows as CSV, with a header unless told not; formulas become text unless they are to be kept."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    if header:
+        writer.writerow([as_cell(name, keep_formulas) for name in columns])
+    writer.writerows([as_cell(row.get(name, ""), keep_formulas) for name in columns] for row in rows)
+    return stream.getvalue()
+
+
 def to_json(value: Any) -> str:
     """A value on one line; numbers that JSON does not have become null."""
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-
-
-def console() -> Console:
-    """The terminal; brackets and colons in labels and texts are shown as they are."""
-    from rich.console import Console
-
-    return Console(markup=False, emoji=False, highlight=False)
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def make_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> Table:
@@ -106,7 +119,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _finite(item) for key, item in value.items()}
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _cell(value: Any) -> Any:
-    return SEPARATOR.join(map(str, value)) if isinstance(value, list | tuple) else value

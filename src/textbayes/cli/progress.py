@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, TypeVar
 
 from textbayes.cli.settings import settings
+from textbayes.cli.terminal import console
 
 T = TypeVar("T")
 Unit = Literal["steps", "bytes", "count", "wait"]
@@ -53,7 +54,6 @@ def _bars(unit: Unit) -> Iterator[Any]:
         yield None
         return
     from rich import progress as rich
-    from rich.console import Console
 
     kinds: dict[Unit, list[rich.ProgressColumn]] = {
         "wait": [],
@@ -61,7 +61,12 @@ def _bars(unit: Unit) -> Iterator[Any]:
         "bytes": [rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn()],
         "count": [rich.TextColumn("{task.completed:,.0f} documents")],
     }
-    columns = [rich.SpinnerColumn(), rich.TextColumn("{task.description}"), *kinds[unit], rich.TimeElapsedColumn()]
+    columns = [
+        rich.SpinnerColumn(),
+        rich.TextColumn("{task.description}", markup=False),
+        *kinds[unit],
+        rich.TimeElapsedColumn(),
+    ]
     # stdout is left alone: it carries results, and rich would print them on stderr.
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
+    with rich.Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as bars:
         yield bars

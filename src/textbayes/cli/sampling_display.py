@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textbayes.categorizer_sampling import SamplingWatch
 from textbayes.cli.progress import shown
+from textbayes.cli.terminal import console
 from textbayes.core.types import AnyArray
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def watching(folder: SamplingWatch | None) -> Iterator[SamplingWatch]:
         yield Watching(folder or SamplingWatch(), None)
         return
     from rich import progress as rich
-    from rich.console import Console
 
     columns = [
         rich.SpinnerColumn(finished_text="✓"),
@@ -67,5 +67,5 @@ def watching(folder: SamplingWatch | None) -> Iterator[SamplingWatch]:
         rich.TextColumn("{task.fields[said]}"),
         rich.TimeElapsedColumn(),
     ]
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bars:
+    with rich.Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as bars:
         yield Watching(folder or SamplingWatch(), bars)

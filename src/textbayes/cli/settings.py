@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from textbayes.cli.terminal import echo
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -37,12 +39,12 @@ def common_options(function: F) -> F:
 def note(message: str) -> None:
     """Say on stderr what was chosen or found, unless the user wants quiet."""
     if not settings().quiet:
-        click.echo(f"textbayes: {message}", err=True)
+        echo(f"textbayes: {' '.join(message.split())}", err=True)
 
 
 def warn(message: str) -> None:
     """Say on stderr what the user must know, quiet or not."""
-    click.echo(f"textbayes: warning: {' '.join(message.split())}", err=True)
+    echo(f"textbayes: warning: {' '.join(message.split())}", err=True)
 
 
 def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -10,6 +10,7 @@ from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         return
     for label in labels or names:
         # A weight of 0 is how bad advice is turned down: worth a line of its own.
-        click.echo(f"{label}: the prior is followed at weight {weights[label]:g}")
+        echo(f"{label}: the prior is followed at weight {weights[label]:g}")
     table = make_table("label", "word", "prior", "weight", "shift", "p", "", right=("prior", "weight", "shift", "p"))
     for row in rows:
         prior = f"{row['prior_mean']:+.2f} ± {row['prior_scale']:.2f}"

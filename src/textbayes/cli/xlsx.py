@@ -1,0 +1,97 @@
+"""Rows to an Excel workbook as they come, through openpyxl (extra ``xlsx``); memory does not grow with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from textbayes.cli.cells import flat, is_formula
+from textbayes.cli.terminal import visible
+from textbayes.core.errors import InputError, MissingExtraError
+
+_MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767  # of a sheet and of a cell, by Excel's specification
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ERRORS = re.compile("#[A-Z0-9/!?]+")  # what openpyxl would take for the error of a formula
+
+
+class XlsxWriter:
+    """One sheet with a header that stays in view; texts are texts, whatever they begin with.
+
+    ``n_cut`` counts the texts that were too long for a cell and are cut.
+    """
+
+    def __init__(self, keep_formulas: bool = False) -> None:
+        try:
+            from openpyxl import Workbook  # type: ignore[import-untyped]
+        except ImportError:
+            raise MissingExtraError("openpyxl", "xlsx", "writing XLSX files") from None
+        self._book = Workbook(write_only=True)
+        self._sheet = self._book.create_sheet("textbayes")
+        self._sheet.freeze_panes = "A2"
+        self._keep_formulas, self._rows, self.n_cut = keep_formulas, 0, 0
+
+    def write(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+        """Further rows; those of the first call have the names of the columns above them."""
+        if self._rows == 0:
+            if len(columns) > _MOST_COLUMNS:
+                raise InputError(
+                    f"{len(columns):,} columns are more than the {_MOST_COLUMNS:,} of an XLSX sheet; write .csv, or "
+                    "only the most probable labels as JSON lines (top=5)"
+                )
+            self._append(columns)
+        for row in rows:
+            self._append(row.get(name) for name in columns)
+
+    def save(self, stream: BinaryIO) -> None:
+        """The workbook to a stream that can be sought in."""
+        self._book.save(stream)
+
+    def abandon(self) -> None:
+        """Close what is open; without it lxml complains when the sheet is thrown away half-written."""
+        self._sheet.close()
+
+    def _append(self, values: Iterable[Any]) -> None:
+        self._rows += 1
+        if self._rows > _MOST_ROWS:
+            raise InputError(f"an XLSX sheet has {_MOST_ROWS:,} rows and there are more documents; write .csv instead")
+        self._sheet.append([self._cell(flat(value)) for value in values])
+
+    def _cell(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        number = _number(value)
+        if number is not None:
+            return number
+        text = self._fit(_NOT_XML.sub(_escape, value))
+        if self._keep_formulas or not (is_formula(text) or text.startswith("=") or _ERRORS.match(text)):
+            return text
+        from openpyxl.cell import WriteOnlyCell  # type: ignore[import-untyped]
+
+        cell = WriteOnlyCell(self._sheet, value=text)
+        cell.data_type = "s"
+        cell.quotePrefix = True  # the apostrophe of one who types it: it stays text when edited
+        return cell
+
+    def _fit(self, text: str) -> str:
+        """The text, cut where it is too long for a cell; characters beyond the basic plane count twice."""
+        if len(text) <= _LONGEST // 2:
+            return text
+        units = text.encode("utf-16-le")
+        if len(units) <= 2 * _LONGEST:
+            return text
+        self.n_cut += 1
+        return units[: 2 * (_LONGEST - 1)].decode("utf-16-le", "ignore") + "…"
+
+
+def _escape(found: re.Match[str]) -> str:
+    shown = visible(found[0])
+    return shown if shown != found[0] else ascii(found[0])[1:-1]
+
+
+def _number(text: str) -> int | float | None:
+    """The number that is written so and not otherwise: 007 and 1.10 are texts, and so is what has too many digits."""
+    if not re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", text) or len(text) > 16:
+        return None
+    value = float(text) if "." in text else int(text)
+    return value if str(value) == text else None
