@@ -134,7 +134,7 @@ def test_lone_labels_are_named_and_left_out(run, messy, tmp_path):
     assert "1 label has one text only: 'weather'; leave such labels out with --min-texts 2" in said
     done = run("train", path, "-o", tmp_path / "m.tb", "--min-texts", "2", "--json")
     assert json.loads(done.stdout)["documents"] == 29
-    assert "1 labels with fewer than 2 texts left out, and 1 text with them" in done.stderr
+    assert "1 label with fewer than 2 texts left out, and 1 text with them" in done.stderr
     assert trained(tmp_path) == ("multiclass", ["grain", "money", "sport"])
     assert "no label has --min-texts 99 texts; the most frequent has 10" in (
         run("train", path, "-o", tmp_path / "m.tb", "--min-texts", "99", code=1).stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from textbayes.cli.settings import note, warn
 from textbayes.core.types import Document
@@ -34,10 +35,12 @@ def name_oddities(counts: Mapping[str, int], separated: bool) -> None:
     for mark, labels in found.unsplit.items() if not separated else ():
         named = _listed([f"{label!r} ({counts[label]:,})" for label in labels])
         warn(f"several labels seem to be in one: {named}; split them with --label-separator {shlex.quote(mark)}")
-    if found.lone:
-        word = "labels have one text only" if len(found.lone) > 1 else "label has one text only"
-        named = _listed([repr(label) for label in found.lone])
-        note(f"{len(found.lone):,} {word}: {named}; leave such labels out with --min-texts 2")
+    before = set(chain(*found.case_twins, found.missing_words, *found.unsplit.values()))  # named once is enough
+    lone = [label for label in found.lone if label not in before]
+    if lone:
+        word = "labels have one text only" if len(lone) > 1 else "label has one text only"
+        named = _listed([repr(label) for label in lone])
+        note(f"{len(lone):,} {word}: {named}; leave such labels out with --min-texts 2")
 
 
 def remedies(unknown: Mapping[str, int], known: Sequence[str]) -> str:

@@ -33,6 +33,10 @@ class Labelled:
     def texts(self) -> list[str]:
         return [document.text for document in self.documents]
 
+    @property
+    def ids(self) -> list[str]:
+        return [document.id for document in self.documents]
+
 
 def read_labelled(inputs: Inputs, labelling: Labelling) -> Labelled:
     """All documents that have what the task needs; what was found and what was left out is said on stderr."""
@@ -82,7 +86,7 @@ def read_truth(inputs: Inputs, labelling: Labelling, names: list[str], multi_lab
         raise no_label(inputs)
     if skipped:
         tell = note if labelling.unlabelled == "skip" else warn
-        tell(f"{_n_texts(len(skipped))} of {inputs.name} without a label left out ({name_documents(skipped)})")
+        tell(f"{_counted(len(skipped))} of {inputs.name} without a label left out ({name_documents(skipped)})")
 
 
 def no_label(inputs: Inputs) -> InputError:
@@ -112,7 +116,7 @@ def _read(inputs: Inputs, labelling: Labelling) -> list[Document]:
         documents = [relabel(document, {}, labelling.missing) for document in documents]
     if labelling.merge_case and (names := merge_case(_counts(documents))):
         documents = [relabel(document, names) for document in documents]
-        note(f"{len(names):,} spellings of labels were merged into others that differ by letter case only")
+        note(f"{_counted(len(names), 'label')} merged into others that differ by letter case only")
     return documents
 
 
@@ -133,7 +137,7 @@ def _task(documents: list[Document], labelling: Labelling) -> bool:
 
 def _without(bare: list[Document], documents: list[Document], inputs: Inputs, labelling: Labelling) -> list[Document]:
     """The labelled documents; that others are left out is the user's word, or said aloud, or refused."""
-    what = f"{len(bare):,} of {_n_texts(len(documents))} of {inputs.name}"
+    what = f"{len(bare):,} of {_counted(len(documents))} of {inputs.name}"
     if labelling.unlabelled == "skip":
         note(f"{what} without a label left out")
     elif len(bare) >= _FEW * len(documents):
@@ -162,8 +166,8 @@ def _without_rare(documents: list[Document], least: int, multi_label: bool) -> l
     if not any(document.labels for document in kept):
         raise InputError(f"no label has min_texts={least} texts; the most frequent has {max(counts.values()):,}")
     if rare:
-        left = f", and {_n_texts(len(documents) - len(kept))} with them" if len(kept) < len(documents) else ""
-        note(f"{len(rare):,} labels with fewer than {least:,} texts left out{left}")
+        left = f", and {_counted(len(documents) - len(kept))} with them" if len(kept) < len(documents) else ""
+        note(f"{_counted(len(rare), 'label')} with fewer than {least:,} texts left out{left}")
     return kept
 
 
@@ -180,5 +184,5 @@ def _counts(documents: list[Document]) -> Counter[str]:
     return Counter(label for document in documents for label in document.labels)
 
 
-def _n_texts(number: int) -> str:
-    return f"{number:,} text" if number == 1 else f"{number:,} texts"
+def _counted(number: int, what: str = "text") -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
-from textbayes.cli.cells import flat, is_formula
+from textbayes.cli.cells import flat
 from textbayes.cli.terminal import visible
 from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.spreadsheet import is_formula
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767  # of a sheet and of a cell, by Excel's specification
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
