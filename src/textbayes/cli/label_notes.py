@@ -18,7 +18,7 @@ def summarise(counts: Mapping[str, int], n_docs: int) -> None:
     """Say how many texts have which label, the most frequent ones by name."""
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     shown = len(ranked) if len(ranked) <= _MOST + 1 else _MOST  # "and 1 more" takes as long as naming it
-    listed = ", ".join(f"{label} {counts[label]:,}" for label in ranked[:shown])
+    listed = ", ".join(f"{repr(label) if ',' in label else label} {counts[label]:,}" for label in ranked[:shown])
     note(f"{n_docs:,} texts, {len(ranked):,} labels: {listed}{_more(len(ranked) - shown)}")
 
 
