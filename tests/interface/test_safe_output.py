@@ -44,7 +44,7 @@ def hostile(documents, tmp_path_factory):
 
 def test_control_characters_become_escapes_but_tabs_and_line_ends_stay():
     assert visible(HOSTILE) == SHOWN
-    assert visible("a\tb\nc é 漢 \u200f") == "a\tb\nc é 漢 \u200f"
+    assert visible("a\tb\r\nc é 漢 \u200f") == "a\tb\r\nc é 漢 \u200f"
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ def test_only_the_columns_used_are_read(tmp_path):
 
 
 def test_numbers_that_became_floats_name_the_label_they_were(tmp_path):
-    path = write(tmp_path / "a.parquet", {"text": ["a", "b"], "label": [3.0, None]})
-    assert [doc.labels for doc in PARQUET.read(path)] == [("3",), ()]
+    path = write(tmp_path / "a.parquet", {"text": ["a", "b", "c"], "label": [3.0, None, float("nan")]})
+    assert [doc.labels for doc in PARQUET.read(path)] == [("3",), (), ()]
 
 
 def test_empty_table(tmp_path):
