@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 import tracemalloc
 
 import pytest
 
-from textbayes.cli.xlsx import XlsxWriter
-from textbayes.core.errors import MissingExtraError
+from textbayes.cli.xlsx import workbook
 from textbayes.store import load_model, save_model
 
 openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
@@ -143,23 +143,22 @@ def test_a_sheet_has_its_limits(monkeypatch, run, models, write, documents, tmp_
 
 
 def test_rows_of_a_workbook_are_not_kept_in_memory(tmp_path):
-    writer = XlsxWriter()
-    row = {"text": "some words " * 100}
-    writer.write(({"text": f"{i} {row['text']}"} for i in range(200)), ["text"])
-    tracemalloc.start()
-    writer.write(({"text": f"{i} {row['text']}"} for i in range(5_000)), ["text"])  # 5 MB of texts
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    with (tmp_path / "a.xlsx").open("wb") as stream:
-        writer.save(stream)
+    words = "some words " * 100
+    with (tmp_path / "a.xlsx").open("wb") as stream, workbook(stream) as book:
+        book.write(({"text": f"{i} {words}"} for i in range(200)), ["text"])
+        tracemalloc.start()
+        book.write(({"text": f"{i} {words}"} for i in range(5_000)), ["text"], header=False)  # 5 MB of texts
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
     assert peak < 1_000_000
     assert len(sheet(tmp_path / "a.xlsx")) == 5_201
 
 
-def test_without_openpyxl_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(MissingExtraError, match="xlsx"):
-        XlsxWriter()
+def test_without_openpyxl_the_extra_is_named(monkeypatch, run, models, new, tmp_path):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    failed = run("classify", models["multiclass"], new, "-o", tmp_path / "out.xlsx", code=1).stderr
+    assert "textbayes[xlsx]" in failed
+    assert [file.name for file in tmp_path.iterdir()] == ["new.csv"]
 
 
 def test_decisions_in_a_file_are_compared(run, models, write, documents, tmp_path):

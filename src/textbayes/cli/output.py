@@ -21,7 +21,7 @@ from textbayes.cli.terminal import console, visible
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Output", "as_csv", "console", "make_table", "output_options", "to_json"]
+__all__ = ["Output", "console", "make_table", "output_options", "to_json"]
 
 # Valid within JSON strings, but they steer terminals, turn texts round or end lines for some readers.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -42,13 +42,20 @@ class Output:
 
     def write(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> None:
         """Rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
-        if self.kind == "json":
-            text = "".join(to_json(row) + "\n" for row in rows)
-        else:
-            text = as_csv(rows, columns, header, self.keep_formulas)
-            text = visible(text) if sys.stdout.isatty() else text
-        sys.stdout.write(text)
+        text = self.text(rows, columns, header)
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
+
+    def text(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> str:
+        """What :meth:`write` writes."""
+        if self.kind == "json":
+            return "".join(to_json(row) + "\n" for row in rows)
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        if header:
+            writer.writerow([as_cell(name, self.keep_formulas) for name in columns])
+        writer.writerows([as_cell(row.get(name, ""), self.keep_formulas) for name in columns] for row in rows)
+        return stream.getvalue()
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,16 +85,6 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = click.option(f"--{kind}", f"as_{kind}", is_flag=True, help=text)(command)
     return command
-
-
-def as_csv(rows: Iterable[Row], columns: Sequence[str], header: bool = True, keep_formulas: bool = False) -> str:
-    """Rows as CSV, with a header unless told not; formulas become text unless they are to be kept."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    if header:
-        writer.writerow([as_cell(name, keep_formulas) for name in columns])
-    writer.writerows([as_cell(row.get(name, ""), keep_formulas) for name in columns] for row in rows)
-    return stream.getvalue()
 
 
 def to_json(value: Any) -> str:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from textbayes.cli.output import Kind, Output, Row, as_csv, to_json
-from textbayes.cli.settings import note, warn
+from textbayes.cli.output import Kind, Output, Row
+from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 
@@ -66,51 +66,29 @@ class Layout(NamedTuple):
 
 @contextlib.contextmanager
 def open_results(target: Path | None, output: Output) -> Iterator[Write]:
-    """A function that writes rows; a file appears when all is well, and only then."""
-    first = True
-    if target is None:
+    """A function that writes rows, batch by batch; a file appears when all is well, and only then."""
+    n_rows = 0
 
+    def in_batches(put: Callable[[list[Row], Sequence[str], bool], object]) -> Write:
         def write(rows: Iterable[Row], columns: Sequence[str]) -> None:
-            nonlocal first
-            output.write(rows, columns, header=first)
-            first = False
+            nonlocal n_rows
+            batch = list(rows)
+            put(batch, columns, n_rows == 0)
+            n_rows += len(batch)
 
-        yield write
+        return write
+
+    if target is None:
+        yield in_batches(output.write)
         return
     from textbayes.store.atomic import atomic_write
 
-    count = 0
+    with atomic_write(target) as stream:
+        if target.suffix.lower() == ".xlsx":
+            from textbayes.cli.xlsx import workbook
 
-    def counted(rows: Iterable[Row]) -> Iterator[Row]:
-        nonlocal count
-        for row in rows:
-            count += 1
-            yield row
-
-    if target.suffix.lower() == ".xlsx":
-        from textbayes.cli.xlsx import XlsxWriter
-
-        book = XlsxWriter(output.keep_formulas)
-        with atomic_write(target) as stream:
-            try:
-                yield lambda rows, columns: book.write(counted(rows), columns)
-            except BaseException:
-                book.abandon()
-                raise
-            book.save(stream)
-        if book.n_cut:
-            warn(f"{book.n_cut:,} texts are longer than a cell of XLSX can be and were cut; .csv keeps them whole")
-    else:
-        with atomic_write(target) as stream:
-
-            def to_file(rows: Iterable[Row], columns: Sequence[str]) -> None:
-                nonlocal first
-                if output.kind == "json":
-                    text = "".join(to_json(row) + "\n" for row in counted(rows))
-                else:
-                    text = as_csv(counted(rows), columns, first, output.keep_formulas)
-                first = False
-                stream.write(text.encode())
-
-            yield to_file
-    note(f"{target}: {count:,} documents")
+            with workbook(stream, output.keep_formulas) as book:
+                yield in_batches(book.write)
+        else:
+            yield in_batches(lambda *batch: stream.write(output.text(*batch).encode()))
+    note(f"{target}: {n_rows:,} documents")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from textbayes.cli.cells import flat
+from textbayes.cli.settings import warn
 from textbayes.cli.terminal import visible
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.spreadsheet import is_formula
@@ -16,25 +18,38 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ERRORS = re.compile("#[A-Z0-9/!?]+")  # what openpyxl would take for the error of a formula
 
 
-class XlsxWriter:
-    """One sheet with a header that stays in view; texts are texts, whatever they begin with.
+@contextlib.contextmanager
+def workbook(stream: BinaryIO, keep_formulas: bool = False) -> Iterator[Sheet]:
+    """A sheet to write rows to; the workbook goes to the stream, which must allow seeking, when the block ends well."""
+    try:
+        from openpyxl import Workbook  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("openpyxl", "xlsx", "writing XLSX files") from None
+    book = Workbook(write_only=True)
+    sheet = Sheet(book.create_sheet("textbayes"), keep_formulas)
+    try:
+        yield sheet
+    except BaseException:
+        sheet.close()  # else lxml complains when the sheet is thrown away half-written
+        raise
+    book.save(stream)
+    if sheet.n_cut:
+        warn(f"{sheet.n_cut:,} texts are longer than a cell of XLSX can be and were cut; .csv keeps them whole")
+
+
+class Sheet:
+    """Rows under a header that stays in view; texts are texts, whatever they begin with.
 
     ``n_cut`` counts the texts that were too long for a cell and are cut.
     """
 
-    def __init__(self, keep_formulas: bool = False) -> None:
-        try:
-            from openpyxl import Workbook  # type: ignore[import-untyped]
-        except ImportError:
-            raise MissingExtraError("openpyxl", "xlsx", "writing XLSX files") from None
-        self._book = Workbook(write_only=True)
-        self._sheet = self._book.create_sheet("textbayes")
-        self._sheet.freeze_panes = "A2"
-        self._keep_formulas, self._rows, self.n_cut = keep_formulas, 0, 0
+    def __init__(self, sheet: Any, keep_formulas: bool) -> None:
+        self._sheet, self._keep_formulas, self._rows, self.n_cut = sheet, keep_formulas, 0, 0
+        sheet.freeze_panes = "A2"
 
-    def write(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
-        """Further rows; those of the first call have the names of the columns above them."""
-        if self._rows == 0:
+    def write(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], header: bool = True) -> None:
+        """Further rows, with the names of the columns above them unless told not."""
+        if header:
             if len(columns) > _MOST_COLUMNS:
                 raise InputError(
                     f"{len(columns):,} columns are more than the {_MOST_COLUMNS:,} of an XLSX sheet; write .csv, or "
@@ -44,12 +59,8 @@ class XlsxWriter:
         for row in rows:
             self._append(row.get(name) for name in columns)
 
-    def save(self, stream: BinaryIO) -> None:
-        """The workbook to a stream that can be sought in."""
-        self._book.save(stream)
-
-    def abandon(self) -> None:
-        """Close what is open; without it lxml complains when the sheet is thrown away half-written."""
+    def close(self) -> None:
+        """No more rows."""
         self._sheet.close()
 
     def _append(self, values: Iterable[Any]) -> None:
