@@ -91,7 +91,8 @@ def show(name: str, label: str | None, number: int, full: bool, output: Output, 
     if not documents:
         raise InputError(f"corpus {name!r} has no document of label {label!r}; leave out --label to see some labels")
     if not output.is_table:
-        output.write([document._asdict() for document in documents], ["id", "text", "labels"])
+        columns = ("id", "text", "labels")
+        output.write(({name: getattr(document, name) for name in columns} for document in documents), columns)
         return
     screen = console()
     for document in documents:
