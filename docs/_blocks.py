@@ -15,7 +15,7 @@ from textbayes.core.registry import Registry
 _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which names where they do not say
     "textbayes": (),
     "textbayes.categorizer": ("Assessment",),
-    "textbayes.explain": ("Explanation", "Contribution"),
+    "textbayes.explain": ("Explanation", "Explanations", "Contribution"),
     "textbayes.text": (),
     "textbayes.knowledge": (),
     "textbayes.intervals": (

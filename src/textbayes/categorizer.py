@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from scipy import special
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer_knowledge import check_prior, read_prior, words_known
+from textbayes.categorizer_inputs import as_texts, weighed
+from textbayes.categorizer_knowledge import read_prior, words_known
 from textbayes.categorizer_sampling import SamplingWatch
-from textbayes.categorizer_state import VECTORIZERS, restore, state_of
+from textbayes.categorizer_settings import NestedParameters, check_settings, rule_for
+from textbayes.categorizer_state import restore, state_of
 from textbayes.categorizer_training import Training, check_members_can_refit
 from textbayes.categorizer_words import ExplainsWords
 from textbayes.core.errors import InputError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.decide import Rule, make_rule
+from textbayes.decide import Rule
 from textbayes.draws_mixture import pooled_draws
 from textbayes.evaluate import evaluate
 from textbayes.intervals import mixture_standard_errors, pooled_standard_errors
 from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
 from textbayes.pool import at_the_mean, drawn, make_pooling, shared_out
-from textbayes.presets import default_rule, default_vectorizer
-from textbayes.refit import check_refit
+from textbayes.presets import default_vectorizer
 from textbayes.text import TermWeighting, TextVectorizer
 
 if TYPE_CHECKING:  # loads numba, which is slow
@@ -38,14 +41,23 @@ Progress = Callable[[str, int, int], None]
 """Called as ``progress(what, done, total)`` while a long job runs."""
 
 
-class Assessment(NamedTuple):
-    """What is thought of some texts: probabilities and decisions, one row per text, one column per label column."""
+@dataclass(frozen=True)
+class Assessment:
+    """What is thought of some texts: probabilities and decisions, one row per text, one column per label column.
+
+    ``known_words`` (n_docs,) counts the different words of each text that have a weight: where it is 0, the answer is
+    that for any text. Unpacks into the first two: ``proba, decisions = model.assess(texts)``.
+    """
 
     proba: FloatArray
     decisions: BoolArray
+    known_words: IntArray
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.proba, self.decisions))
 
 
-class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
+class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     """Categorise texts with calibrated probabilities, decisions tuned for each label, and words as reasons.
 
     Labels may be one per text (two classes or more) or lists of none, one or several. Thresholds are chosen on
@@ -61,18 +73,23 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
     select_k, select_threshold : words per label at most; least score
     classifier : BayesLinearClassifier, a list of them, or None
-        The model. Several of one link are pooled: their linear predictors are added with weights that fit held-out
-        texts best, which averages their errors and calibrates them. The default pools a logistic regression with a
-        Laplace prior and one with a Gaussian prior. A ``BayesLinearClassifierCV`` looks for its scale once, on all
-        texts.
+        The model. One is used as it is. Several of one link are pooled: their linear predictors are added with weights
+        that fit held-out texts best, which averages their errors and calibrates them. The default pools a logistic
+        regression with a Laplace prior and one with a Gaussian prior. A ``BayesLinearClassifierCV`` looks for its scale
+        once, on all texts.
     rule : str, Rule or "auto"
-        How probabilities become decisions (``textbayes.decide``); ``"auto"`` takes the likelier class for one label
-        per text, and for many labels thresholds per label.
+        How probabilities become decisions (``textbayes.decide``), such as ``"fixed:threshold=0.3"``; ``"auto"`` takes
+        the likelier class for one label per text, and for many labels thresholds per label.
     prior : WordPriors or path, optional
         What is known of words before any text: means, scales, families and signs (``textbayes.knowledge``).
     prior_weight : "auto" or float
         How far to follow it, from 0 (not at all) to 1; "auto" chooses for each label by cross-validation with the
         first classifier, so that bad advice is turned down.
+    calibrate : bool
+        Where there is one classifier: find the factor of its linear predictors (``calibration_``) with which
+        probabilities fit held-out texts best. Its weights stay as they are. A pool needs none.
+    class_weight : None, "balanced" or dict
+        How much texts count by their class, where each has one; "balanced" gives all classes the same weight in sum.
     intervals : bool
         Keep standard errors of the weights (``word_intervals``). Those of a pool are upper bounds: its members learn
         from the same texts and are taken to err together. Members that sample have their spread from draws, unasked.
@@ -93,14 +110,16 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_, intercept_ : the pooled linear model, one row per label (one for two classes)
-    pool_ : weights of the members
+    coef_, intercept_ : the linear model, one row per label (one for two classes); of several members their pool
+    pool_ : weights of the members; 1 if there is one
+    calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
     sharpness_ : of the probabilities of classes that exclude each other, where members sample; else 1
     rule_ : the fitted decision rule
     standard_errors_ : of the weights, with ``intervals`` or draws; NaN for words that have none
     draws_ : the posterior as ``Draws`` where members sample, else None
     prior_weight_ : how far each label follows the prior; None without one
     prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
+    prior_advice_ : what was done with the prior, label by label
     held_out_ : figures of the cross-validation: micro and macro F1 or accuracy, log-loss
     classes_, label_space_, vectorizer_, weighting_, link_
 
@@ -125,6 +144,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         rule: str | Rule = "auto",
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
+        calibrate: bool = False,
+        class_weight: Any = None,
         intervals: bool = False,
         average: bool = True,
         keep_draws: int = 1_000,
@@ -143,6 +164,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         self.rule = rule
         self.prior = prior
         self.prior_weight = prior_weight
+        self.calibrate = calibrate
+        self.class_weight = class_weight
         self.intervals = intervals
         self.average = average
         self.keep_draws = keep_draws
@@ -153,22 +176,29 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     # -- training -------------------------------------------------------------------------------------------------
+    @all_or_nothing
     def fit(
         self,
         texts: Iterable[str],
         labels: Any,
         progress: Progress | None = None,
         sampling: SamplingWatch | None = None,
+        sample_weight: Any = None,
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
+
+        A text counts ``sample_weight`` times for the classifiers and the pool; the decision rule and the held-out
+        figures count it once, or not at all where its weight is 0.
 
         ``sampling`` is told how it goes where members sample, and may resume what was interrupted, see
         ``textbayes.draws_file.RunFolder``.
         """
-        texts = _as_texts(texts)
-        self._check_settings()
+        texts = as_texts(texts)
+        check_settings(self)
         indicator, space = encode_labels(labels)
         check_same_length(texts, "texts", indicator, "labels")
+        rule = rule_for(self.rule, space)
+        texts, indicator, weight = weighed(texts, indicator, space, sample_weight, self.class_weight)
         report = progress or _silent
         report("reading words", 0, 1)
         self.vectorizer_ = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
@@ -179,12 +209,12 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
             counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
         watch = sampling or SamplingWatch()
-        training = Training(self, counts, indicator, space, report, watch)
+        training = Training(self, counts, indicator, space, report, watch, weight)
         members = training.members()
         if sampling is not None:
             watch.begin(space.column_names, training.mark(members, table))
         check_members_can_refit(members, self.refit_by)
-        pooling = make_pooling(members, space, self.average)
+        pooling = make_pooling(members, space, self.average, weight, self.calibrate)
         knowledge = None if table is None else training.knowledge(table, members[0], self.vectorizer_)
         held_out, learnable = training.out_of_fold(members, pooling, knowledge)
         pool = pooling.fit(held_out, indicator, learnable)
@@ -198,24 +228,26 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
             ]
             if losses[0] >= losses[1]:
                 knowledge, held_out, pool = knowledge.turned_down(), without, pool_without
-        rule = _make_rule(self.rule, space)
         sharpness = pooling.sharpness(held_out, pool, indicator, learnable)
-        proba = pooling.probabilities(held_out, pool, sharpness)
+        calibration = pooling.calibration(held_out, pool, indicator, learnable)
+        proba = pooling.probabilities(calibration * held_out, pool, sharpness)
         rule.fit(proba, indicator & learnable)
         report("fitting all texts", 0, 1)
         members = [member.set_params(intervals=self.intervals) for member in members]
         self.weighting_, fitted = training.all_texts(members, knowledge)
-        self.prior_weight_, self.prior_audit_ = None, []
+        self.prior_weight_, self.prior_audit_, self.prior_advice_ = None, [], []
         if knowledge is not None:
             X, terms = self.weighting_.transform(counts), self.vectorizer_.get_feature_names_out()
             self.prior_weight_ = knowledge.weight
-            self.prior_audit_ = knowledge.audit(fitted[0], X, indicator, terms, space)
+            self.prior_audit_ = knowledge.audit(fitted[0], members[0], X, indicator, terms, space, weight)
+            self.prior_advice_ = knowledge.advice(counts, space)
         report("fitting all texts", 1, 1)
         self.standard_errors_, self.draws_ = self._spread(pool, fitted)
         # A pool of linear models is a linear model, and the mean of a mixture is the mean of the means.
         self.coef_ = sum(weight * member.coef_ for weight, member in zip(pool, fitted, strict=True))
         self.intercept_ = sum(weight * member.intercept_ for weight, member in zip(pool, fitted, strict=True))
         self.link_, self.pool_, self.sharpness_, self.rule_ = pooling.link, pool, sharpness, rule
+        self.calibration_ = calibration
         self.held_out_ = _held_out_figures(indicator, proba, rule.decide(proba), space)
         self.label_space_, self.classes_ = space, space.classes
         return self
@@ -230,39 +262,37 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         known = [member.approximation_ for member in fitted if member.approximation_ is not None]
         return pooled_standard_errors(pool, known), None
 
-    def _check_settings(self) -> None:
-        if not isinstance(self.cv, numbers.Integral) or self.cv < 2:
-            raise InputError(f"cv={self.cv!r} is not usable; pass a whole number of folds from 2 on")
-        if self.select is None and (self.select_k is not None or self.select_threshold is not None):
-            raise InputError("select_k and select_threshold choose words by a score; name it with select")
-        if self.vectorizer is not None and type(self.vectorizer).__name__ not in VECTORIZERS:
-            raise InputError(
-                f"vectorizer is a {type(self.vectorizer).__name__}; pass a textbayes {' or '.join(VECTORIZERS)}, which "
-                "can be written to a model file"
-            )
-        if not isinstance(self.weighting, TermWeighting | str | None):
-            raise InputError(
-                f"weighting={self.weighting!r} is not usable; pass the name of a scheme, such as 'tfidf1', or a "
-                "TermWeighting"
-            )
-        if not isinstance(self.random_state, numbers.Integral) or self.random_state < 0:
-            raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
-        if not isinstance(self.keep_draws, numbers.Integral) or self.keep_draws < 1:
-            raise InputError(f"keep_draws={self.keep_draws!r} is not usable; pass a whole number from 1 on")
-        check_refit(1 if self.refit_k is None else self.refit_k, self.refit_by)
-        check_prior(self.prior, self.prior_weight, self.vectorizer)
-
     # -- use ------------------------------------------------------------------------------------------------------
     def assess(self, texts: Iterable[str]) -> Assessment:
         """Probabilities and decisions in one pass; one column per label, for two classes that of the second alone."""
         check_is_fitted(self, "coef_")
-        X = self.weighting_.transform(self.vectorizer_.transform(_as_texts(texts)))
+        X = self._features(texts)
         if self.draws_ is not None and self.average:
             proba = shared_out(self.draws_.probability(X, self.link_), self.label_space_, self.sharpness_)
         else:
-            eta = np.asarray(X @ self.coef_.T) + self.intercept_
-            proba = at_the_mean(eta, self.link_, self.label_space_, self.sharpness_)
-        return Assessment(proba, self.rule_.decide(proba))
+            proba = at_the_mean(self._predictor(X), self.link_, self.label_space_, self.sharpness_)
+        return Assessment(proba, self.rule_.decide(proba), self._known_words(X))
+
+    def decision_function(self, texts: Iterable[str]) -> FloatArray:
+        """Log-odds of every label by itself, in the order of ``classes_``; for two classes a vector of the second's."""
+        check_is_fitted(self, "coef_")
+        X = self._features(texts)
+        if self.draws_ is not None and self.average:
+            log_odds = np.asarray(special.logit(self.draws_.probability(X, self.link_)))
+        else:
+            log_odds = self.link_.log_odds(self._predictor(X))
+        return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
+
+    def _features(self, texts: Iterable[str]) -> Any:
+        return self.weighting_.transform(self.vectorizer_.transform(as_texts(texts)))
+
+    def _predictor(self, X: Any) -> FloatArray:
+        """The linear predictors that probabilities are made of, calibrated where that was asked for."""
+        return np.asarray(self.calibration_ * (np.asarray(X @ self.coef_.T) + self.intercept_))
+
+    def _known_words(self, X: Any) -> IntArray:
+        """How many different words of each text have a weight for some label."""
+        return np.asarray((X != 0.0) @ (self.coef_ != 0.0).any(axis=0).astype(np.int64))
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval that holds each label's own probability with probability ``level``, from draws.
@@ -273,8 +303,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         if self.draws_ is None:
             raise InputError("this model has no draws to take intervals from; train it with inference='gibbs'")
-        X = self.weighting_.transform(self.vectorizer_.transform(_as_texts(texts)))
-        return self.draws_.probability_interval(X, self.link_, level)
+        return self.draws_.probability_interval(self._features(texts), self.link_, level)
 
     def predict_proba(self, texts: Iterable[str]) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many."""
@@ -322,23 +351,6 @@ def _held_out_figures(
     """What cross-validation says of the model: honest for probabilities, a little kind to tuned thresholds."""
     summary = evaluate(indicator, proba, decisions, space.column_names, kind=space.kind)
     return {name: float(summary[name]) for name in ("accuracy", "micro_f1", "macro_f1", "log_loss") if name in summary}
-
-
-def _make_rule(rule: str | Rule, space: LabelSpace) -> Rule:
-    return default_rule(space) if isinstance(rule, str) and rule == "auto" else make_rule(rule)
-
-
-def _as_texts(texts: Iterable[str]) -> list[str]:
-    if isinstance(texts, (str, bytes)) or texts is None:
-        raise InputError(
-            f"texts is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
-        )
-    return list(texts)
-
-
-def _shortened(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 40 else f"{shown[:40]}…"
 
 
 def _silent(what: str, done: int, total: int) -> None:

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray
+from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference import make_inference
-from textbayes.intervals import PRACTICAL_SIZE
 from textbayes.linear import BayesLinearClassifier
 from textbayes.pool import samples
-from textbayes.refit import top_words
 
 _SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
 
@@ -49,7 +47,14 @@ class SamplingWatch:
 
 
 def fit_member(
-    member: BayesLinearClassifier, X: Any, indicator: Any, words: Any, watch: SamplingWatch, stage: str, last: bool
+    member: BayesLinearClassifier,
+    X: Any,
+    indicator: Any,
+    words: Any,
+    watch: SamplingWatch,
+    stage: str,
+    last: bool,
+    weight: FloatArray | None = None,
 ) -> BayesLinearClassifier:
     """Fit a member, under the eyes of ``watch`` if it samples.
 
@@ -60,18 +65,9 @@ def fit_member(
     if samples(member):
         member.set_params(inference=_watched(member, watch, stage, last))
     try:
-        return member.fit(X, indicator, words=words)
+        return member.fit(X, indicator, sample_weight=weight, words=words)
     finally:
         member.set_params(inference=asked)
-
-
-def refit_member(
-    member: BayesLinearClassifier, X: Any, indicator: Any, k: int, by: str, watch: SamplingWatch, stage: str, last: bool
-) -> BayesLinearClassifier:
-    """A member fitted again on the first k words of each label."""
-    return fit_member(
-        copy.copy(member), X, indicator, top_words(member, k, by, PRACTICAL_SIZE), watch, f"{stage}, refit", last
-    )
 
 
 def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from textbayes.categorizer_knowledge import audit_state, restored_audit
+from textbayes.categorizer_knowledge import advice_state, audit_state, restored_advice, restored_audit
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray
@@ -22,7 +22,7 @@ from textbayes.tune import BayesLinearClassifierCV
 
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
 _SETTINGS: tuple[str, ...] = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
-_SETTINGS += ("average", "keep_draws", "refit_k", "refit_by")
+_SETTINGS += ("average", "keep_draws", "refit_k", "refit_by", "calibrate")
 
 
 def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -37,10 +37,12 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "held_out": model.held_out_,
         "vectorizer": {"class": type(model.vectorizer_).__name__, **vectorizer},
         "weighting": weighting,
-        "settings": {name: getattr(model, name) for name in _SETTINGS},
+        "settings": {name: getattr(model, name) for name in _SETTINGS} | {"class_weight": _pairs(model.class_weight)},
         "members": _members(model.classifier),
         "prior_audit": audit_state(model.prior_audit_),
+        "prior_advice": advice_state(model.prior_advice_),
         "sharpness": model.sharpness_,
+        "calibration": model.calibration_,
     }
     coef = sparse.csr_matrix(model.coef_)
     arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
@@ -79,6 +81,10 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.sharpness_ = float(meta.get("sharpness", 1.0))
     if not 0.0 < model.sharpness_ < np.inf:
         raise ModelFileError(f"the model's sharpness is {model.sharpness_}; was the file altered?")
+    model.prior_advice_ = restored_advice(meta.get("prior_advice", ()))
+    model.calibration_ = float(meta.get("calibration", 1.0))
+    if not 0.0 <= model.calibration_ < np.inf:
+        raise ModelFileError(f"the model's calibration is {model.calibration_}; was the file altered?")
     n_words = len(model.weighting_.idf_)
     if len(model.intercept_) != model.label_space_.n_columns or n_words != _n_columns(model.vectorizer_):
         raise ModelFileError("the model's labels, words and weights do not belong together; was the file altered?")
@@ -87,6 +93,8 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.standard_errors_ = None if errors is None else np.where(errors > 0.0, errors, np.nan)
     model.draws_ = _draws(meta["draws"], part("draws"), model.coef_.shape) if "draws" in meta else None
     settings = {key: value for key, value in meta["settings"].items() if key in _SETTINGS}
+    class_weight = meta["settings"].get("class_weight")
+    settings["class_weight"] = dict(class_weight) if isinstance(class_weight, list) else class_weight
     model.set_params(**settings, rule=clone(model.rule_), classifier=_classifiers(meta))
     model.set_params(vectorizer=clone(model.vectorizer_), weighting=clone(model.weighting_))
 
@@ -104,6 +112,11 @@ def _members(classifier: Any) -> list[dict[str, Any]] | None:
         {"class": type(member).__name__, **{k: _plain(v) for k, v in member.get_params(deep=False).items()}}
         for member in members
     ]
+
+
+def _pairs(class_weight: Any) -> Any:
+    """Weights of classes as pairs: in JSON a key would become a string, and a class may be a number."""
+    return [list(pair) for pair in class_weight.items()] if isinstance(class_weight, Mapping) else class_weight
 
 
 def _parts(member: Any) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -12,19 +13,21 @@ from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.categorizer_knowledge import Knowledge, match_knowledge, weigh_knowledge
-from textbayes.categorizer_sampling import SamplingWatch, at_mode, fit_member, refit_member
+from textbayes.categorizer_sampling import SamplingWatch, at_mode, fit_member
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import stratified_folds
 from textbayes.inference import make_inference
 from textbayes.inference.base import judges_of
+from textbayes.intervals import PRACTICAL_SIZE
 from textbayes.knowledge import WordPriors
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.pool import Pooling, samples
 from textbayes.presets import default_classifiers, default_weighting
 from textbayes.priors import make_prior
+from textbayes.refit import top_words
 from textbayes.select import scores, select_per_label, takes_counts
 from textbayes.text import TermWeighting
 from textbayes.tune import BayesLinearClassifierCV
@@ -43,10 +46,17 @@ class Training:
     """
 
     def __init__(
-        self, settings: Any, counts: Any, indicator: BoolArray, space: LabelSpace, report: Report, watch: SamplingWatch
+        self,
+        settings: Any,
+        counts: Any,
+        indicator: BoolArray,
+        space: LabelSpace,
+        report: Report,
+        watch: SamplingWatch,
+        weight: FloatArray | None = None,
     ) -> None:
         self._settings, self._counts, self._indicator, self._space = settings, counts, indicator, space
-        self._report, self._watch = report, watch
+        self._report, self._watch, self._weight = report, watch, weight
         self._n_folds = min(settings.cv, len(indicator))
 
     def members(self) -> list[BayesLinearClassifier]:
@@ -59,7 +69,7 @@ class Training:
         for number, member in enumerate(members):
             self._report("looking for scales", number, len(members))
             # A search is many fits: those of a member that samples are made at the mode.
-            searched = settled(at_mode(member), X, sparse.csr_matrix(self._indicator))
+            searched = settled(at_mode(member), X, sparse.csr_matrix(self._indicator), self._weight)
             found.append(searched.set_params(inference=member.inference))
         self._report("looking for scales", len(members), len(members))
         return found
@@ -69,6 +79,8 @@ class Training:
         members = list(given) if isinstance(given, Sequence) else [given]
         if not members or not all(isinstance(member, BayesLinearClassifier) for member in members):
             raise InputError(f"classifier={given!r} is not usable; pass a BayesLinearClassifier or a list of them")
+        if any(member.class_weight is not None for member in members):
+            raise InputError("a classifier has a class_weight of its own; give it to the TextCategorizer instead")
         if len({make_link(member.link).spec for member in members}) != 1:
             raise InputError("pooled classifiers must share one link; give them all the same")
         jobs = {} if self._settings.n_jobs is None else {"n_jobs": self._settings.n_jobs}
@@ -81,6 +93,8 @@ class Training:
             digest.update(np.ascontiguousarray(array).tobytes())
         told = [getattr(self._settings, name) for name in _DECIDING]
         told += [make_weighting(self._settings.weighting).get_params(), None if table is None else table.to_csv()]
+        if self._weight is not None:
+            told.append(self._weight.tolist())
         for member in members:
             prior = make_prior(member.prior, member.scale, member.mean, member.sign)
             told += [make_link(member.link).spec, prior.name, member.fit_intercept, member.intercept_scale]
@@ -104,8 +118,9 @@ class Training:
         matched = match_knowledge(table, vectorizer, self._space)
         X = make_weighting(settings.weighting).fit_transform(self._counts)
         known = weigh_knowledge(
-            matched, settings.prior_weight, at_mode(member), X, self._indicator, self._n_folds, settings.random_state
-        )
+            matched, settings.prior_weight, at_mode(member), X, self._indicator, self._n_folds, settings.random_state,
+            self._weight,
+        )  # fmt: skip
         self._report("weighing what is known", 1, 1)
         return known
 
@@ -150,6 +165,7 @@ class Training:
         settings, indicator = self._settings, self._indicator[rows]
         weighting = make_weighting(settings.weighting)
         X, labels = weighting.fit_transform(self._counts[rows]), sparse.csr_matrix(indicator)
+        weight = None if self._weight is None else self._weight[rows]
         words = None
         if settings.select is not None:
             function = scores.get(settings.select)
@@ -160,9 +176,11 @@ class Training:
             name = stage if len(members) == 1 else f"{stage}, model {number}"
             fresh = clone(member) if knowledge is None else knowledge.inform(member, X)
             last = bool(rows.all())
-            fresh = fit_member(fresh, X, labels, words, self._watch, name, last)
+            fresh = fit_member(fresh, X, labels, words, self._watch, name, last, weight)
             if settings.refit_k is not None:
-                fresh = refit_member(fresh, X, labels, settings.refit_k, settings.refit_by, self._watch, name, last)
+                chosen = top_words(fresh, settings.refit_k, settings.refit_by, PRACTICAL_SIZE)
+                again = f"{name}, refit"
+                fresh = fit_member(copy.copy(fresh), X, labels, chosen, self._watch, again, last, weight)
             fitted.append(fresh)
         return weighting, fitted
 

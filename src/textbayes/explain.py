@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,13 @@ class Contribution(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a text has a label's probability: ``log_odds`` = ``base`` + the sum of all contributions."""
+    """Why a text has a label's probability: ``log_odds`` = ``base`` + the sum of all contributions.
+
+    ``threshold`` is the probability above which the label is given, None where no such number decides, and ``rule``
+    says in words what does. ``known_words`` counts the different words of the text that the model has weights for:
+    where there is none, the answer is that for any text. ``calibration`` is the factor that turned weights into
+    contributions of the calibrated model, 1 where there is none.
+    """
 
     label: str
     probability: float
@@ -27,6 +34,51 @@ class Explanation(NamedTuple):
     log_odds: float
     base: float
     contributions: list[Contribution]
+    threshold: float | None = None
+    rule: str = ""
+    known_words: int = 0
+    calibration: float = 1.0
+
+    @property
+    def answer(self) -> str:
+        """Decision, probability and what decides, in a line: "yes, probability 0.497 (threshold 0.31)"."""
+        decided = f" ({self.rule})" if self.rule else ""
+        return f"{'yes' if self.decision else 'no'}, probability {self.probability:.3f}{decided}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of the numbers, in sentences; often nothing."""
+        told = []
+        if not self.known_words:
+            told.append("no word of this text is known to the model: the answer is that for any text")
+        elif not self.contributions:
+            told.append("no word of the text has a weight for this label")
+        if self.calibration != 1.0:
+            told.append(f"the parts are those of the calibrated model: weights times {self.calibration:.3g}")
+        return told
+
+
+class Explanations(list[Explanation]):
+    """Explanations of one text, the likeliest label first; a notebook shows them as tables."""
+
+    def _repr_html_(self) -> str:
+        return "".join(_as_html(told) for told in self)
+
+
+def _as_html(told: Explanation) -> str:
+    """One explanation as a table; everything that comes from texts and labels is escaped."""
+    others = told.log_odds - told.base - sum(part.log_odds for part in told.contributions)
+    rows = [(part.word, f"{part.occurrences:,}", part.log_odds) for part in told.contributions]
+    rows += [("other words", "", others)] if abs(others) > 5e-4 else []
+    rows += [("base", "", told.base), ("log-odds", "", told.log_odds)]
+    body = "".join(
+        f"<tr><td style='text-align:left'>{html.escape(word)}</td><td>{times}</td><td>{value:+.3f}</td></tr>"
+        for word, times, value in rows
+    )
+    head = "<tr><th style='text-align:left'>word</th><th>times</th><th>log-odds</th></tr>"
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in told.notes)
+    title = f"<p><strong>{html.escape(told.label)}?</strong> {html.escape(told.answer)}</p>"
+    return f"{title}<table>{head}{body}</table>{notes}"
 
 
 def explain_column(
@@ -58,4 +110,12 @@ def explain_column(
 def mirror(told: Explanation, label: str) -> Explanation:
     """The explanation of the other of two classes: everything with its sign turned."""
     contributions = [part._replace(log_odds=-part.log_odds) for part in told.contributions]
-    return Explanation(label, 1.0 - told.probability, not told.decision, -told.log_odds, -told.base, contributions)
+    return told._replace(
+        label=label,
+        probability=1.0 - told.probability,
+        decision=not told.decision,
+        log_odds=-told.log_odds,
+        base=-told.base,
+        contributions=contributions,
+        threshold=None if told.threshold is None else 1.0 - told.threshold,
+    )

@@ -19,7 +19,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
@@ -68,6 +70,9 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         Keep a Gaussian approximation of the posterior around its mode: standard errors, intervals of probabilities,
         and ``predictive_proba``, which averages over what is not known of the weights. ``inference="gibbs"`` has all of
         these without being asked, from its draws.
+    class_weight : None, "balanced" or dict
+        How much documents count by their class, where each has one; "balanced" gives all classes the same weight in
+        sum, N/(number of classes · N_c). It multiplies ``sample_weight``.
 
     Attributes
     ----------
@@ -113,6 +118,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         warm_start: bool = False,
         intervals: bool = False,
+        class_weight: Any = None,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -128,7 +134,9 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.intervals = intervals
+        self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> BayesLinearClassifier:
         """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
 
@@ -139,6 +147,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         indicator, space = _encode(y)
         check_same_length(X, "X", indicator, "y")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = document_weights(self.class_weight, indicator, space, weight)
         if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
         problem = self._problem(_as_columns(X), indicator, weight, words)
@@ -256,7 +265,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
                 f"up to {1.0 + self.fit_info_.violation.max():.2f}; draw more (max_draws; on the command line --draws) "
                 "or use a prior with lighter tails",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif len(unfinished):
             worst = self.fit_info_.violation[unfinished].max()
@@ -264,7 +273,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
                 f"{len(unfinished)} of {len(self.intercept_)} fits stopped at a relative violation of up to "
                 f"{worst:.1e}, above tol={self.tol:g}; raise max_iter or tol, or use a smaller scale",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

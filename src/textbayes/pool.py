@@ -1,8 +1,8 @@
 """Several linear models of one link, pooled into one: eta = Σ_m weight_m · eta_m, or a mixture of their posteriors.
 
 A log-linear pool averages the members' errors. Its weights maximise the likelihood of texts that the members did not
-see, under a weak prior that they share one unit equally, so the pool is calibrated as well: a single over-confident
-member gets a weight below 1.
+see, under a weak prior that they share one unit equally, so the pool is calibrated as well. One member alone is no
+pool: its weight is 1, what it says is left as it is, and calibration is a step of its own (``fit_calibration``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.inference import make_inference
@@ -39,12 +39,48 @@ def pooled_probabilities(eta: FloatArray, pool: FloatArray, link: BaseLink, spac
 
 
 def fit_pool(
-    eta: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace, learnable: BoolArray | None = None
+    eta: FloatArray,
+    indicator: BoolArray,
+    link: BaseLink,
+    space: LabelSpace,
+    learnable: BoolArray | None = None,
+    weight: FloatArray | None = None,
 ) -> FloatArray:
     """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, 2²).
 
-    Only entries that are ``learnable`` (n_docs, n_columns) count; where there are none, members share equally.
+    Only entries that are ``learnable`` (n_docs, n_columns) count, documents by their ``weight`` (n_docs,); where there
+    are none, members share equally. One member has weight 1.
     """
+    if len(eta) == 1:
+        return np.ones(1)
+    return _fitted_weights(eta, indicator, link, space, learnable, weight)
+
+
+def fit_calibration(
+    eta: FloatArray,
+    indicator: BoolArray,
+    link: BaseLink,
+    space: LabelSpace,
+    learnable: BoolArray | None = None,
+    weight: FloatArray | None = None,
+) -> float:
+    """The factor c, under c ~ N(1, 2²), with which probabilities of c·eta fit held-out labels best.
+
+    ``eta`` (n_docs, n_columns) are predictors of texts that the model did not see: one that is too sure of itself has a
+    factor below 1. It is 1 where no other fits better.
+    """
+    return float(_fitted_weights(eta[None], indicator, link, space, learnable, weight)[0])
+
+
+def _fitted_weights(
+    eta: FloatArray,
+    indicator: BoolArray,
+    link: BaseLink,
+    space: LabelSpace,
+    learnable: BoolArray | None,
+    weight: FloatArray | None,
+) -> FloatArray:
+    """Where the posterior of the weights, given held-out labels, is highest."""
     n_members = len(eta)
     equal = np.full(n_members, 1.0 / n_members)
     use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
@@ -54,25 +90,23 @@ def fit_pool(
 
     def negative_log_posterior(pool: FloatArray) -> float:
         strain = 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
-        return pool_loss(eta, pool, indicator, link, space, use) + strain
+        return _loss(pooled_probabilities(eta, pool, link, space), indicator, space, use, weight) + strain
 
     bounds = [(0.0, 10.0)] * n_members
     found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")
     return np.asarray(found.x if found.fun <= negative_log_posterior(equal) else equal)
 
 
-def pool_loss(
-    eta: FloatArray, pool: FloatArray, indicator: BoolArray, link: BaseLink, space: LabelSpace, learnable: BoolArray
+def _loss(
+    proba: FloatArray, indicator: BoolArray, space: LabelSpace, learnable: BoolArray, weight: FloatArray | None
 ) -> float:
-    """−Σ log p of the labels by a pool of members' predictors, over the entries that are ``learnable``."""
-    return _loss(pooled_probabilities(eta, pool, link, space), indicator, space, learnable)
-
-
-def _loss(proba: FloatArray, indicator: BoolArray, space: LabelSpace, learnable: BoolArray) -> float:
+    """−Σ log p of the labels, over the entries that are ``learnable``, documents by their weight."""
     proba = np.clip(proba, 1e-300, 1.0)
-    if space.kind == "multiclass":
-        return float(-np.log(proba[indicator & learnable]).sum())
-    return float(-np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))[learnable]).sum())
+    counts = learnable & indicator if space.kind == "multiclass" else learnable
+    losses = -np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))[counts])
+    if weight is not None:
+        losses = losses * np.broadcast_to(weight[:, None], counts.shape)[counts]
+    return float(losses.sum())
 
 
 class PredictorPool(NamedTuple):
@@ -80,6 +114,8 @@ class PredictorPool(NamedTuple):
 
     link: BaseLink
     space: LabelSpace
+    weight: FloatArray | None = None
+    calibrate: bool = False
 
     def of(self, member: BayesLinearClassifier, X: Any) -> FloatArray:
         """What a fitted member says of documents, (n_docs, n_columns)."""
@@ -87,11 +123,17 @@ class PredictorPool(NamedTuple):
 
     def fit(self, said: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
         """Weights of the members, given what they said of held-out documents (n_members, n_docs, n_columns)."""
-        return fit_pool(said, indicator, self.link, self.space, learnable)
+        return fit_pool(said, indicator, self.link, self.space, learnable, self.weight)
 
     def sharpness(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """One: the weights of the members have it in them."""
+        """One: predictors are not shared out by a power."""
         return 1.0
+
+    def calibration(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+        """The factor of the predictors of one member, if asked for; 1 of several, whose weights have it in them."""
+        if len(said) > 1 or not self.calibrate:
+            return 1.0
+        return fit_calibration(said[0], indicator, self.link, self.space, learnable, self.weight)
 
     def probabilities(self, said: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
         """Those of the pool."""
@@ -99,7 +141,7 @@ class PredictorPool(NamedTuple):
 
     def loss(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
         """−Σ log p of the labels by the pool."""
-        return _loss(self.probabilities(said, pool), indicator, self.space, learnable)
+        return _loss(self.probabilities(said, pool), indicator, self.space, learnable, self.weight)
 
 
 class PosteriorPool(NamedTuple):
@@ -124,6 +166,7 @@ class PosteriorPool(NamedTuple):
     link: BaseLink
     space: LabelSpace
     average: bool = True
+    weight: FloatArray | None = None
 
     def of(self, member: BayesLinearClassifier, X: Any) -> FloatArray:
         """What a fitted member says of documents: probabilities of each label by itself, or predictors."""
@@ -155,9 +198,13 @@ class PosteriorPool(NamedTuple):
         def loss(power: float) -> float:
             proba = self.probabilities(said, pool, np.exp(power))
             strain = 0.5 * (power / _SHARPNESS_SD) ** 2
-            return _loss(proba, indicator, self.space, learnable) + strain
+            return _loss(proba, indicator, self.space, learnable, self.weight) + strain
 
         return float(np.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
+
+    def calibration(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+        """One: how sure a posterior is, its draws say."""
+        return 1.0
 
     def probabilities(self, said: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
         """Those of the pool."""
@@ -168,21 +215,35 @@ class PosteriorPool(NamedTuple):
 
     def loss(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
         """−Σ log p of the labels by the pool."""
-        return _loss(self.probabilities(said, pool), indicator, self.space, learnable)
+        return _loss(self.probabilities(said, pool), indicator, self.space, learnable, self.weight)
 
 
 Pooling = PredictorPool | PosteriorPool
 
 
-def make_pooling(members: Sequence[BayesLinearClassifier], space: LabelSpace, average: bool) -> Pooling:
-    """The way to pool these members; those that sample and those that do not cannot be told as one."""
+def make_pooling(
+    members: Sequence[BayesLinearClassifier],
+    space: LabelSpace,
+    average: bool,
+    weight: FloatArray | None = None,
+    calibrate: bool = False,
+) -> Pooling:
+    """The way to pool these members; those that sample and those that do not cannot be told as one.
+
+    ``weight`` is how much each document counts, all alike where it is None; ``calibrate`` is for one member alone.
+    """
     link = make_link(members[0].link)
     sampled = [samples(member) for member in members]
     if not any(sampled):
-        return PredictorPool(link, space)
+        return PredictorPool(link, space, weight, calibrate)
     if not all(sampled):
         raise InputError("some of the classifiers sample and others do not; give them all inference='gibbs', or none")
-    return PosteriorPool(link, space, average)
+    if calibrate:
+        raise NotSupportedError(
+            "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model are those "
+            "of its draws: leave out calibrate=True"
+        )
+    return PosteriorPool(link, space, average, weight)
 
 
 def samples(member: BayesLinearClassifier) -> bool:

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import DecisionRule
-from textbayes.decide import Rule, make_rule, rules
+from textbayes.decide import Rule, check_rule, make_rule, rules
 
 pytestmark = pytest.mark.filterwarnings("ignore:(precision|recall) .* is not reached")
 
@@ -43,6 +43,28 @@ def test_decides_yes_or_no_for_each_document_and_label(name, problem):
     if hasattr(rule, "thresholds_"):
         assert rule.thresholds_.shape == (4,)
         assert np.isfinite(rule.thresholds_).all()
+
+
+@every_rule
+def test_can_be_checked_before_there_are_documents(name):
+    for n_labels in (2, 3, 7) if name == "top_label" else (1, 2, 7):
+        rule = make_rule(name)
+        check_rule(rule, n_labels)
+        assert not hasattr(rule, "n_labels_")  # a copy was tried
+
+
+@every_rule
+def test_says_what_decides(name, problem):
+    proba, Y = problem
+    rule = make_rule(name).fit(proba, Y)
+    for column in range(4):
+        threshold = rule.threshold_of(column)
+        assert rule.reason(column)
+        if threshold is not None:
+            assert (rule.decide(proba)[:, column] == (proba[:, column] > threshold)).all()
+            if 0.0 < threshold < 1.0:
+                assert f"threshold {threshold:.3g}" in rule.reason(column)
+                assert f"threshold {1.0 - threshold:.3g}" in rule.reason(column, mirrored=True)
 
 
 @every_rule

@@ -23,7 +23,7 @@ def test_one_object_per_document(kind, lines, models, write, documents):
     texts = [doc["text"] for doc in documents]
     names = [str(name) for name in model.classes_]
     for row, labels, proba in zip(rows, model.predict_labels(texts), model.predict_proba(texts), strict=True):
-        assert set(row) == {"id", "labels", "probabilities"}
+        assert set(row) == {"id", "labels", "known_words", "probabilities"}
         assert tuple(row["labels"]) == labels
         assert row["probabilities"] == dict(zip(names, proba.tolist(), strict=True))
 
@@ -37,7 +37,7 @@ def test_the_most_probable_only(lines, models, write, documents):
 def test_csv(run, models, write, documents):
     shown = run("classify", models["multilabel"], write(documents), "--csv", "--batch", "4").stdout
     rows = list(csv.DictReader(io.StringIO(shown)))
-    assert list(rows[0]) == ["id", "labels", "p_grain", "p_money", "p_news", "p_sport"]
+    assert list(rows[0]) == ["id", "labels", "known_words", "p_grain", "p_money", "p_news", "p_sport"]
     assert [row["id"] for row in rows] == [doc["id"] for doc in documents]
     assert 0 < float(rows[0]["p_grain"]) < 1
 

@@ -51,7 +51,8 @@ def test_words_with_intervals_in_every_form(sampled, lines, run):
     path, _ = sampled
     rows = lines("words", path, "--intervals", "--label", "grain", "--top", "3")
     assert set(rows[0]) == {
-        "label", "rank", "word", "weight", "low", "high", "sd", "sign_probability", "inclusion_probability"
+        "label", "rank", "word", "weight", "low", "high", "sd", "sign_probability", "inclusion_probability",
+        "weight_of",
     }  # fmt: skip
     assert [row["rank"] for row in rows] == [1, 2, 3]
     for row in rows:
@@ -59,7 +60,7 @@ def test_words_with_intervals_in_every_form(sampled, lines, run):
         assert 0.0 <= row["inclusion_probability"] <= 1.0
     text = run("words", path, "--intervals", "--csv").stdout
     assert next(csv.reader(io.StringIO(text)))[2:] == [
-        "word", "weight", "low", "high", "sd", "sign_probability", "inclusion_probability"
+        "word", "weight", "low", "high", "sd", "sign_probability", "inclusion_probability", "weight_of"
     ]  # fmt: skip
     assert "P(sign)" in run("words", path, "--intervals", "--table").stdout
     by_sign = lines("words", path, "--by", "sign", "--label", "money")
@@ -67,7 +68,7 @@ def test_words_with_intervals_in_every_form(sampled, lines, run):
     assert sure == sorted(sure, reverse=True)
     none, all_ = (lines("words", path, "--by", "inclusion", "--size", size)[0] for size in ("1000", "0"))
     assert (none["inclusion_probability"], all_["inclusion_probability"]) == (0.0, 1.0)
-    assert set(lines("words", path)[0]) == {"label", "rank", "word", "weight"}
+    assert set(lines("words", path)[0]) == {"label", "rank", "word", "weight", "weight_of"}
 
 
 def test_a_wider_level_is_a_wider_interval(sampled, lines):

@@ -40,10 +40,9 @@ def test_a_model_becomes_the_prior_of_the_next(run, write, documents, tmp_path):
     run("train", write(documents), "--prior", tmp_path / "old.csv", "--prior-weight", "1", "--family", "laplace",
         "-o", tmp_path / "new.tb")  # fmt: skip
     old, new = load_model(tmp_path / "old.tb"), load_model(tmp_path / "new.tb")
-    # Scales this narrow leave the weights where the earlier model had them; the pool then scales them all alike.
+    # Scales this narrow leave the weights where the earlier model had them.
     held = old.coef_ != 0.0
-    ratio = new.coef_[held] / old.coef_[held]
-    assert ratio == pytest.approx(new.pool_[0], rel=1e-2)
+    assert new.coef_[held] == pytest.approx(old.coef_[held], rel=1e-2)
 
 
 @pytest.mark.filterwarnings("default:the prior speaks of")
@@ -56,7 +55,7 @@ def test_the_audit_tells_what_became_of_the_advice(run, lines, write, documents,
     result = run("train", write(documents * 8), *many, *narrow, "-o", tmp_path / "m.tb")
     assert "the prior speaks of 1 words that the model does not have: the" in " ".join(result.stderr.split())
     model = load_model(tmp_path / "m.tb")  # no text has the word, but one may come
-    assert dict(model.top_words("grain", 100))["volcano"] == pytest.approx(model.pool_[0])
+    assert dict(model.top_words("grain", 100))["volcano"] == pytest.approx(1.0)
     rows = lines("words", tmp_path / "m.tb", "--prior", "--label", "grain")
     assert {row["word"]: row["source"] for row in rows} == {"wheat": "me", "bank": "wrong", "volcano": "rare"}
     assert rows[0]["word"] == "bank"
@@ -76,6 +75,62 @@ def test_bad_advice_is_turned_down_by_itself(run, write, documents, tmp_path):
     assert dict(zip(model.label_space_.column_names, model.prior_weight_, strict=True)) == {
         "grain": 0.0, "money": 0.0, "sport": 0.0
     }  # fmt: skip
+
+
+def test_training_tells_label_by_label_what_it_did_with_the_advice(run, lines, write, documents, tmp_path):
+    advice, model = tmp_path / "advice.csv", tmp_path / "m.tb"
+    rows = ("wheat,grain,4,2", "volcano,grain,1,1", "bank,grain,-4,2", "wheat,sport,9,0.5", "bank,sport,9,0.5")
+    advice.write_text("\n".join(["word,label,mean,scale", *rows]), encoding="utf-8")
+    asked = (write(documents * 4), "--duplicates", "keep", "--prior", advice, "-o", model)
+    (summary,) = lines("train", *asked)
+    told = {row["label"]: row for row in summary["prior"]}
+    assert told.keys() == {"grain", "sport"}  # nothing is said of money
+    assert (told["grain"]["words"], told["grain"]["not_in_texts"]) == (3, 1)
+    assert (told["sport"]["words"], told["sport"]["not_in_texts"]) == (2, 0)
+    weights = dict(zip(*_weights(model), strict=True))
+    assert {label: row["weight"] for label, row in told.items()} == {name: weights[name] for name in told}
+    assert weights["sport"] == 0.0  # wheat and banks are no sport, and held-out texts say so
+    assert told["sport"]["why"] == "held-out texts do not bear it out"
+    assert told["sport"]["change"] > 0.0
+    assert 0.0 < told["sport"]["tried"] <= 1.0
+    table = run("train", *asked, "--table").stdout
+    assert "not in texts" in table
+    assert f"{100 * told['sport']['change']:+.1f} %" in table
+    (as_told,) = lines("train", *asked, "--prior-weight", "0.5")
+    assert [(row["weight"], row["why"], row["change"]) for row in as_told["prior"]] == [(0.5, "as told", None)] * 2
+
+
+def _weights(path):
+    model = load_model(path)
+    return model.label_space_.column_names, model.prior_weight_.tolist()
+
+
+@pytest.mark.parametrize("weight", ["0", "0.25", "1"])
+def test_the_prior_is_shown_as_it_was_given_whatever_its_weight(weight, lines, run, write, documents, tmp_path):
+    advice, model = tmp_path / "advice.csv", tmp_path / "m.tb"
+    advice.write_text("word,label,mean,scale\nwheat,grain,4,0.5\nbank,grain,6,0.1\n", encoding="utf-8")
+    asked = ("--prior", advice, "--prior-weight", weight, "--family", "gaussian", "--scale", "0.5")
+    run("train", write(documents * 8), "--duplicates", "keep", *asked, "-o", model)
+    found = {row["word"]: row for row in lines("words", model, "--prior", "--label", "grain")}
+    assert {word: (row["prior_mean"], row["prior_scale"]) for word, row in found.items()} == {
+        "wheat": (4.0, 0.5), "bank": (6.0, 0.1)
+    }  # fmt: skip
+    for row in found.values():
+        assert row["followed"] == float(weight)
+        assert row["shift"] == pytest.approx((row["posterior"] - row["prior_mean"]) / row["prior_scale"])
+    assert found["bank"]["p_value"] < 0.05  # banks are no grain, and texts without the advice say so as well
+    assert found["bank"]["conflict"]
+    shown = run("words", model, "--prior", "--table").stdout
+    assert f"grain: the prior is followed at weight {weight}" in shown
+    assert "+6.00 ± 0.10" in shown
+
+
+@pytest.mark.filterwarnings("default:the prior's word")
+def test_a_slip_in_a_prior_file_is_asked_about(run, write, documents, tmp_path):
+    advice = tmp_path / "advice.csv"
+    advice.write_text("word,label,mean,scale\nwheet,grain,4,0.5\n", encoding="utf-8")
+    result = run("train", write(documents), "--prior", advice, "-o", tmp_path / "m.tb")
+    assert "'wheet' is in too few training texts; did you mean 'wheat'?" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def test_without_options_it_is_the_default_categorizer(lines, write, documents, 
         "labels": 3,
         "words": model.coef_.shape[1],
         "words_with_weight": int((model.coef_ != 0).any(axis=0).sum()),
+        "weights": model.weights_said,
     }
 
 
@@ -38,6 +39,27 @@ def test_says_which_kind_of_labels_it_found(run, write, documents, many_labels, 
     assert "multi-label: 3 of 15 documents have no label, 3 have several" in many.stderr
     quiet = run("train", write(documents), "-o", tmp_path / "m.tb", "--quiet")
     assert quiet.stderr == ""
+
+
+def test_what_a_word_is_can_be_said(run, write, documents, tmp_path):
+    run("train", write(documents), "--token-pattern", "[a-z]{5,}", "--stemmer", "none", "-o", tmp_path / "m.tb")
+    words = load_model(tmp_path / "m.tb").vectorizer_.get_feature_names_out()
+    assert "wheat" in words
+    assert min(map(len, words)) == 5
+    failed = run("train", write(documents), "--token-pattern", "[a-z", "-o", tmp_path / "n.tb", code=2)
+    assert "is not a regular expression" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("balanced", "balanced"), ("grain=2.5,money=0.5", {"grain": 2.5, "money": 0.5})]
+)
+def test_labels_can_count_more_or_less(option, value, run, write, documents, tmp_path):
+    rows = [doc for doc in documents if doc["labels"] != "sport"][:-2]
+    run("train", write(rows), "--class-weight", option, "-o", tmp_path / "m.tb")
+    expected = TextCategorizer(class_weight=value).fit([d["text"] for d in rows], [d["labels"] for d in rows])
+    np.testing.assert_array_equal(load_model(tmp_path / "m.tb").coef_, expected.coef_)
+    failed = run("train", write(rows), "--class-weight", "2", "-o", tmp_path / "n.tb", code=2)
+    assert "'2' is not LABEL=WEIGHT" in failed.stderr
 
 
 def test_the_kind_can_be_forced(run, write, documents, many_labels, tmp_path):

@@ -1,4 +1,4 @@
-"""Pool weights: the maximum of the held-out posterior, and calibration as its consequence."""
+"""Pool weights: the maximum of the held-out posterior; one member has weight 1, and calibration by itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from textbayes.core.labels import LabelSpace
 from textbayes.links import make_link
-from textbayes.pool import fit_pool, pooled_probabilities
+from textbayes.pool import fit_calibration, fit_pool, pooled_probabilities
 
 LOGIT = make_link("logit")
 MANY = LabelSpace(np.arange(5), "multilabel")
@@ -22,10 +22,27 @@ def truth():
     return eta, rng.random(eta.shape) < expit(eta)
 
 
-def test_overconfident_member_is_turned_down(truth):
+def test_one_member_is_left_as_it_is_and_calibrated_if_asked(truth):
     eta, Y = truth
-    (weight,) = fit_pool(3.0 * eta[None], Y, LOGIT, MANY)
-    assert weight == pytest.approx(1 / 3, abs=0.02)
+    assert fit_pool(3.0 * eta[None], Y, LOGIT, MANY).tolist() == [1.0]
+    assert fit_calibration(3.0 * eta, Y, LOGIT, MANY) == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_overconfident_members_are_turned_down(truth):
+    eta, Y = truth
+    weights = fit_pool(np.stack([3.0 * eta, 3.0 * eta]), Y, LOGIT, MANY)
+    assert weights.sum() == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_documents_count_by_their_weight(truth):
+    """Weights of 0 and 2 are documents that are not there and that are there twice."""
+    eta, Y = truth
+    members = np.stack([eta, np.random.default_rng(1).normal(0.0, 2.0, eta.shape)])
+    weight = np.resize([0.0, 2.0, 1.0], len(Y))
+    rows = np.repeat(np.arange(len(Y)), weight.astype(int))
+    for space, given in ((MANY, Y), (ONE_OF, np.eye(5, dtype=bool)[eta.argmax(axis=1)])):
+        found = fit_pool(members, given, LOGIT, space, weight=weight)
+        np.testing.assert_allclose(found, fit_pool(members[:, rows], given[rows], LOGIT, space), rtol=1e-3)
 
 
 def test_noise_member_gets_nothing(truth):
@@ -54,8 +71,7 @@ def test_one_of_many_classes(truth):
     proba = pooled_probabilities(eta[None], np.ones(1), LOGIT, ONE_OF)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     Y = np.eye(5, dtype=bool)[proba.argmax(axis=1)]
-    (weight,) = fit_pool(eta[None], Y, LOGIT, ONE_OF)
-    assert weight > 1.0  # always right: it should be surer than it is
+    assert fit_calibration(eta, Y, LOGIT, ONE_OF) > 1.0  # always right: it should be surer than it is
 
 
 def test_few_texts_stay_near_equal_shares():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textbayes.core.errors import TextBayesError
-from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -24,6 +24,7 @@ class Assessed(NamedTuple):
     proba: FloatArray
     decisions: BoolArray
     unsure: BoolArray | None
+    known_words: IntArray
     interval: tuple[FloatArray, FloatArray] | None = None
 
 
@@ -53,10 +54,11 @@ def assess(
     band = getattr(model.rule_, "unsure", None)  # a rule may leave a band of probabilities to people
     for batch in batches(documents, size):
         texts = [document.text for document in batch]
-        proba, decisions = model.assess(texts)
+        found = model.assess(texts)
+        proba, decisions, known = found.proba, found.decisions, found.known_words
         unsure = None if band is None else both_classes(band(proba), model, complement=False)
         interval = None if level is None else _interval(model, texts, level)
-        yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure, interval)
+        yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure, known, interval)
 
 
 def _interval(model: TextCategorizer, texts: list[str], level: float) -> tuple[FloatArray, FloatArray]:
@@ -86,6 +88,7 @@ def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None 
     row = {
         "id": assessed.documents[i].id,
         "labels": [names[j] for j in np.flatnonzero(assessed.decisions[i])],
+        "known_words": int(assessed.known_words[i]),
         "probabilities": {names[j]: float(proba[j]) for j in shown},
     }
     if assessed.interval is not None:

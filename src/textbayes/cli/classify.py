@@ -56,7 +56,8 @@ def classify(
     """Give new texts labels and probabilities.
 
     Texts are read, answered and forgotten batch by batch, so the input may be endless and memory stays flat.
-    Each document becomes one object: its id, the labels decided on, and the probability of every label.
+    Each document becomes one object: its id, the labels decided on, the number of its words that the model knows, and
+    the probability of every label. A text without a known word has the answer that any such text has.
 
     With --keep-columns a table has the input's columns first; ours that the input has too are named textbayes_….
     Text that a spreadsheet would compute (=1+1) is made plain text in CSV and XLSX unless --keep-formulas says not.
@@ -78,7 +79,7 @@ def classify(
 
     categorizer = load_model(model)
     names = class_names(categorizer)
-    columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else [])]
+    columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []), "known_words"]
     columns += [f"p_{name}" for name in names]
     if intervals:
         columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
@@ -104,7 +105,7 @@ def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {"id": row["id"], "labels": row["labels"], "unsure": row.get("unsure", [])}
+    flat = {name: row[name] for name in ("id", "labels", "known_words")} | {"unsure": row.get("unsure", [])}
     flat |= {f"p_{k}": p for k, p in row["probabilities"].items()}
     for name, (low, high) in row.get("intervals", {}).items():
         flat |= {f"low_{name}": low, f"high_{name}": high}
@@ -133,6 +134,8 @@ def _print(rows: list[dict[str, Any]], header: bool, top: int) -> None:
         shown = [
             f"{name} {p:.3f}" + (f" ({ends[name][0]:.2f} to {ends[name][1]:.2f})" if ends else "") for name, p in ranked
         ]
+        if not row["known_words"]:
+            shown.insert(0, "(no known word)")  # the answer is that for any text
         while len(shown) > 1 and cell_len("  ".join(shown)) > wide:
             shown.pop()
         screen.print(f"{cell(row['id'])}  {cell(labels)}  {'  '.join(shown)}")

@@ -33,7 +33,8 @@ def explain(
     """Show the words behind a decision.
 
     Log-odds of a label are the base (what holds before a word is read) plus each word's part. Without --label the
-    labels decided on are explained, or the likeliest where there is none.
+    labels decided on are explained, or the likeliest where there is none. Beside the probability stands what decides:
+    the label's threshold, or that the likeliest is taken. A text without a word that the model knows is named as such.
 
     \b
     textbayes explain model.tb "the striker scored in the last minute"
@@ -83,7 +84,7 @@ def _write(document: Document, told: list[Explanation], output: Output, header: 
 def _as_row(told: Explanation) -> dict[str, Any]:
     row = told._asdict()
     row["words"] = [part._asdict() for part in row.pop("contributions")]
-    return row | {"other_words": _others(told)}
+    return row | {"other_words": _others(told), "notes": told.notes}
 
 
 def _others(told: Explanation) -> float:
@@ -94,9 +95,8 @@ def _others(told: Explanation) -> float:
 def _print(document: Document, told: list[Explanation]) -> None:
     screen = console()
     for explanation in told:
-        decided = "yes" if explanation.decision else "no"
         name = "" if document.id == "text" else f"{document.id}: "
-        screen.print(f"{name}{explanation.label}? {decided}, probability {explanation.probability:.3f}", style="bold")
+        screen.print(f"{name}{explanation.label}? {explanation.answer}", style="bold")
         table = make_table("word", "times", "log-odds", right=("times", "log-odds"))
         for part in explanation.contributions:
             table.add_row(part.word, f"{part.occurrences:,}", f"{part.log_odds:+.3f}")
@@ -105,5 +105,5 @@ def _print(document: Document, told: list[Explanation]) -> None:
         table.add_row("base", "", f"{explanation.base:+.3f}", end_section=True)
         table.add_row("log-odds", "", f"{explanation.log_odds:+.3f}")
         screen.print(table)
-        if not explanation.contributions:
-            note("no word of the text has a weight for this label")
+        for line in explanation.notes:
+            note(line)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textbayes.cli.parameters import LinkSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
+from textbayes.cli.parameters import ClassWeight, LinkSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
 
 if TYPE_CHECKING:
     from textbayes.linear import BayesLinearClassifier
@@ -20,7 +20,7 @@ SEARCHES: dict[str, dict[str, str]] = {
     "evidence": {"method": "evidence"},
     "norm": {"method": "norm"},
 }
-_NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight", "intervals")
+_NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight", "calibrate", "class_weight", "intervals")
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,18 @@ class ModelChoices:
     inference: str | None
     prior: str | None
     prior_weight: float | str
+    calibrate: bool
+    class_weight: dict[str, float] | str | None
     intervals: bool
 
     def settings(self) -> dict[str, Any]:
         """Settings of the categorizer itself; a prior file is read, and refused, at once."""
+        settings = {name: getattr(self, name) for name in ("calibrate", "class_weight", "intervals")}
         if self.prior is None:
-            return {"intervals": self.intervals}
+            return settings
         from textbayes.knowledge import WordPriors
 
-        prior = WordPriors.read(self.prior)
-        return {"intervals": self.intervals, "prior": prior, "prior_weight": self.prior_weight}
+        return settings | {"prior": WordPriors.read(self.prior), "prior_weight": self.prior_weight}
 
     def classifiers(self) -> list[BayesLinearClassifier] | None:
         """The default members, or the one of the family named, changed as told; None where nothing is."""
@@ -105,6 +107,16 @@ _OPTIONS = (
         "one_se (the sparsest within a standard error of that), evidence (marginal likelihood), norm (BBR's rule).",
     ),
     click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given."),
+    click.option(
+        "--calibrate",
+        is_flag=True,
+        help="With one classifier (--family): fit its probabilities to held-out texts by one factor; a pool always is.",
+    ),
+    click.option(
+        "--class-weight",
+        type=ClassWeight(),
+        help="How much texts count by their label, where each has one: balanced, or grain=2,money=1.",
+    ),
     click.option("--intervals", is_flag=True, help="Keep standard errors of the weights, for words --intervals."),
     click.option(
         "--inference",

@@ -16,6 +16,7 @@ import textbayes
 from textbayes.cli.errors import as_options
 from textbayes.core.errors import InputError
 from textbayes.core.registry import Registry
+from textbayes.core.specs import key_value
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -84,17 +85,13 @@ class RuleSpec(RegistryName):
         super().__init__("textbayes.decide:rules")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from sklearn.base import clone
-
-        from textbayes.decide import make_rule
+        from textbayes.decide import check_rule, make_rule
 
         if value == "auto" or not isinstance(value, str):
             return value
-        name, _, given = value.partition(":")
         try:
-            rule = make_rule(name, **dict(key_value(part) for part in given.split(",") if part))
-            # Rules check their parameters when they are fitted, which in training comes after the long work.
-            clone(rule).fit([[0.2, 0.8], [0.8, 0.2]], [[0, 1], [1, 0]])
+            rule = make_rule(value)
+            check_rule(rule)
         except (TypeError, ValueError) as error:  # InputError is a ValueError
             self.fail(str(error), param, ctx)
         return rule
@@ -164,6 +161,24 @@ class PriorWeight(_ParamType):
         return click.FloatRange(0.0, 1.0).convert(value, param, ctx)
 
 
+class ClassWeight(_ParamType):
+    """``balanced``, or a weight for each label: ``grain=2,money=0.5``."""
+
+    name = "balanced|LABEL=WEIGHT,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "balanced" or not isinstance(value, str):
+            return value
+        weights = {}
+        for part in value.split(","):
+            label, _, weight = part.rpartition("=")  # a label may hold a = of its own
+            if not label:
+                self.fail(f"{part!r} is not LABEL=WEIGHT; write balanced, or for each label grain=2", param, ctx)
+            number: Any = weight
+            weights[label.strip()] = click.FloatRange(min=0.0).convert(number, param, ctx)
+        return weights
+
+
 class ScaleSpec(_ParamType):
     """A positive number, or the name of a way to find one."""
 
@@ -185,21 +200,6 @@ class KeyValue(_ParamType):
             return key_value(value) if isinstance(value, str) else value
         except InputError as error:
             self.fail(str(error), param, ctx)
-
-
-def key_value(text: str) -> tuple[str, Any]:
-    """Name and value of a setting.
-
-    >>> key_value("fbr=0.3"), key_value("fallback=never")
-    (('fbr', 0.3), ('fallback', 'never'))
-    """
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise InputError(f"{text!r} is not a setting; write NAME=VALUE")
-    try:
-        return key.strip(), json.loads(value)
-    except ValueError:
-        return key.strip(), value
 
 
 def registered_names(package: str) -> list[str]:

@@ -14,7 +14,7 @@ from textbayes.cli.parameters import Checked, DocumentFrequency, NgramRange
 if TYPE_CHECKING:
     from textbayes.text import TermWeighting, TextVectorizer
 
-_VECTORIZER = ("stemmer", "stop_words", "ngram_range", "min_df", "max_df")
+_VECTORIZER = ("token_pattern", "stemmer", "stop_words", "ngram_range", "min_df", "max_df")
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,19 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
         chosen = {name: given.pop(name) for name in _VECTORIZER}
-        changes = {name: None if value == "none" else value for name, value in chosen.items() if value is not None}
+        changes = {name: value for name, value in chosen.items() if value is not None}
+        changes |= {name: None for name in ("stemmer", "stop_words") if changes.get(name) == "none"}
         return function(*args, text=TextChoices(tuple(changes.items()), given.pop("weighting")), **given)
 
     for add in reversed(_OPTIONS):
         command = add(command)
     return command
+
+
+def check_token_pattern_option(pattern: str) -> None:
+    from textbayes.text.tokenize import parse_pattern
+
+    parse_pattern(pattern)
 
 
 def check_stemmer_option(name: str) -> None:
@@ -64,6 +71,12 @@ def check_stop_words_option(name: str) -> None:
 
 
 _OPTIONS = [
+    click.option(
+        "--token-pattern",
+        type=Checked(check_token_pattern_option),
+        metavar="REGEX",
+        help=r"What a word is, such as \w+ or [a-z]{3,}; runs of two letters or more if not given.",
+    ),
     click.option(
         "--stemmer",
         type=Checked(check_stemmer_option),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from textbayes.cli.advice import advice_table
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
@@ -114,6 +115,8 @@ def train(
     summary = {"model": str(path), **_summary(model, len(given.texts)), "seconds": seconds}
     if output.is_table:
         console().print(_table(summary))
+        if model.prior_advice_:
+            console().print(advice_table(model.prior_advice_))
     else:
         output.write([summary], list(summary))
 
@@ -150,8 +153,16 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         "words": int(model.coef_.shape[1]),
         "words_with_weight": int((model.coef_ != 0.0).any(axis=0).sum()),
         **drawn,
+        **_calibrated(model),
         "held_out": {name: round(value, 4) for name, value in model.held_out_.items()},
+        **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
     }
+
+
+def _calibrated(model: TextCategorizer) -> dict[str, Any]:
+    """What weights there are, and the factor of the calibration where it was asked for."""
+    factor = {"calibration": round(model.calibration_, 4)} if model.calibrate else {}
+    return {"weights": model.weights_said, **factor}
 
 
 def _drawn(draws: Draws) -> dict[str, Any]:
@@ -169,7 +180,7 @@ def _table(summary: dict[str, Any]) -> Table:
     table = Table.grid(padding=(0, 2))
     held_out = {f"held-out {name}": value for name, value in summary["held_out"].items()}
     for name, value in {**summary, **held_out}.items():
-        if name == "held_out":
+        if name in ("held_out", "prior"):
             continue
         table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
     return table

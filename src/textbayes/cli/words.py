@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
 
 AUDIT_COLUMNS = (
-    "word", "label", "source", "prior_mean", "prior_scale", "posterior", "shift", "n_documents", "p_value", "conflict",
+    "word", "label", "source", "prior_mean", "prior_scale", "posterior", "posterior_of", "weight", "weight_of", "shift",
+    "n_documents", "p_value", "conflict",
 )  # fmt: skip
 
 
@@ -77,8 +78,10 @@ def words(
 ) -> None:
     """List the strongest words of each label.
 
-    A positive weight speaks for the label, a negative one against it. With --prior the words of the prior file are
-    listed instead: prior mean and scale, the weight learnt, its shift in prior scales, and whether the texts
+    A positive weight speaks for the label, a negative one against it. Of several classifiers the weights are those of
+    their pool, which is said above them ("weight_of" in JSON and CSV). With --prior the words of the prior file are
+    listed instead: prior mean and scale as in the file, however far it is followed, the weight that the first
+    classifier learnt, that in the pool if there are several, its shift in prior scales, and whether the texts
     contradict the prior (the chance of texts that contradict it as much, were it right).
 
     Of a model that was sampled (train --inference gibbs), --intervals also lists the standard deviation of each weight,
@@ -120,14 +123,15 @@ def words(
     if output.is_table:
         from rich.columns import Columns
 
+        console().print(categorizer.weights_said, style="bold")
         console().print(Columns([_table(label, found) for label, found in chosen.items()], padding=(0, 3)))
         return
     rows: list[dict[str, Any]] = [
-        {"label": label, "rank": rank, "word": word, "weight": weight}
+        {"label": label, "rank": rank, "word": word, "weight": weight, "weight_of": categorizer.weights_said}
         for label, found in chosen.items()
         for rank, (word, weight) in enumerate(found, start=1)
     ]
-    output.write(rows, ["label", "rank", "word", "weight"])
+    output.write(rows, ["label", "rank", "word", "weight", "weight_of"])
 
 
 def _plot(
@@ -157,15 +161,16 @@ def _show_intervals(
     output: Output,
 ) -> None:
     rows = [
-        {"label": label, "rank": rank, **found._asdict()}
+        {"label": label, "rank": rank, **found._asdict(), "weight_of": categorizer.weights_said}
         for label in labels or class_names(categorizer)
-        for rank, found in enumerate(categorizer.word_intervals(label, level, top, by, size), start=1)
+        for rank, found in enumerate(categorizer.word_intervals(label, top, level=level, by=by, size=size), start=1)
     ]
     sampled = categorizer.draws_ is not None
     if not output.is_table:
         more = ("sd", "sign_probability", "inclusion_probability") if sampled else ()
-        output.write(rows, ["label", "rank", "word", "weight", "low", "high", *more])
+        output.write(rows, ["label", "rank", "word", "weight", "low", "high", *more, "weight_of"])
         return
+    console().print(categorizer.weights_said, style="bold")
     heads = ("weight", "low", "high", *(("sd", "P(sign)", f"P(|w|>{size:g})") if sampled else ()))
     table = make_table("label", "word", *heads, right=heads)
     for row in rows:
@@ -184,26 +189,58 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")
     if categorizer.prior_weight_ is None:
         raise InputError("this model was trained without a prior file; give one to train with --prior")
-    weights = dict(zip(names, categorizer.prior_weight_.tolist(), strict=True))
     rows = []
     for label in labels or names:
-        found = [row for row in categorizer.prior_audit_ if row.label == label][:top]
-        rows += [{**row._asdict(), "followed": weights[label]} for row in found]
+        rows += _audited(categorizer, label, top)
     if not output.is_table:
         output.write(rows, [*AUDIT_COLUMNS, "followed"])
         return
-    for label in labels or names:
+    weights, why = _followed(categorizer)
+    for label in labels or why or names:
         # A weight of 0 is how bad advice is turned down: worth a line of its own.
-        echo(f"{label}: the prior is followed at weight {weights[label]:g}")
-    table = make_table("label", "word", "prior", "weight", "shift", "p", "", right=("prior", "weight", "shift", "p"))
+        reason = f" ({why[label]})" if label in why else ""
+        echo(f"{label}: the prior is followed at weight {weights[label]:g}{reason}")
+    pooled = len(categorizer.pool_) > 1
+    echo("prior: as it was given, whatever its weight")
+    echo(f"posterior: the weight learnt ({_first_of(categorizer)})")
+    if pooled:
+        echo(f"pool: the {categorizer.weights_said}")
+    heads = ("prior", "posterior", *(["pool"] if pooled else []), "shift", "p")
+    table = make_table("label", "word", *heads, "", right=heads)
     for row in rows:
         prior = f"{row['prior_mean']:+.2f} ± {row['prior_scale']:.2f}"
-        conflict = "conflict" if row["conflict"] else ""
+        in_pool = [f"{row['weight']:+.2f}"] if pooled else []
         table.add_row(
-            row["label"], row["word"], prior, f"{row['posterior']:+.2f}", f"{row['shift']:+.1f}",
-            f"{row['p_value']:.3f}", conflict,
+            row["label"], row["word"], prior, f"{row['posterior']:+.2f}", *in_pool, f"{row['shift']:+.1f}",
+            f"{row['p_value']:.3f}", "conflict" if row["conflict"] else "",
         )  # fmt: skip
     console().print(table)
+
+
+def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[str, Any]]:
+    """The audit of one label's words, with the weights that the model uses beside those of its first classifier."""
+    column = categorizer.label_space_.column_names.index(label)
+    vocabulary = categorizer.vectorizer_.vocabulary_
+    told = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_said}
+    followed = _followed(categorizer)[0][label]
+    return [
+        row._asdict() | {"weight": float(categorizer.coef_[column, vocabulary[row.word]]), "followed": followed} | told
+        for row in [row for row in categorizer.prior_audit_ if row.label == label][:top]
+    ]
+
+
+def _first_of(categorizer: TextCategorizer) -> str:
+    from textbayes.categorizer_words import member_names
+
+    first, *others = member_names(categorizer.classifier, len(categorizer.pool_))
+    return f"{first}, the first classifier" if others else first
+
+
+def _followed(categorizer: TextCategorizer) -> tuple[dict[str, float], dict[str, str]]:
+    """How far each label follows the prior, and why, where that is known."""
+    names = categorizer.label_space_.column_names
+    weights = [] if categorizer.prior_weight_ is None else categorizer.prior_weight_.tolist()
+    return dict(zip(names, weights, strict=True)), {told.label: told.why for told in categorizer.prior_advice_}
 
 
 def _table(label: str, found: list[tuple[str, float]]) -> Table:

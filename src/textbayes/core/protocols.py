@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.frames import make_frame
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 
 
@@ -51,6 +56,25 @@ class ScoreResult(NamedTuple):
 
     scores: FloatArray
     p_values: FloatArray | None
+
+    def to_frame(self, words: Sequence[str] | None = None, labels: Sequence[str] | None = None) -> Any:
+        """A pandas ``DataFrame`` with a row for each label and word, the highest scores of each label first.
+
+        ``words`` and ``labels`` name the columns and rows of the scores; numbers if not given.
+        """
+        n_labels, n_words = self.scores.shape
+        names = list(range(n_labels)) if labels is None else list(labels)
+        terms = list(range(n_words)) if words is None else list(words)
+        if (len(names), len(terms)) != (n_labels, n_words):
+            raise InputError(
+                f"{len(terms)} words and {len(names)} labels are named; the scores are of {n_words} and {n_labels}"
+            )
+        rows = [
+            (names[k], terms[j], float(self.scores[k, j]), *([] if self.p_values is None else [self.p_values[k, j]]))
+            for k in range(n_labels)
+            for j in np.argsort(-self.scores[k], kind="stable")
+        ]
+        return make_frame(rows, ["label", "word", "score", *([] if self.p_values is None else ["p_value"])])
 
 
 @runtime_checkable

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
@@ -68,8 +69,8 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     ``lengths`` are thousands of words (``TextVectorizer.document_lengths``) and count every word of a document, those
-    outside of the vocabulary too. Where they are not given, the sum of a row stands for it; a document without a known
-    word then has the class prior's probabilities.
+    outside of the vocabulary too. Where they are not given, the sum of a row stands for it. A document of length 0 says
+    nothing: it has the class prior's probabilities, and when learnt it counts for the class prior alone.
 
     References
     ----------
@@ -103,6 +104,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
         """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each."""
         X = checked_counts(self, X, reset=True)
@@ -111,6 +113,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         codes, space = encode_classes(labels, None)
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
         """Learn more documents; the result is that of learning all at once.
 
@@ -160,7 +163,10 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes)."""
         check_is_fitted(self, "estimate_")
         X = checked_counts(self, X, reset=False)
-        scores = self.model_.class_scores(X, checked_lengths(X, lengths), self.estimate_)
+        omega = checked_lengths(X, lengths)
+        scores = np.zeros((X.shape[0], len(self.classes_)))
+        told = omega > 0.0
+        scores[told] = self.model_.class_scores(X[told], omega[told], self.estimate_)
         return np.asarray(scores + self.class_log_prior_)
 
     def predict_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
@@ -175,6 +181,11 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """The likeliest class."""
         joint = self.predict_joint_log_proba(X, lengths)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def decision_function(self, X: Any, lengths: Any = None) -> FloatArray:
+        """ln p(c | x) of every class; for two classes a vector of the log-odds of the second."""
+        log_proba = self.predict_log_proba(X, lengths)
+        return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
     def log_odds(self, X: Any, lengths: Any = None) -> FloatArray:
         """ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
@@ -210,6 +221,10 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         count = np.asarray(Y.sum(axis=0)).ravel()
         if first and not count.any():
             raise InputError("sample_weight is 0 for every document, which leaves nothing to learn; give some a weight")
+        if first and not X.nnz:
+            raise InputError("no document has a word: all counts are 0; a count model needs at least one with words")
+        told = omega > 0.0  # an empty document counts for the shares of the classes and says nothing of words
+        X, Y, omega = X[told], Y[told], omega[told]
         if isinstance(self.beta, str) and self.beta == "cv":
             model = choose_beta(model, X, Y, omega, self._log_prior(count), self.cv, self.random_state)
         self.label_space_, self.classes_ = space, space.classes

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.core.errors import InputError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
@@ -110,6 +111,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, lengths: Any = None) -> Self:
         """Learn from counts X (n_docs, n_features), sparse or dense.
 
@@ -137,7 +139,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             warnings.warn(
                 f"the bound still grew after max_iter={self.max_iter} sweeps; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.words_, self.classes_, self.bounds_ = best.words, classes, best.bounds
         self.bound_, self.n_iter_ = best.bounds[-1], len(best.bounds)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.core.validation import as_numbers
+from textbayes.select.exposures import check_lengths
 
 _SHORTEST = 1e-9  # ω of a document without a known word whose length was not given: it then says nothing
 
@@ -37,17 +37,10 @@ def checked_counts(estimator: Any, X: Any, reset: bool) -> sparse.csr_matrix:
 
 
 def checked_lengths(X: sparse.csr_matrix, lengths: Any) -> FloatArray:
-    """Lengths in thousands of words, above zero."""
+    """Lengths in thousands of words; 0 is an empty document, of which nothing may be counted."""
     if lengths is None:
         return np.maximum(np.asarray(X.sum(axis=1)).ravel() / 1000.0, _SHORTEST)
-    omega = as_numbers(lengths, "lengths")
-    if omega.shape != (X.shape[0],):
-        raise InputError(f"lengths has shape {omega.shape}; pass one length per document: ({X.shape[0]},)")
-    if not (np.isfinite(omega).all() and (omega > 0.0).all()):
-        raise InputError(
-            f"lengths go from {omega.min():g} to {omega.max():g}; pass thousands of words, above zero for each document"
-        )
-    return omega
+    return check_lengths(lengths, X)
 
 
 def one_label_each(y: Any) -> AnyArray:

@@ -4,7 +4,7 @@ Every rule is one file and one small object with ``fit(proba, Y)``, ``decide(pro
 ``Rule.from_state(state)``; ``rules.names()`` lists them and ``make_rule(name, **parameters)`` makes one.
 """
 
-from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, make_rule, rules
+from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, check_rule, make_rule, rules
 from textbayes.decide.classifier import ThresholdClassifier
 from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
 from textbayes.decide.fewest_errors import FewestErrors
@@ -38,6 +38,7 @@ __all__ = [
     "ThresholdRule",
     "TopLabel",
     "UnsureBand",
+    "check_rule",
     "expected_f1_thresholds",
     "f1_interval",
     "make_rule",

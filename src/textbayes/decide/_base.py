@@ -7,6 +7,7 @@ thresholds are strict: label j is given to a document when p_j > threshold_j. Tw
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,7 +16,9 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 
 from textbayes.core.errors import InputError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.registry import Registry
+from textbayes.core.specs import name_and_parameters
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import (
     as_numbers,
@@ -47,6 +50,7 @@ class Rule(BaseEstimator):
         """Whether ``fit`` looks at the data; if not, no out-of-fold probabilities are needed."""
         return True
 
+    @all_or_nothing
     def fit(self, proba: Any, Y: Any = None) -> Self:
         """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``."""
         proba = check_probabilities(proba)
@@ -64,6 +68,20 @@ class Rule(BaseEstimator):
     def decide(self, proba: Any) -> BoolArray:
         """The decisions, True where a document is given a label."""
         raise NotImplementedError
+
+    def threshold_of(self, label: int) -> float | None:
+        """The probability above which a label is given, by its column; None where no such number decides."""
+        thresholds: FloatArray | None = getattr(self, "thresholds_", None)
+        return None if thresholds is None else float(thresholds[label])
+
+    def reason(self, label: int, mirrored: bool = False) -> str:
+        """What a label is given by, in a few words: "threshold 0.31"; ``mirrored`` is the other of two classes."""
+        threshold = self.threshold_of(label)
+        if threshold is None:
+            return f"decided by rule {self.name}"
+        if threshold in (ALWAYS, NEVER):
+            return "never given, whatever the probability" if (threshold == NEVER) != mirrored else "always given"
+        return f"threshold {1.0 - threshold if mirrored else threshold:.3g}"
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         raise NotImplementedError
@@ -123,6 +141,7 @@ class ThresholdRule(Rule):
         proba = self._check_decide(proba)
         return proba > self.thresholds_
 
+    @all_or_nothing
     def fit_folds(self, folds: Sequence[tuple[Any, Any]], scale: Scale = "probability") -> Self:
         """Fit on each fold's (proba, Y) alone and average the thresholds, as SCutFBR does (Lewis et al. 2004).
 
@@ -149,21 +168,35 @@ class ThresholdRule(Rule):
 
 
 def make_rule(rule: str | Rule, **params: Any) -> Rule:
-    """A fresh rule from its name and parameters, or an unfitted copy of one given.
+    """A fresh rule from its name and parameters, which may follow a colon, or an unfitted copy of one given.
 
     >>> make_rule("max_f1", fbr=0.3)
     MaxF1(fbr=0.3)
+    >>> make_rule("fixed:threshold=0.3")
+    FixedThreshold(threshold=0.3)
     """
     if isinstance(rule, Rule):
         return clone(rule).set_params(**params)
     if not isinstance(rule, str):
         raise InputError(f"rule={rule!r} is neither the name of a decision rule nor a rule; names: {rules.names()}")
-    rule_class = rules.get(rule)
-    unknown = set(params) - set(rule_class._get_param_names())
+    name, written = name_and_parameters(rule)
+    rule_class = rules.get(name)
+    unknown = (written.keys() | params.keys()) - set(rule_class._get_param_names())
     if unknown:
         known = ", ".join(rule_class._get_param_names()) or "none"
-        raise InputError(f"decision rule {rule!r} has no parameter {sorted(unknown)[0]!r}; it has: {known}")
-    return rule_class(**params)
+        raise InputError(f"decision rule {name!r} has no parameter {sorted(unknown)[0]!r}; it has: {known}")
+    return rule_class(**{**written, **params})
+
+
+def check_rule(rule: Rule, n_labels: int = 2) -> None:
+    """Refuse a rule whose parameters cannot be used with so many columns: rules look at them when they are fitted."""
+    proba = np.full((2, n_labels), 0.2)
+    proba[1, 0] = proba[0, -1] = 0.8
+    if n_labels == 1:
+        proba[0, 0] = 0.2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of targets that two documents do not reach
+        clone(rule).fit(proba, proba > 0.5)
 
 
 def per_label(value: Any, n_labels: int, name: str) -> FloatArray:

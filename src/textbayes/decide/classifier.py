@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import check_choice, check_same_length
@@ -91,6 +92,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.method = method
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Learn the classifier and the rule."""
         check_choice("pool", self.pool, ("pooled", "folds"))

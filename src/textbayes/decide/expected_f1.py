@@ -71,6 +71,12 @@ class ExpectedF1(Rule):
             return proba > per_label(self.thresholds_, proba.shape[1], "thresholds_")
         return proba > expected_f1_thresholds(proba, self.method)[0]
 
+    def reason(self, label: int, mirrored: bool = False) -> str:
+        """The threshold, or that there is none for a text by itself."""
+        if self.threshold_of(label) is None:
+            return "decided with the other texts of its batch, for the highest expected F1"
+        return super().reason(label, mirrored)
+
     def _check_params(self) -> None:
         check_choice("method", self.method, ("exact", "lewis"))
         check_choice("batch", self.batch, ("decide", "fit"))

@@ -63,5 +63,5 @@ class TargetPrecision(ThresholdRule):
                 f"precision {self.precision:g} is not reached on the fit data for {int((~self.reached_).sum())} of "
                 f"{len(k)} labels: {int(dropped.sum())} are never assigned, the others at their highest precision",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )

@@ -51,5 +51,5 @@ class TargetRecall(ThresholdRule):
                 f"recall {self.recall:g} is not reached on the fit data for {int((~self.reached_).sum())} of "
                 f"{len(without)} labels: {int(without.sum())} without positives are never assigned, the others always",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )

@@ -101,6 +101,12 @@ class UnsureBand(Rule):
         proba = self._check_decide(proba)
         return self.rule_.decide(proba)
 
+    def reason(self, label: int, mirrored: bool = False) -> str:
+        """The threshold and the band around it."""
+        low, high = float(self.low_[label]), float(self.high_[label])
+        low, high = (1.0 - high, 1.0 - low) if mirrored else (low, high)
+        return f"{super().reason(label, mirrored)}, unsure from {max(low, 0.0):.3g} to {min(high, 1.0):.3g}"
+
     def _check_decide(self, proba: Any) -> FloatArray:
         if not hasattr(self, "rule_"):
             raise InputError("rule 'unsure' has not been fitted; call fit(proba, Y) first")

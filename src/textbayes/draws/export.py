@@ -15,6 +15,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.inference.base import judges_of
 from textbayes.inference.gibbs.draws import Draws, LabelDraws
+from textbayes.knowledge.suggest import did_you_mean
 from textbayes.linear import BayesLinearClassifier, as_labels
 from textbayes.links import make_link
 
@@ -68,7 +69,7 @@ def to_inference_data(
         raise InputError(f"{len(names)} names are given for {draws.n_features} words; pass one for each")
     label_names = space.column_names
     chosen = _places(labels, label_names, "label")
-    columns = _places(words, names, "word")
+    columns = _places(words, names, "word", getattr(model, "vectorizer_", None))
     # Made before the library is loaded: what is wrong with documents is told without it.
     observed = _observed(model, documents, y, space, chosen)
     if observed is None and log_likelihood:
@@ -126,13 +127,16 @@ def _word_names(model: Any, draws: Draws) -> list[str]:
     return [str(name) for name in getattr(model, "feature_names_in_", range(draws.n_features))]
 
 
-def _places(wanted: Sequence[str] | None, known: Sequence[str], what: str) -> IntArray:
+def _places(wanted: Sequence[str] | None, known: Sequence[str], what: str, vectorizer: Any = None) -> IntArray:
     if wanted is None:
         return np.arange(len(known))
     place = {name: k for k, name in enumerate(known)}
     missing = [str(name) for name in wanted if str(name) not in place]
-    if missing or not len(wanted):
-        raise InputError(f"{what} {missing[0]!r} is not one of the model's" if missing else f"no {what} is named")
+    if missing:
+        hint = did_you_mean(missing[0], known, vectorizer)
+        raise InputError(f"{what} {missing[0]!r} is not one of the model's{hint}")
+    if not len(wanted):
+        raise InputError(f"no {what} is named; pass one at least, or None for all")
     return np.array([place[str(name)] for name in wanted], dtype=np.int64)
 
 

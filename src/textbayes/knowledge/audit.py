@@ -67,19 +67,25 @@ def audit_priors(
     labels: LabelSpace | Sequence[str],
     *,
     level: float = 0.05,
+    prior: BasePrior | None = None,
+    sample_weight: FloatArray | None = None,
 ) -> list[AuditRow]:
     """Compare prior and posterior of every word that something is known of, the most surprising first.
 
     Parameters
     ----------
     model : BayesLinearClassifier
-        Fitted to X and Y with the prior that the table gave, see :func:`informed`.
+        Fitted to X and Y, usually with the prior that the table gave, see :func:`informed`.
     X, Y : the documents (n_docs, n_features) and indicator (n_docs, n_labels) that it learnt from
     matched : MatchedPriors
     vocabulary, labels
         As they were for :func:`match_priors`.
     level : float
         Of the conflict flag: of priors that are right, that share or less is flagged all the same.
+    prior : BasePrior or None
+        The prior that the rows speak of, where the model was fitted with another: one that follows the table in part.
+    sample_weight : array (n_docs,) or None
+        As the model was fitted with.
 
     Notes
     -----
@@ -94,7 +100,9 @@ def audit_priors(
     shape = (len(names), len(terms))
     if model.coef_.shape != shape or (matched.n_labels, matched.n_features) != shape:
         raise InputError(f"model, table, labels and words differ in shape: {model.coef_.shape}, {shape}")
-    prior, link = make_prior(model.prior, model.scale, model.mean, model.sign), make_link(model.link)
+    used, link = make_prior(model.prior, model.scale, model.mean, model.sign), make_link(model.link)
+    prior = used if prior is None else prior
+    counts = np.ones(len(Y)) if sample_weight is None else sample_weight
     X = sparse.csc_matrix(X, copy=True)
     X.eliminate_zeros()
     eta = np.asarray(model.linear_predictor(X))
@@ -105,8 +113,8 @@ def audit_priors(
         of_words = prior.for_label(int(k), len(terms)).take(columns)
         posterior = model.coef_[k, columns]
         y = np.where(Y[:, k], 1.0, -1.0)
-        variance = prior.for_label(int(k), len(terms)).variance(model.coef_[k])
-        score, bend = link.score(eta[:, k], y), link.hessian(eta[:, k], y)
+        variance = used.for_label(int(k), len(terms)).variance(model.coef_[k])
+        score, bend = counts * link.score(eta[:, k], y), counts * link.hessian(eta[:, k], y)
         slope, precision = _likelihood(X, columns, score, bend, variance, model.fit_intercept)
         step = np.divide(slope, precision, out=np.zeros_like(slope), where=precision > 0.0)
         n_docs = np.diff(X.indptr)[columns]

@@ -59,6 +59,7 @@ def choose_weight(
     caution: float = 1.0,
     random_state: int = 0,
     strength: Strength = DEFAULT_STRENGTH,
+    sample_weight: FloatArray | None = None,
 ) -> WeightChoice:
     """Weigh the knowledge of each label by cross-validation.
 
@@ -74,6 +75,8 @@ def choose_weight(
     caution : float
         Standard errors by which the loss must be lower than without the knowledge.
     strength : Strength
+    sample_weight : array (n_docs,) or None
+        How much each document counts when it is learnt from; held-out documents count alike.
 
     Notes
     -----
@@ -88,7 +91,9 @@ def choose_weight(
             f"X and Y have {X.shape[1]} words and {Y.shape[1]} labels; the table was matched to {matched.n_features} "
             f"and {matched.n_labels}"
         )
-    losses = _held_out_losses(classifier, X, Y, matched, weights, min(n_folds, len(Y)), random_state, strength)
+    losses = _held_out_losses(
+        classifier, X, Y, matched, weights, min(n_folds, len(Y)), random_state, strength, sample_weight
+    )
     loss, change, error = _changes(losses)
     advised = np.zeros(Y.shape[1], dtype=np.bool_)
     advised[matched.label] = True
@@ -125,6 +130,7 @@ def _held_out_losses(
     n_folds: int,
     random_state: int,
     strength: Strength,
+    sample_weight: FloatArray | None,
 ) -> FloatArray:
     """−log p(y) of each document by a model that did not see it, (n_weights, n_docs, n_labels).
 
@@ -138,7 +144,8 @@ def _held_out_losses(
         y = np.where(Y[held_out], 1.0, -1.0)
         for i, weight in enumerate(weights):
             model = informed(classifier, matched, X[~held_out], weight, strength)
-            model.fit(X[~held_out], sparse.csr_matrix(Y[~held_out]))
+            own = None if sample_weight is None else sample_weight[~held_out]
+            model.fit(X[~held_out], sparse.csr_matrix(Y[~held_out]), own)
             loss = -link.log_prob(model.linear_predictor(X[held_out]), y)
             losses[i, held_out] = np.where(learnable, loss, np.nan)
     return losses

@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 )
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
@@ -114,6 +115,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.start = start
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn X (n_docs, n_features), sparse or dense, from the prior on, ``passes`` times over.
 
@@ -130,8 +132,9 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         if rows is not None and batch is None and space.kind == "binary" and len(np.unique(indicator[rows])) < 2:
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
         self._begin(space, likelihood, batch)
-        return self._learn(X, indicator, rows, likelihood, self.passes)
+        return self._learn(X, indicator, rows, likelihood, self.passes, fresh=True)
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more documents, once each; one is enough.
 
@@ -154,7 +157,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         rows = _repeated_rows(sample_weight, X)
         if first:
             self._begin(space, likelihood, batch)
-        return self._learn(X, indicator, rows, likelihood, 1)
+        return self._learn(X, indicator, rows, likelihood, 1, fresh=first)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Log-odds of every label, averaged over the posterior; for two classes a vector of the second's."""
@@ -227,19 +230,32 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         return int(self.rank)
 
     def _learn(
-        self, X: Any, indicator: BoolArray, rows: IntArray | None, likelihood: OnlineLikelihood, passes: int
+        self,
+        X: Any,
+        indicator: BoolArray,
+        rows: IntArray | None,
+        likelihood: OnlineLikelihood,
+        passes: int,
+        fresh: bool,
     ) -> Self:
-        """Learn in place: a single document costs its own words, not a copy of the vocabulary."""
+        """Learn few documents in place, which costs their own words and no copy of the vocabulary; many on a copy.
+
+        A copy is taken over when all is learnt, so that an interrupted call has taught nothing. ``fresh`` is a
+        posterior that nobody has seen yet.
+        """
         if rows is not None:
             X, indicator = X[rows], indicator[rows]
         outcomes = np.where(indicator, 1.0, -1.0)
-        # Threads copy the vocabulary to share it out, which a few documents do not repay.
-        jobs = n_threads(self.n_jobs) if X.size > self.n_features_in_ else 1
+        few = X.size <= self.n_features_in_
+        in_place = fresh or few
         if isinstance(self.posterior_, Bank):
-            self.posterior_.n_jobs = n_threads(self.n_jobs)
-            _, info = self.posterior_.learn(X, outcomes, likelihood, passes, self.retention, True)
+            bank = Bank(self.posterior_.posteriors, n_threads(self.n_jobs))
+            self.posterior_, info = bank.learn(X, outcomes, likelihood, passes, self.retention, in_place)
         else:
-            _, info = self.posterior_.learn(X, outcomes, likelihood, passes, self.retention, True, jobs)
+            # Threads copy the vocabulary to share it out, which a few documents do not repay.
+            jobs = 1 if few else n_threads(self.n_jobs)
+            learn = self.posterior_.learn
+            self.posterior_, info = learn(X, outcomes, likelihood, passes, self.retention, in_place, jobs)
         self.log_evidence_ = self.log_evidence_ + info.log_evidence[0]
         return self
 

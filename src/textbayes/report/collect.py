@@ -183,7 +183,7 @@ def _strongest(model: TextCategorizer, label: str, forms: Mapping[str, str]) -> 
         top = model.top_words(label, _WORDS_PER_LABEL)
         return [Word(word, shown(word, forms), weight) for word, weight in top]
     rows = []
-    for one in model.word_intervals(label, _WORD_LEVEL, _WORDS_PER_LABEL):
+    for one in model.word_intervals(label, _WORDS_PER_LABEL, level=_WORD_LEVEL):
         low, high = (None if math.isnan(end) else end for end in (one.low, one.high))
         rows.append(Word(one.word, shown(one.word, forms), one.weight, 0, low, high))
     return rows

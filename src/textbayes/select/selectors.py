@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import encode_labels
 from textbayes.core.protocols import ScoreFunction, ScoreResult
 from textbayes.core.types import AnyArray, BoolArray, Matrix
@@ -73,6 +75,7 @@ class SelectWords(SelectorMixin, BaseEstimator):
         self.fdr_method = fdr_method
         self.combine = combine
 
+    @all_or_nothing
     def fit(self, X: Matrix, y: Any, lengths: Any = None) -> SelectWords:
         """Score the words of X (n_docs, n_features) and choose.
 
@@ -102,6 +105,13 @@ class SelectWords(SelectorMixin, BaseEstimator):
         """The words the rules choose for each label on its own: a mask (n_labels, n_features)."""
         check_is_fitted(self)
         return select_per_label(ScoreResult(self.scores_, self.p_values_), **self._rules())
+
+    def scores_frame(self, words: Sequence[str] | None = None) -> Any:
+        """Scores and p-values as a pandas ``DataFrame``, see ``ScoreResult.to_frame``; ``words`` name the features."""
+        check_is_fitted(self)
+        if words is None:
+            words = getattr(self, "feature_names_in_", None)
+        return ScoreResult(self.scores_, self.p_values_).to_frame(words, self.label_names_)
 
     def _rules(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("k", "threshold", "fdr", "fdr_method")}

@@ -77,7 +77,7 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
                 f"token_pattern={self.token_pattern!r} is not a run of one class of characters, so Python's re finds "
                 "the tokens, many times slower",
                 SlowTokenPatternWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _text_state(self) -> dict[str, Any]:

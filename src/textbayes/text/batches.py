@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
+import numpy as np
+
 from textbayes.core.errors import InputError
 
 _BATCH = 1 << 21  # characters: large enough to repeat few words, small enough for the caches and for all cores
@@ -18,16 +20,20 @@ R = TypeVar("R")
 
 
 def check_texts(texts: object) -> Iterable[str]:
-    """Refuse what is not an iterable of texts; the texts themselves are checked as they are read."""
+    """Texts, also of a table of one column; anything else is refused. Each text is checked as it is read."""
     what = "pass an iterable of str, one for each document"
     if isinstance(texts, (str, bytes, bytearray)):
         kind = type(texts).__name__
         raise InputError(f"one {kind} was given as the corpus; {what}: [text] for a single document")
     if texts is None or not isinstance(texts, Iterable):
         raise InputError(f"{type(texts).__name__} was given as the corpus; {what}")
-    if getattr(texts, "ndim", 1) != 1:
-        raise InputError(f"a corpus of shape {getattr(texts, 'shape', '?')} was given; {what}, such as one text column")
-    return texts
+    if getattr(texts, "ndim", 1) == 1:
+        return texts
+    shape = getattr(texts, "shape", (0, 0))
+    if len(shape) != 2 or shape[1] != 1:
+        raise InputError(f'a corpus of shape {shape} was given; {what}, such as one text column: df["text"]')
+    column: Iterable[str] = np.asarray(texts)[:, 0]  # a data frame or an array of one column is that column
+    return column
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:

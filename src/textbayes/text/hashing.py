@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import AnyArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, frequencies
 from textbayes.text.base import BaseTextVectorizer
@@ -82,6 +83,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         self.stemmer = stemmer
         self.binary = binary
 
+    @all_or_nothing
     def fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Start the names table anew from these texts."""
         self._warn_if_slow()
@@ -89,6 +91,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         self._learn(self._analyze(texts))
         return self
 
+    @all_or_nothing
     def partial_fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Add the names of these texts to the table."""
         self._warn_if_slow()
@@ -97,6 +100,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         self._learn(self._analyze(texts))
         return self
 
+    @all_or_nothing
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
         """``fit`` and ``transform``, reading the texts once."""
         self._warn_if_slow()
@@ -210,8 +214,11 @@ class HashingTextVectorizer(BaseTextVectorizer):
         columns, _ = self._columns(analysis)
         _, occurrences = frequencies(analysis)
         terms = unpack(analysis.terms)
+        changed: dict[int, dict[str, int]] = {}  # the table itself changes when all is counted, in one step
         for term, column, n in zip(terms, columns.tolist(), occurrences.tolist(), strict=True):
-            names = self._names.setdefault(column, {})
+            if column not in changed:
+                changed[column] = dict(self._names.get(column, {}))
+            names = changed[column]
             name = term[:_LONGEST_NAME]
             if name in names:
                 names[name] += n
@@ -222,4 +229,5 @@ class HashingTextVectorizer(BaseTextVectorizer):
                 kept = {other: count - cut for other, count in names.items() if count > cut}
                 if n > cut:
                     kept[name] = n - cut
-                self._names[column] = kept
+                changed[column] = kept
+        self._names.update(changed)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from textbayes.core.errors import InputError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, frequencies
 from textbayes.text.base import BaseTextVectorizer
@@ -131,12 +132,14 @@ class TextVectorizer(BaseTextVectorizer):
         self.binary = binary
         self.vocabulary = vocabulary
 
+    @all_or_nothing
     def fit(self, texts: Iterable[str], y: Any = None) -> Self:
         """Learn the vocabulary of the texts."""
         self._warn_if_slow()
         self._fit(texts)
         return self
 
+    @all_or_nothing
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
         """Learn the vocabulary of the texts and count its terms, reading them once."""
         self._warn_if_slow()

@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import check_choice, check_same_length
@@ -101,6 +103,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         n_jobs: int | None = None,
         intervals: bool = False,
         random_state: int | None = 0,
+        class_weight: Any = None,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -123,16 +126,19 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         self.n_jobs = n_jobs
         self.intervals = intervals
         self.random_state = random_state
+        self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> Self:
         """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``."""
         self._check_settings()
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         if y is None:
             raise InputError("requires y to be passed, but the target y is None; pass one label per document")
-        indicator, _ = _encode(y)
+        indicator, space = _encode(y)
         check_same_length(X, "X", indicator, "y")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = document_weights(self.class_weight, indicator, space, weight)
         self.scale_, self._start = np.ones(indicator.shape[1]), None
         problem = self._problem(_as_columns(X), indicator, weight, words)
         self.search_, self.scale_, self._start = self._search(problem)

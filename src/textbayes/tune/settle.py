@@ -12,7 +12,7 @@ from textbayes.tune.classifier import BayesLinearClassifierCV
 from textbayes.tune.path import scaled
 
 
-def settled(classifier: BayesLinearClassifier, X: Any, y: Any) -> BayesLinearClassifier:
+def settled(classifier: BayesLinearClassifier, X: Any, y: Any, sample_weight: Any = None) -> BayesLinearClassifier:
     """A plain classifier, not fitted, with the scales that the search finds on X and y; any other is copied as it is.
 
     For a cross-validation around it: the scale is looked for once, not in every fold.
@@ -20,7 +20,7 @@ def settled(classifier: BayesLinearClassifier, X: Any, y: Any) -> BayesLinearCla
     if not isinstance(classifier, BayesLinearClassifierCV):
         copy: BayesLinearClassifier = clone(classifier)
         return copy
-    found = clone(classifier).set_params(intervals=False).fit(X, y)
+    found = clone(classifier).set_params(intervals=False).fit(X, y, sample_weight)
     shared = set(BayesLinearClassifier().get_params(deep=False)) & set(classifier.get_params(deep=False))
     plain = BayesLinearClassifier(**{name: getattr(classifier, name) for name in shared})
     if isinstance(classifier.prior, str):

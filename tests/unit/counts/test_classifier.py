@@ -158,9 +158,15 @@ def test_bad_documents_are_refused():
     model = BayesCountClassifier("poisson")
     with pytest.raises(InputError, match="Negative values"):
         model.fit(-X, y)
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="has words but length 0"):
         model.fit(X, y, lengths=np.zeros(80))
-    with pytest.raises(InputError, match="one length per document"):
+    for odd, message in ((-1.0, "lengths go down to -1"), (np.nan, "NaN")):
+        with pytest.raises(InputError, match=message):
+            model.fit(X, y, lengths=np.where(np.arange(80) == 3, odd, omega))
+    for lengths in (None, np.zeros(80)):
+        with pytest.raises(InputError, match="no document has a word"):
+            model.fit(0 * X, y, lengths=lengths)
+    with pytest.raises(InputError, match="one length for each"):
         model.fit(X, y, lengths=omega[:5])
     with pytest.raises(InputError, match="only one class"):
         model.fit(X[:3], ["a", "a", "a"])

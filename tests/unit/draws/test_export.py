@@ -112,6 +112,8 @@ def test_texts_of_a_categorizer():
     assert data.posterior.coords["label"].values.tolist() == ["grain", "money", "sport"]
     assert data.posterior.coords["word"].values.tolist() == model.vectorizer_.get_feature_names_out().tolist()
     assert data.observed_data["y"].sum("document").values.tolist() == [8, 8, 8]
+    with pytest.raises(InputError, match="word 'prices' is not one of the model's; did you mean 'price'"):
+        to_inference_data(model, words=["corn", "prices"])
 
 
 @pytest.mark.parametrize(

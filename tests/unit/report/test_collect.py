@@ -163,7 +163,7 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     data = collect_report(model, texts, labels)
     assert data.averaged
     for group in data.words:
-        expected = model.word_intervals(group.label, 0.95, len(group.words))
+        expected = model.word_intervals(group.label, len(group.words), level=0.95)
         assert [(word.low, word.high) for word in group.words] == [(one.low, one.high) for one in expected]
     assert "draws of the posterior, probabilities averaged over them" in dict(data.settings)["Model"]
     page = render_report(data)

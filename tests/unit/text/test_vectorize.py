@@ -135,7 +135,7 @@ def test_estimator_manners() -> None:
         (b"bytes", "one bytes was given"),
         (None, "NoneType was given as the corpus"),
         (7, "int was given as the corpus"),
-        (np.array([["a"], ["b"]]), r"a corpus of shape \(2, 1\) was given"),
+        (np.array([["a", "x"], ["b", "y"]]), r"a corpus of shape \(2, 2\) was given"),
         (["good", None], "document 1 is a NoneType, not a str"),
         (["good", "good", b"bad"], "document 2 is a bytes, not a str; decode it first"),
         ([float("nan")], "document 0 is a float"),

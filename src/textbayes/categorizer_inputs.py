@@ -1,0 +1,45 @@
+"""What a ``TextCategorizer`` is given, brought into one form: texts and how much each counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from textbayes.core.class_weight import document_weights
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.text.batches import check_texts
+
+
+def as_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list; one text by itself is refused, a table of one column is that column."""
+    if isinstance(texts, (str, bytes)) or texts is None:
+        raise InputError(
+            f"texts is {_shortened(texts)} where a list of texts is needed; wrap one text in a list: [text]"
+        )
+    return list(check_texts(texts))
+
+
+def weighed(
+    texts: list[str], indicator: BoolArray, space: LabelSpace, sample_weight: Any, class_weight: Any
+) -> tuple[list[str], BoolArray, FloatArray | None]:
+    """Texts, labels and weights without those of weight 0, which are as if they were not there."""
+    own = None
+    if sample_weight is not None:
+        own = _check_sample_weight(sample_weight, indicator, ensure_non_negative=True)
+    weight = document_weights(class_weight, indicator, space, own)
+    if weight is None:
+        return texts, indicator, None
+    kept = np.flatnonzero(weight)
+    if not len(kept) or (indicator.shape[1] == 1 and len(np.unique(indicator[kept, 0])) < 2):
+        raise InputError("the weights leave texts of fewer than two classes; give texts of two at least a weight")
+    return [texts[i] for i in kept], indicator[kept], weight[kept]
+
+
+def _shortened(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else f"{shown[:40]}…"

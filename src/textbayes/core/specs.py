@@ -1,0 +1,33 @@
+"""Names with parameters in one string, as the command line and Python both take them: ``max_f1:fbr=0.3``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from textbayes.core.errors import InputError
+
+
+def name_and_parameters(spec: str) -> tuple[str, dict[str, Any]]:
+    """The name before the colon and the settings after it.
+
+    >>> name_and_parameters("max_f1:fbr=0.3,fallback=never")
+    ('max_f1', {'fbr': 0.3, 'fallback': 'never'})
+    """
+    name, _, given = spec.partition(":")
+    return name, dict(key_value(part) for part in given.split(",") if part)
+
+
+def key_value(text: str) -> tuple[str, Any]:
+    """Name and value of a setting; the value is read as JSON where it is, else as a string.
+
+    >>> key_value("fbr=0.3"), key_value("fallback=never")
+    (('fbr', 0.3), ('fallback', 'never'))
+    """
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise InputError(f"{text!r} is not a setting; write NAME=VALUE")
+    try:
+        return key.strip(), json.loads(value)
+    except ValueError:
+        return key.strip(), value

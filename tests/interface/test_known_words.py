@@ -1,0 +1,86 @@
+"""A text without a known word is named as such, and every decision says what it was decided by."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+
+from textbayes import BayesLinearClassifier, HashingTextVectorizer, TextCategorizer
+from textbayes.store import load_model
+
+NOTHING = "zyzzyva quux"
+
+
+def test_classify_counts_the_words_it_knows(lines, run, models):
+    texts = f"corn from the bank and corn\n{NOTHING}\n"
+    rows = lines("classify", models["multiclass"], stdin=texts)
+    assert [row["known_words"] for row in rows] == [2, 0]  # different words; "the", "from" and "and" are stop words
+    table = list(csv.DictReader(io.StringIO(run("classify", models["multiclass"], "--csv", stdin=texts).stdout)))
+    assert [row["known_words"] for row in table] == ["2", "0"]
+    shown = run("classify", models["binary"], "--table", stdin=texts).stdout.splitlines()
+    assert ["no known word" in line for line in shown] == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_the_answer_without_a_known_word_is_that_of_any_such_text(kind, lines, run, models):
+    (told,) = lines("explain", models[kind], "--literal", NOTHING)
+    assert told["known_words"] == 0
+    assert told["notes"] == ["no word of this text is known to the model: the answer is that for any text"]
+    model = load_model(models[kind])
+    np.testing.assert_array_equal(model.predict_proba([NOTHING]), model.predict_proba([""]))
+    both = run("explain", models[kind], "--literal", NOTHING, "--table")
+    assert "no word of this text is known" in " ".join((both.stdout + both.stderr).split())
+    assert not lines("explain", models[kind], "corn and the bank")[0]["notes"]
+
+
+def test_a_threshold_stands_beside_the_probability(lines, run, write, many_labels, documents, tmp_path):
+    path = tmp_path / "m.tb"
+    run("train", write(many_labels), "--rule", "fixed:threshold=0.31", "-o", path)
+    told = lines("explain", path, "corn harvest", "--label", "grain", "--label", "money")
+    assert [one["threshold"] for one in told] == [0.31, 0.31]
+    assert [one["decision"] for one in told] == [one["probability"] > 0.31 for one in told]
+    shown = run("explain", path, "corn harvest", "--label", "grain", "--table").stdout
+    assert re.search(r"grain\? (yes|no), probability 0\.\d{3} \(threshold 0\.31\)", shown)
+
+
+def test_two_classes_have_mirrored_thresholds(lines, run, write, documents, tmp_path):
+    rows = [doc for doc in documents if doc["labels"] != "sport"]
+    run("train", write(rows), "--rule", "fixed:threshold=0.3", "-o", tmp_path / "m.tb")
+    grain, money = lines("explain", tmp_path / "m.tb", "corn", "--label", "grain", "--label", "money")
+    assert money["threshold"] == 0.3
+    assert grain["threshold"] == pytest.approx(0.7)
+    assert "threshold 0.7" in grain["rule"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("auto", "the likeliest of 3 is given"),
+        ("top_label:min_probability=0.4", "the likeliest of 3 is given if its probability is at least 0.4"),
+        ("expected_f1", "decided with the other texts of its batch, for the highest expected F1"),
+        ("unsure:low=0.2,high=0.6", "threshold 0.5, unsure from 0.2 to 0.6"),
+        ("utility:tp=1,fp=-4", "threshold 0.8"),
+    ],
+)
+def test_rules_say_what_they_do(rule, said, lines, run, write, documents, tmp_path):
+    run("train", write(documents), "--rule", rule, "-o", tmp_path / "m.tb")
+    (told,) = lines("explain", tmp_path / "m.tb", "corn harvest", "--label", "grain")
+    assert told["rule"] == said
+    assert f"({said})" in " ".join(
+        run("explain", tmp_path / "m.tb", "corn harvest", "--label", "grain", "--table").stdout.split()
+    )
+
+
+def test_words_that_a_model_gives_no_weight_are_not_known(documents):
+    """Hashing has a column for every word, and a sparse model leaves words out: what has no weight says nothing."""
+    texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
+    model = TextCategorizer(HashingTextVectorizer(n_features=2**16), "log").fit(texts, labels)
+    assert model.assess(["corn wheat", NOTHING]).known_words.tolist() == [2, 0]
+    sparse = TextCategorizer(classifier=BayesLinearClassifier(scale=0.4), weighting="log").fit(texts, labels)
+    unused = sparse.vectorizer_.get_feature_names_out()[~(sparse.coef_ != 0.0).any(axis=0)]
+    assert len(unused)
+    assert sparse.assess([" ".join(unused)]).known_words.tolist() == [0]

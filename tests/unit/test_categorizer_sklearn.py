@@ -1,0 +1,235 @@
+"""What scikit-learn's users expect of TextCategorizer: grids over its parts, weights, scores, tables in and out."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.class_weight import compute_sample_weight
+
+from textbayes import BayesLinearClassifier, TextCategorizer, TextVectorizer
+from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
+from textbayes.decide import make_rule
+from textbayes.select import scores
+from textbayes.text import TermWeighting
+from textbayes.tune import BayesLinearClassifierCV
+
+GRAIN = ["wheat and corn prices rise", "corn harvest falls short", "wheat exports to grow", "grain and corn stocks"]
+MONEY = ["the bank raises its rates", "central bank cuts rates", "money supply and interest rates", "banks lend money"]
+OIL = ["crude oil output falls", "opec oil price rises", "oil tanker delayed at port", "crude prices and opec output"]
+TEXTS = (GRAIN + MONEY + OIL) * 3
+TOPICS = (["grain"] * 4 + ["money"] * 4 + ["oil"] * 4) * 3
+TWO, TWO_TOPICS = (GRAIN + MONEY) * 3, (["grain"] * 4 + ["money"] * 4) * 3
+SINGLE = BayesLinearClassifier(prior="gaussian", scale=2.0, tol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TextCategorizer(cv=2, intervals=True).fit(TEXTS, TOPICS)
+
+
+# -- parameters -------------------------------------------------------------------------------------------------------
+def test_a_grid_over_parts_that_are_left_to_their_defaults():
+    grid = {"vectorizer__min_df": [1, 4], "classifier__0__scale": [5.0]}
+    search = GridSearchCV(TextCategorizer(cv=2), grid, cv=2).fit(TEXTS, TOPICS)
+    assert search.best_params_ == {"vectorizer__min_df": 1, "classifier__0__scale": 5.0}
+    assert search.best_estimator_.vectorizer.min_df == 1
+    assert search.best_estimator_.vectorizer.stemmer == "porter"  # the rest is as in the default
+
+
+def test_parameters_of_defaults_are_listed_and_changed_by_name():
+    untouched = TextCategorizer()
+    params = untouched.get_params()
+    assert (params["vectorizer__min_df"], params["weighting__scheme"]) == (2, "tfidf1")
+    assert (params["classifier__0__prior"], params["classifier__1__prior"]) == ("laplace", "gaussian")
+    changed = clone(untouched).set_params(
+        vectorizer__min_df=1, weighting="log", weighting__norm=None, classifier__1__scale=3.0, rule="fixed",
+        rule__threshold=0.3,
+    )  # fmt: skip
+    assert changed.get_params()["vectorizer__min_df"] == 1
+    assert (changed.weighting.scheme, changed.weighting.norm) == ("log", None)
+    assert [member.scale for member in changed.classifier] == [10.0, 3.0]
+    assert changed.rule.threshold == 0.3
+    assert clone(changed).get_params()["classifier__1__scale"] == 3.0
+    assert (untouched.vectorizer, untouched.weighting, untouched.classifier) == (None, None, None)
+
+
+def test_a_single_classifier_keeps_its_short_names():
+    model = TextCategorizer(classifier=SINGLE).set_params(classifier__scale=7.0)
+    assert model.get_params()["classifier__scale"] == 7.0
+    with pytest.raises(ValueError, match=r"vectorizer__mindf.*vectorizer__min_df"):
+        TextCategorizer().set_params(vectorizer__mindf=3)
+
+
+# -- rules ------------------------------------------------------------------------------------------------------------
+def test_rule_strings_mean_in_python_what_they_mean_on_the_command_line(model):
+    spec = "fixed:threshold=0.3"
+    assert make_rule(spec).threshold == make_rule("fixed", threshold=0.3).threshold == 0.3
+    by_name = TextCategorizer(cv=2, rule=spec).fit(TEXTS, TOPICS)
+    np.testing.assert_array_equal(by_name.assess(TEXTS).decisions, model.predict_proba(TEXTS) > 0.3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "labels", "message"),
+    [
+        ("fixed:treshold=0.3", TOPICS, "no parameter 'treshold'"),
+        ("fixed:0.3", TOPICS, "is not a setting"),
+        ("max_f2", TOPICS, "did you mean 'max_f1'"),
+        ("target_recall:recall=3", TOPICS, r"recall=3 must lie in \[0, 1\]"),
+        (make_rule("fixed", threshold=[0.3, 0.2]), TOPICS, "one number or 3"),
+        ("top_label", TOPICS[:8] * 4 + TOPICS[:4], "use rule 'fixed'"),
+    ],
+)
+def test_a_bad_rule_is_refused_before_anything_is_fitted(rule, labels, message):
+    seen = []
+    with pytest.raises(InputError, match=message):
+        TextCategorizer(rule=rule).fit(TEXTS, labels, progress=lambda *step: seen.append(step))
+    assert seen == []
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+def test_words_and_their_intervals_take_the_same_arguments(model):
+    words = model.top_words("grain", 3)
+    assert [(one.word, one.weight) for one in model.word_intervals("grain", 3)] == words
+    assert model.word_intervals("grain", k=3) == model.word_intervals("grain", 3, level=0.9)
+    frame, intervals = model.top_words("grain", 3, as_frame=True), model.word_intervals("grain", 3, as_frame=True)
+    assert frame.columns.tolist() == ["word", "weight"]
+    assert list(frame.itertuples(index=False, name=None)) == words
+    assert intervals.columns.tolist() == ["word", "weight", "low", "high"]
+    assert intervals["weight"].tolist() == frame["weight"].tolist()
+
+
+def test_frames_without_pandas_are_refused_in_a_sentence(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="a DataFrame needs pandas"):
+        model.top_words("grain", 3, as_frame=True)
+
+
+def test_word_scores_as_a_table():
+    vectorizer = TextVectorizer()
+    X, Y = vectorizer.fit_transform(TEXTS), np.array([[topic == name for name in ("grain", "oil")] for topic in TOPICS])
+    result = scores.get("chi2")(X, Y)
+    frame = result.to_frame(vectorizer.get_feature_names_out(), ["grain", "oil"])
+    assert len(frame) == result.scores.size
+    first = frame.groupby("label").first()
+    for k, label in enumerate(("grain", "oil")):
+        best = result.scores[k].argmax()
+        assert first.loc[label, "word"] == vectorizer.get_feature_names_out()[best]
+        assert first.loc[label, "score"] == result.scores[k, best]
+        assert first.loc[label, "p_value"] == result.p_values[k, best]
+    with pytest.raises(InputError, match="2 labels are named"):
+        scores.get("chi2")(X, Y[:, :1]).to_frame(vectorizer.get_feature_names_out(), ["grain", "oil"])
+
+
+def test_explanations_show_in_notebooks_with_everything_escaped():
+    texts = [text.replace("grain", "x").replace("corn", "<script>") for text in TEXTS]
+    pattern = TextVectorizer(token_pattern=r"<?\w+>?")
+    with pytest.warns(UserWarning, match="Python's re"):
+        model = TextCategorizer(pattern, cv=2).fit(texts, [f"<b>{topic}" for topic in TOPICS])
+    told = model.explain("<script> prices rise")
+    shown = told._repr_html_()
+    assert isinstance(told, list)
+    assert "&lt;script&gt;" in shown
+    assert "<script>" not in shown
+    assert "<b>" not in shown
+    for part in told[0].contributions:
+        assert f"{part.log_odds:+.3f}" in shown
+
+
+# -- tables of texts --------------------------------------------------------------------------------------------------
+def test_a_table_of_one_column_is_that_column(model):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": TEXTS, "topic": TOPICS})
+    expected = model.predict(TEXTS).tolist()
+    array = np.array(TEXTS, dtype=object)[:, None]
+    for given in (frame["text"], frame[["text"]], array):
+        assert model.predict(given).tolist() == expected
+    again = TextCategorizer(cv=2).fit(frame[["text"]], frame["topic"])
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    for given in (frame, np.hstack([array, array])):
+        for call in (model.predict, lambda texts: TextCategorizer().fit(texts, TOPICS)):
+            with pytest.raises(InputError, match=r"a corpus of shape \(36, 2\) was given.*one text column"):
+                call(given)
+
+
+# -- weights ----------------------------------------------------------------------------------------------------------
+def test_a_weight_is_a_number_of_copies():
+    weight = np.resize([1.0, 2.0, 0.0, 1.0], len(TWO))
+    copies = np.repeat(np.arange(len(TWO)), weight.astype(int))
+    vectorizer = TextVectorizer(vocabulary=["bank", "corn", "rates", "wheat", "money"])
+    kind = {"vectorizer": vectorizer, "weighting": TermWeighting("log"), "classifier": SINGLE, "rule": "fixed"}
+    weighed = TextCategorizer(**kind).fit(TWO, TWO_TOPICS, sample_weight=weight)
+    repeated = TextCategorizer(**kind).fit([TWO[i] for i in copies], [TWO_TOPICS[i] for i in copies])
+    np.testing.assert_allclose(weighed.coef_, repeated.coef_, atol=1e-6)
+    with pytest.raises(InputError, match="fewer than two classes"):
+        TextCategorizer().fit(TWO, TWO_TOPICS, sample_weight=[float(topic == "grain") for topic in TWO_TOPICS])
+    with pytest.raises(InputError, match="fewer than two classes"):
+        TextCategorizer(class_weight={"grain": 0.0}).fit(TWO, TWO_TOPICS)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"grain": 3.0, "money": 0.5}, {"grain": 2.0}])
+def test_class_weights_are_those_of_scikit_learn(class_weight):
+    texts, topics = TWO[:9] + GRAIN * 2, TWO_TOPICS[:9] + ["grain"] * 8
+    weight = compute_sample_weight(class_weight, topics)
+    by_class = TextCategorizer(classifier=SINGLE, class_weight=class_weight, cv=2).fit(texts, topics)
+    by_text = TextCategorizer(classifier=SINGLE, cv=2).fit(texts, topics, sample_weight=weight)
+    np.testing.assert_allclose(by_class.coef_, by_text.coef_, rtol=1e-9)
+    X = by_text.weighting_.transform(by_text.vectorizer_.transform(texts))
+    alone = clone(SINGLE).set_params(class_weight=class_weight).fit(X, topics)
+    np.testing.assert_allclose(alone.coef_, clone(SINGLE).fit(X, topics, sample_weight=weight).coef_, rtol=1e-9)
+    np.testing.assert_allclose(alone.coef_, by_class.coef_, atol=1e-6)
+
+
+def test_a_balanced_search_of_scales_weighs_too():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    y = np.array(["no", "yes"])[(X[:, 0] + rng.logistic(size=80) > 1.5).astype(int)]
+    weight = compute_sample_weight("balanced", y)
+    search = BayesLinearClassifierCV(scales=3, cv=2, tol=1e-9)
+    balanced = clone(search).set_params(class_weight="balanced").fit(X, y)
+    weighed = clone(search).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(balanced.coef_, weighed.coef_, rtol=1e-6)
+    assert balanced.predict_proba(X)[:, 1].mean() > clone(search).fit(X, y).predict_proba(X)[:, 1].mean() + 0.05
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "labels", "error", "message"),
+    [
+        ("even", TOPICS, InputError, "'balanced' or"),
+        ({"grain": -1.0}, TOPICS, InputError, "from 0 on"),
+        ({"corn": 2.0}, TOPICS, InputError, "'corn', which is not among the classes 'grain'"),
+        ("balanced", [[topic] for topic in TOPICS], NotSupportedError, "one label per document"),
+    ],
+)
+def test_class_weights_that_make_no_sense(class_weight, labels, error, message):
+    with pytest.raises(error, match=message):
+        TextCategorizer(class_weight=class_weight).fit(TEXTS, labels)
+
+
+def test_the_weight_of_a_class_belongs_to_the_categorizer():
+    member = BayesLinearClassifier(class_weight="balanced")
+    with pytest.raises(InputError, match="give it to the TextCategorizer"):
+        TextCategorizer(classifier=member).fit(TEXTS, TOPICS)
+
+
+def test_the_weights_of_classes_survive_a_model_file():
+    numbers = [len(topic) for topic in TWO_TOPICS]  # both are 5
+    model = TextCategorizer(class_weight={0: 2.0, 1: 0.5}, cv=2)
+    model.fit(TWO, [number % 2 if i % 8 < 4 else 0 for i, number in enumerate(numbers)])
+    assert TextCategorizer.from_state(*model.to_state()).class_weight == {0: 2.0, 1: 0.5}
+
+
+# -- scores -----------------------------------------------------------------------------------------------------------
+def test_decision_function_has_scikit_learns_shapes_and_order(model):
+    scores = model.decision_function(TEXTS)
+    assert scores.shape == (36, 3)
+    assert model.classes_[scores.argmax(axis=1)].tolist() == model.predict(TEXTS).tolist()
+    two = TextCategorizer(cv=2).fit(TWO, TWO_TOPICS)
+    p = two.predict_proba(TWO)[:, 1]
+    assert two.decision_function(TWO).shape == (24,)
+    np.testing.assert_allclose(two.decision_function(TWO), np.log(p / (1 - p)), rtol=1e-9)
+    scored = cross_val_score(TextCategorizer(cv=2), TWO, TWO_TOPICS, scoring="roc_auc", cv=2, error_score="raise")
+    assert scored.tolist() == [1.0, 1.0]
