@@ -33,6 +33,7 @@ from textbayes.linear import BayesLinearClassifier
 from textbayes.pool import at_the_mean, drawn, make_pooling, shared_out
 from textbayes.presets import default_vectorizer
 from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.fingerprint import text_fingerprints
 
 if TYPE_CHECKING:  # loads numba, which is slow
     from textbayes.inference.gibbs.draws import Draws
@@ -120,7 +121,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     prior_weight_ : how far each label follows the prior; None without one
     prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
     prior_advice_ : what was done with the prior, label by label
-    held_out_ : figures of the cross-validation: micro and macro F1 or accuracy, log-loss
+    held_out_ : figures of the cross-validation, over all labels and for each, as ``textbayes.evaluate.evaluate`` has
+        them
+    fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
     classes_, label_space_, vectorizer_, weighting_, link_
 
     Examples
@@ -248,7 +251,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.intercept_ = sum(weight * member.intercept_ for weight, member in zip(pool, fitted, strict=True))
         self.link_, self.pool_, self.sharpness_, self.rule_ = pooling.link, pool, sharpness, rule
         self.calibration_ = calibration
-        self.held_out_ = _held_out_figures(indicator, proba, rule.decide(proba), space)
+        # Honest for probabilities, a little kind to thresholds that were tuned on them.
+        self.held_out_ = evaluate(indicator, proba, rule.decide(proba), space.class_names, kind=space.kind)
+        self.fingerprints_ = text_fingerprints(texts)
         self.label_space_, self.classes_ = space, space.classes
         return self
 
@@ -343,14 +348,6 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         tags.input_tags.two_d_array = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _held_out_figures(
-    indicator: BoolArray, proba: FloatArray, decisions: BoolArray, space: LabelSpace
-) -> dict[str, float]:
-    """What cross-validation says of the model: honest for probabilities, a little kind to tuned thresholds."""
-    summary = evaluate(indicator, proba, decisions, space.column_names, kind=space.kind)
-    return {name: float(summary[name]) for name in ("accuracy", "micro_f1", "macro_f1", "log_loss") if name in summary}
 
 
 def _silent(what: str, done: int, total: int) -> None:

@@ -18,6 +18,7 @@ from textbayes.inference import BaseInference, inferences
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import BaseLink, make_link
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+from textbayes.text.fingerprint import restored_fingerprints
 from textbayes.tune import BayesLinearClassifierCV
 
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
@@ -52,6 +53,8 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         arrays |= {"errors.data": errors.data, "errors.indices": errors.indices, "errors.indptr": errors.indptr}
     if model.prior_weight_ is not None:
         arrays["prior_weight"] = model.prior_weight_
+    if model.fingerprints_ is not None:
+        arrays["training.fingerprints"] = model.fingerprints_
     if model.draws_ is not None:
         meta["draws"], drawn = model.draws_.to_state()
         arrays |= {f"draws.{name}": array for name, array in drawn.items()}
@@ -92,6 +95,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     errors = _coef(part("errors"), model.coef_.shape) if "errors.data" in arrays else None
     model.standard_errors_ = None if errors is None else np.where(errors > 0.0, errors, np.nan)
     model.draws_ = _draws(meta["draws"], part("draws"), model.coef_.shape) if "draws" in meta else None
+    model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
     settings = {key: value for key, value in meta["settings"].items() if key in _SETTINGS}
     class_weight = meta["settings"].get("class_weight")
     settings["class_weight"] = dict(class_weight) if isinstance(class_weight, list) else class_weight

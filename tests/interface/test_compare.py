@@ -21,9 +21,9 @@ def systems(write, documents):
 def test_decisions(lines, systems):
     good, poor, truth = systems
     (result,) = lines("compare", good, poor, "--truth", truth)
-    assert (result["n_docs"], result["n_labels"]) == (60, 3)
-    assert result["systems"]["good"] == {"micro_f1": 1.0, "macro_f1": 1.0, "labels_won": 3}
-    assert result["systems"]["poor"]["micro_f1"] == pytest.approx(1 / 3)
+    assert (result["n_docs"], result["n_labels"], result["kind"]) == (60, 3, "multiclass")
+    assert result["systems"]["good"] == {"accuracy": 1.0, "micro_f1": 1.0, "macro_f1": 1.0, "labels_won": 3}
+    assert result["systems"]["poor"]["accuracy"] == pytest.approx(1 / 3)
     symbols = {(row["test"], row["first"]): row["symbol"] for row in result["tests"]}
     assert symbols == {
         ("s", "good"): "≫",
@@ -52,10 +52,61 @@ def test_matrix_and_csv(run, systems):
     shown = run("compare", good, f"bad={poor}", "--truth", truth, "--table", "--test", "s", "--two-sided").stdout
     assert "bad" in shown
     assert "≫" in shown
-    assert "micro sign test" in shown
+    assert "a document is one decision" in shown
     rows = list(csv.DictReader(io.StringIO(run("compare", good, poor, "--truth", truth, "--csv").stdout)))
     assert rows[0]["symbol"] == "≫"
     assert len(rows) == 8
+    assert float(rows[0]["difference"]) == pytest.approx(2 / 3)
+    assert float(rows[0]["low"]) < 2 / 3 < float(rows[0]["high"])
+
+
+def _decided(write, truth, wrong, name):
+    """Decisions on two classes that are wrong for the documents named."""
+    other = {"grain": "money", "money": "grain"}
+    rows = [{"id": d["id"], "labels": other[d["labels"]] if d["id"] in wrong else d["labels"]} for d in truth]
+    return write(rows, name)
+
+
+def test_two_classes_are_one_decision_a_document(lines, run, write, documents):
+    truth = [doc for doc in documents if doc["labels"] != "sport"]
+    right = _decided(write, truth, (), "right.jsonl")
+    wrong = _decided(write, truth, ("grain-0", "grain-1", "money-0", "money-1"), "wrong.jsonl")
+    path = write(truth, "truth.jsonl")
+    (result,) = lines("compare", right, wrong, "--truth", path, "--two-sided")
+    found = {row["test"]: row for row in result["tests"] if row["first"] == "right"}
+    assert (found["s"]["n"], found["s"]["unit"]) == (4, "documents")
+    assert found["s"]["p_value"] == pytest.approx(0.125)  # 2 · (½)⁴, not 2 · (½)⁸
+    assert found["S"]["n"] == 1
+    assert found["s"]["difference"] == pytest.approx(0.4)
+    table = run("compare", right, wrong, "--truth", path, "--two-sided", "--table").stdout
+    (row,) = [line.split() for line in table.splitlines() if line.split()[:3] == ["right", "wrong", "s"]]
+    assert row[3] == "+0.4000"
+    assert row[7:] == ["4", "documents", "0.1250", "~"]
+    (many,) = lines("compare", right, wrong, "--truth", path, "--multi-label", "--test", "s")
+    assert {(row["n"], row["unit"]) for row in many["tests"]} == {(8, "decisions")}
+
+
+def test_a_matrix_of_symbols_for_three_or_more(run, systems, tmp_path):
+    good, poor, truth = systems
+    two = run("compare", good, poor, "--truth", truth, "--table").stdout
+    assert "The row against the column" not in two
+    shown = run("compare", good, poor, f"third={poor}", "--truth", truth, "--table", "--test", "s").stdout
+    lines = shown.splitlines()
+    at = lines.index("The row against the column, by s:")
+    assert [line.split() for line in lines[at + 1 : at + 5]] == [
+        ["good", "poor", "third"],
+        ["good", "≫", "≫"],
+        ["poor", "≪", "~"],
+        ["third", "≪", "~"],
+    ]
+    pairs = [line.split()[:2] for line in lines if line.split()[2:3] == ["s"]]
+    assert pairs == [["good", "poor"], ["good", "third"], ["poor", "third"]]
+
+
+def test_a_model_compared_on_its_training_texts_is_warned_of(run, models, systems, write, documents):
+    other = write(({"id": doc["id"], "labels": "grain"} for doc in documents), "other.jsonl")
+    done = run("compare", models["multiclass"], other, "--truth", write(documents))
+    assert "15 of 15 texts were in the training set of multiclass" in done.stderr
 
 
 def test_names(run, systems, tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 
 import numpy as np
@@ -20,7 +22,7 @@ def test_without_options_it_is_the_default_categorizer(lines, write, documents, 
     np.testing.assert_array_equal(model.coef_, expected.coef_)
     assert model.rule_.name == expected.rule_.name
     assert summary.pop("seconds") > 0
-    assert set(summary.pop("held_out")) == {"accuracy", "micro_f1", "macro_f1", "log_loss"}
+    assert summary.pop("held_out") == expected.held_out_
     assert summary == {
         "model": str(tmp_path / "m.tb"),
         "documents": 15,
@@ -30,6 +32,49 @@ def test_without_options_it_is_the_default_categorizer(lines, write, documents, 
         "words_with_weight": int((model.coef_ != 0).any(axis=0).sum()),
         "weights": model.weights_said,
     }
+
+
+def test_held_out_figures_are_those_of_texts_not_seen(lines, write, documents, tmp_path):
+    """Of two classes too: both count, and the log-loss is per text, as scikit-learn has it."""
+    (summary,) = lines("train", write(documents[:10]), "-o", tmp_path / "m.tb")
+    held_out = summary["held_out"]
+    grain, money = held_out["labels"]["grain"], held_out["labels"]["money"]
+    assert held_out["accuracy"] == (grain["tp"] + money["tp"]) / 10
+    assert held_out["macro_f1"] == pytest.approx((grain["f1"] + money["f1"]) / 2)
+    assert held_out["log_loss"] == pytest.approx((grain["log_loss"] * 5 + money["log_loss"] * 5) / 10)
+    assert (grain["support"], money["support"], held_out["n_labels"]) == (5, 5, 2)
+    assert load_model(tmp_path / "m.tb").held_out_ == held_out
+
+
+def test_cross_validated_figures_of_each_label(run, lines, write, documents, many_labels, tmp_path):
+    arguments = ("train", write(documents), "-o", tmp_path / "m.tb", "--per-label")
+    table = run(*arguments, "--table").stdout
+    row = next(line.split() for line in table.splitlines() if line.split()[:1] == ["sport"])
+    (summary,) = lines(*arguments)
+    sport = summary["held_out"]["labels"]["sport"]
+    assert row[1:5] == ["5", *(f"{sport[name]:.4f}" for name in ("precision", "recall", "f1"))]
+    assert "held-out macro F1, 3 classes" in table
+    assert "held-out log-loss per text" in table
+    each = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
+    assert [row["label"] for row in each] == ["grain", "money", "sport"]
+    assert float(each[2]["f1"]) == sport["f1"]
+    many = run("train", write(many_labels), "-o", tmp_path / "m.tb", "--table").stdout
+    assert "held-out log-loss per decision" in many
+    (overall,) = csv.DictReader(io.StringIO(run("train", write(documents), "-o", tmp_path / "m.tb", "--csv").stdout))
+    assert float(overall["held_out_accuracy"]) == summary["held_out"]["accuracy"]
+
+
+def test_cross_validation_alone_needs_and_writes_no_file(run, lines, write, documents, tmp_path):
+    path = write(documents)
+    (only,) = lines("train", path, "--cv-only")
+    (summary,) = lines("train", path, "-o", tmp_path / "m.tb")
+    assert only["held_out"] == summary["held_out"]
+    assert only["model"] is None
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m.tb", "texts.jsonl"]
+    failed = run("train", path, "--cv-only", "-o", tmp_path / "n.tb", code=2)
+    assert "--cv-only writes no model; leave out -o" in failed.stderr
+    assert not (tmp_path / "n.tb").exists()
+    assert "name it with -o, or pass --cv-only" in run("train", path, code=2).stderr
 
 
 def test_says_which_kind_of_labels_it_found(run, write, documents, many_labels, tmp_path):

@@ -5,26 +5,28 @@ from __future__ import annotations
 import os
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
-import numpy as np
 
 from textbayes.cli.assess import batches, class_names
 from textbayes.cli.decisions import Labels, aligned, read_decisions
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import no_label
+from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, output_options
+from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray
 
 if TYPE_CHECKING:
     from textbayes.evaluate import Comparison
 
 _TESTS = ("s", "S", "mcnemar", "bootstrap_micro", "bootstrap_macro")
-_COLUMNS = ("test", "first", "second", "statistic", "p_value", "effect", "n", "symbol")
+_COLUMNS = (
+    "test", "first", "second", "difference", "low", "high", "n", "unit", "statistic", "p_value", "symbol",
+)  # fmt: skip
 
 
 @click.command()
@@ -40,17 +42,22 @@ _COLUMNS = ("test", "first", "second", "statistic", "p_value", "effect", "n", "s
 @click.option("--two-sided", is_flag=True, help="Two-sided sign tests, not one-sided as in Yang & Liu (1999).")
 @click.option("--resamples", type=click.IntRange(min=1), default=10_000, show_default=True, help="Of the bootstrap.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@label_options("multi_label")
 @input_options(usual_part="test", source="--truth")
 @output_options
 @common_options
-def compare(systems: tuple[str, ...], inputs: Inputs, output: Output, **choices: Any) -> None:
+def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, output: Output, **choices: Any) -> None:
     """Test whether systems differ in more than luck.
 
     Systems are model files, or decisions as `textbayes classify --json` writes them, in any mixture; --truth names
-    the labelled documents. The matrix says of each row against each column: ≫ and > better, ≪ and < worse, ~ no
-    difference found. The tests: s (sign test over all decisions), S (sign test over the F1 of the labels), mcnemar
-    (documents with all labels right), bootstrap_micro and bootstrap_macro (paired bootstrap of F1 over documents).
-    All labels count that the truth, a decision or a model has: one that a system never gives is missed by it.
+    the labelled documents. For each pair and test: the difference, its 95% interval, on how much they differ, P, and
+    ≫ or > for better, ≪ or < for worse, ~ for no difference found. The tests: s (sign test over all decisions), S (sign
+    test over the F1 of the labels), mcnemar (documents with all labels right), bootstrap_micro and bootstrap_macro
+    (paired bootstrap of F1 over documents). All labels count that the truth, a decision or a model has: one that a
+    system never gives is missed by it.
+
+    A decision is counted once. Where each document has exactly one label and no system gives it several, a document is
+    one decision; else every label of every document is (--multi-label and --single-label settle it).
 
     \b
     textbayes compare laplace.tb gaussian.tb --truth test.jsonl
@@ -60,10 +67,11 @@ def compare(systems: tuple[str, ...], inputs: Inputs, output: Output, **choices:
 
     truth, decided, labels = _decisions(_named(systems), inputs)
     comparison = make_tests(
-        {name: _indicator(rows, labels) for name, rows in decided.items()},
-        _indicator(truth, labels),
+        decided,
+        truth,
         dict.fromkeys(choices["tests"]),
         label_names=labels,
+        kind=_kind(labelling.multi_label, len(labels)),
         alternative="two-sided" if choices["two_sided"] else "observed",
         n_resamples=choices["resamples"],
         rng=choices["seed"],
@@ -71,7 +79,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, output: Output, **choices:
     if output.is_table:
         echo(comparison.to_text())
     elif output.kind == "json":
-        output.write([_summary(comparison, len(truth))], [])
+        output.write([_summary(comparison)], [])
     else:
         output.write(comparison.to_rows(), _COLUMNS)
 
@@ -102,6 +110,7 @@ def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dic
     models = {name: load_model(path) for name, path in paths.items() if zipfile.is_zipfile(path)}
     files = {name: read_decisions(path) for name, path in paths.items() if name not in models}
     decided: dict[str, list[Labels]] = {name: [] for name in paths}
+    seen = {name: SeenTexts(model, name) for name, model in models.items()}
     ids: list[str] = []
     truth: list[Labels] = []
     for batch in batches(inputs.documents()):
@@ -109,35 +118,36 @@ def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dic
         truth += [document.labels for document in batch]
         for name, model in models.items():
             decided[name] += model.predict_labels([document.text for document in batch])
+            seen[name].add(batch)
     require_documents(ids, inputs)
     if not any(truth):
         raise no_label(inputs)
+    for texts in seen.values():
+        texts.warn(len(ids))
     for name, found in files.items():
         decided[name] = aligned(found, ids, paths[name], inputs.name)
     known = {label for model in models.values() for label in class_names(model)}
     return truth, decided, sorted(known.union(*truth, *(row for rows in decided.values() for row in rows)))
 
 
-def _indicator(rows: list[Labels], labels: list[str]) -> BoolArray:
-    column = {label: j for j, label in enumerate(labels)}
-    indicator = np.zeros((len(rows), len(labels)), dtype=np.bool_)
-    for i, row in enumerate(rows):
-        indicator[i, [column[label] for label in row]] = True
-    return indicator
+def _kind(multi_label: bool | None, n_labels: int) -> Literal["auto", "binary", "multiclass", "multilabel"]:
+    if multi_label is None:
+        return "auto"
+    return "multilabel" if multi_label else "binary" if n_labels == 2 else "multiclass"
 
 
-def _summary(comparison: Comparison, n_docs: int) -> dict[str, Any]:
-    def won(system: str) -> int:
-        return sum(winners == (system,) for winners in comparison.winners.values())
-
+def _summary(comparison: Comparison) -> dict[str, Any]:
+    exclusive = comparison.kind != "multilabel"
     return {
-        "n_docs": n_docs,
+        "n_docs": comparison.n_docs,
         "n_labels": len(comparison.winners),
+        "kind": comparison.kind,
         "systems": {
             name: {
+                "accuracy" if exclusive else "subset_accuracy": comparison.accuracy[name],
                 "micro_f1": comparison.micro_f1[name],
                 "macro_f1": comparison.macro_f1[name],
-                "labels_won": won(name),
+                "labels_won": comparison.labels_won(name),
             }
             for name in comparison.systems
         },

@@ -11,25 +11,29 @@ import click
 import numpy as np
 
 from textbayes.cli.assess import assess, class_names, decisions_row
+from textbayes.cli.figures import LABEL_COLUMNS, print_confusion, print_figures
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.label_notes import remedies
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.output import Output, console, make_table, output_options, to_json
+from textbayes.cli.mistakes import COLUMNS, Mistakes, flat, print_mistakes
+from textbayes.cli.output import Output, output_options, to_json
+from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options, warn
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
 from textbayes.core.types import BoolArray
 
 _OVERALL = ("micro_f1", "macro_f1", "micro_precision", "micro_recall", "macro_precision", "macro_recall")
-_MORE = ("accuracy", "subset_accuracy", "log_loss", "brier", "ece")
-_COLUMNS = ("support", "precision", "recall", "f1", "log_loss", "brier", "ece")
+_MORE = ("accuracy", "subset_accuracy", "log_loss", "log_loss_per", "brier", "ece", "unsure", "in_training")
 
 
 @click.command()
 @click.argument("model")
 @click.option("--per-label", is_flag=True, help="Show each label in tables and CSV too (JSON always has them).")
+@click.option("--confusion", "confused", is_flag=True, help="Show which labels are given for which.")
+@click.option("--errors", "n_errors", type=click.IntRange(min=1), metavar="N", help="Show the N surest mistakes.")
 @click.option("--save-decisions", metavar="FILE", help="Write the decisions as JSON lines for `textbayes compare`.")
 @click.option("--strict", is_flag=True, help="Refuse labels that the model has not seen in training.")
 @label_options("unlabelled", "merge_case", "missing")
@@ -41,23 +45,30 @@ def evaluate(
     inputs: Inputs,
     labelling: Labelling,
     per_label: bool,
+    confused: bool,
+    n_errors: int | None,
     save_decisions: str | None,
     strict: bool,
     output: Output,
 ) -> None:
     """Measure a model on labelled texts.
 
-    Precision, recall and F1 over all decisions (micro) and averaged over labels (macro), log-loss, Brier score and
-    calibration error, over all labels and for each.
+    Precision, recall and F1, their means over labels (macro) and over all decisions (micro), log-loss, Brier score and
+    calibration error, over all labels and for each. Where each text has one label, both classes of two count, and the
+    log-loss is per text; where it may have several, per yes-or-no decision.
 
     Labels that the model has not seen cannot be given: they are named in a warning and under "unknown_labels", and
-    have no row of their own. Where each text has one label, a text of an unknown label counts as an error, and a text
-    without a label is left out, with a warning.
+    have no row of their own. Where each text has one label, a text of an unknown label counts as an error, which the
+    log-loss leaves out, and a text without a label is left out, with a warning.
 
     \b
     textbayes evaluate model.tb test.jsonl
+    textbayes evaluate model.tb test.jsonl --confusion --errors 20
     textbayes evaluate model.tb test.jsonl --json --save-decisions decisions.jsonl
     """
+    if output.kind == "csv" and per_label + confused + (n_errors is not None) > 1:
+        raise click.UsageError("A CSV holds one table: choose one of --per-label, --confusion and --errors.")
+    from textbayes.evaluate import confusion
     from textbayes.evaluate import evaluate as measure
     from textbayes.store import load_model
 
@@ -65,40 +76,73 @@ def evaluate(
     target = check_output(save_decisions, read) if save_decisions is not None else None
     categorizer = load_model(model)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
-    proba, decisions, labels = [], [], []
+    mistakes = Mistakes(n_errors or 0, names, kind != "multilabel")
+    seen = SeenTexts(categorizer)
+    proba, decisions, labels, unsure = [], [], [], []
     with _saved(target) as save:
         for batch in assess(categorizer, read_truth(inputs, labelling, names, kind == "multilabel")):
             proba.append(batch.proba)
             decisions.append(batch.decisions)
             labels += [document.labels for document in batch.documents]
+            seen.add(batch.documents)
+            if batch.unsure is not None:
+                unsure.append(batch.unsure)
+            if n_errors is not None:
+                mistakes.add(batch, _indicator([document.labels for document in batch.documents], names))
             save(decisions_row(batch, i, names) for i in range(len(batch.documents)))
         require_documents(labels, inputs)
-        truth, unknown = _truth(labels, names, strict)
-    # Two classes are two columns here, as in the output of classify, so that both have a row.
-    layout: Kind = "multilabel" if kind == "multilabel" else "multiclass"
-    result = measure(truth, np.vstack(proba), np.vstack(decisions), names, kind=layout)
-    result |= {"kind": kind, "unknown_labels": unknown}
+        unknown = _unknown(labels, names, strict)
+    seen.warn(len(labels))
+    decided = np.vstack(decisions)
+    result = measure(_indicator(labels, names), np.vstack(proba), decided, names, kind=kind)
+    result |= {"unsure": _n_unsure(unsure, kind), "in_training": seen.n, "unknown_labels": unknown}
+    given = [[names[j] for j in np.flatnonzero(row)] for row in decided]
+    found = confusion(labels, given, kind == "multilabel") if confused else []
+    errors = mistakes.rows(categorizer) if n_errors is not None else []
     if output.is_table:
-        _print(result, per_label)
+        print_figures(result, per_label)
+        if confused:
+            print_confusion(found, kind == "multilabel")
+        if n_errors is not None:
+            n_wrong = sum(set(due) != set(got) for due, got in zip(labels, given, strict=True))
+            print_mistakes(errors, n_wrong)
     elif output.kind == "json":
+        if confused:
+            result["confusion"] = [pair._asdict() for pair in found]
+        if n_errors is not None:
+            result["errors"] = errors
         output.write([result], [])
     elif per_label:
-        output.write([{"label": name} | row for name, row in result["labels"].items()], ["label", *_COLUMNS])
+        output.write([{"label": name} | row for name, row in result["labels"].items()], ["label", *LABEL_COLUMNS])
+    elif confused:
+        output.write([pair._asdict() for pair in found], ["true", "given", "n"])
+    elif n_errors is not None:
+        output.write(flat(errors), COLUMNS)
     else:
         output.write([result], ["n_docs", "n_labels", *(name for name in (*_OVERALL, *_MORE) if name in result)])
 
 
-def _truth(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> tuple[BoolArray, dict[str, int]]:
-    """Indicator of the known labels, and how many documents have each unknown one."""
+def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:
+    """How many decisions the rule leaves to people, texts where classes exclude each other; None if it leaves none."""
+    if not bands:
+        return None
+    band = np.vstack(bands)
+    return int(band.sum() if kind == "multilabel" else band.any(axis=1).sum())
+
+
+def _indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:
+    """Which of the model's labels each document has."""
     column = {name: j for j, name in enumerate(names)}
     truth = np.zeros((len(labels), len(names)), dtype=np.bool_)
-    unknown: Counter[str] = Counter()
     for i, row in enumerate(labels):
-        for name in row:
-            if name in column:
-                truth[i, column[name]] = True
-            else:
-                unknown[name] += 1
+        truth[i, [column[name] for name in row if name in column]] = True
+    return truth
+
+
+def _unknown(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> dict[str, int]:
+    """How many documents have each label that the model has not seen; they are warned of, or refused if ``strict``."""
+    known = set(names)
+    unknown = Counter(name for row in labels for name in row if name not in known)
     if unknown:
         listed = ", ".join(f"{name!r} ({n:,})" for name, n in unknown.most_common(8))
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
@@ -106,7 +150,7 @@ def _truth(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> tup
         if strict:
             raise InputError(f"{message}; correct them, or leave out --strict")
         warn(message + remedies(unknown, names))
-    return truth, dict(unknown.most_common())
+    return dict(unknown.most_common())
 
 
 @contextlib.contextmanager
@@ -119,22 +163,3 @@ def _saved(target: Any) -> Iterator[Any]:
 
     with atomic_write(target) as stream:
         yield lambda rows: stream.writelines(f"{to_json(row)}\n".encode() for row in rows)
-
-
-def _print(result: dict[str, Any], per_label: bool) -> None:
-    screen = console()
-    screen.print(f"{result['n_docs']:,} documents, {result['n_labels']:,} labels ({result['kind']})", style="bold")
-    table = make_table("", "precision", "recall", "F1", right=("precision", "recall", "F1"))
-    for name in ("micro", "macro"):
-        table.add_row(name, *(_number(result[f"{name}_{measure}"]) for measure in ("precision", "recall", "f1")))
-    screen.print(table)
-    screen.print("  ".join(f"{name.replace('_', ' ')} {_number(result[name])}" for name in _MORE if name in result))
-    if per_label:
-        rows = make_table("label", *_COLUMNS, right=_COLUMNS)
-        for label, row in result["labels"].items():
-            rows.add_row(label, *(_number(row[name]) for name in _COLUMNS))
-        screen.print(rows)
-
-
-def _number(value: float | int | None) -> str:
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"

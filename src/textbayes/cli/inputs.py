@@ -116,7 +116,8 @@ def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
         click.option("--label-separator", metavar="TEXT", help="What separates several labels in one field."),
         click.option("--encoding", metavar="NAME", help="Encoding of the text; UTF-8 if not given."),
         click.option(
-            "--errors",
+            "--encoding-errors",
+            "errors",
             type=click.Choice(["strict", "replace", "ignore"]),
             help="What to do with bytes that are not valid in the encoding.",
         ),

@@ -52,6 +52,9 @@ def link(
     prior, and the best degrees of freedom and skewness, found on the other folds. Verdicts rest on paired tests. Takes
     minutes on a thousand texts: every link is cross-validated at every scale.
 
+    Every label is a yes-or-no question of its own here (of two classes the second), and the log-loss is that of its
+    decisions.
+
     \b
     textbayes link train.jsonl
     textbayes train train.jsonl --link skew_t:df=1,skew=1.5 --family laplace -o model.tb
@@ -68,7 +71,7 @@ def link(
         for verdict in report.verdicts():
             note(verdict)
         return
-    table = make_table("label", "links", "chosen", "log-loss", "F1", right=("log-loss", "F1"))
+    table = make_table("label", "links", "chosen", "log-loss per decision", "F1", right=("log-loss per decision", "F1"))
     for row in rows:
         table.add_row(row["label"], row["links"], row["chosen"], f"{row['log_loss']:.5f}", f"{row['f1']:.4f}")
     console().print(table)
@@ -84,6 +87,7 @@ def _rows(report: LinkReport) -> list[dict[str, Any]]:
             "chosen": report.links[i][j],
             "scale": float(report.scale[i, j]),
             "log_loss": float(report.log_loss[i, j]),
+            "log_loss_per": "decision",
             "f1": float(report.f1[i, j]),
         }
         for j, label in enumerate(report.labels)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from textbayes.cli.advice import advice_table
+from textbayes.cli.figures import LABEL_COLUMNS, headline, label_table
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
@@ -30,7 +32,9 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 
 
 @click.command()
-@click.option("-o", "--output", "target", required=True, metavar="FILE", help="Model file to write.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
+@click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
+@click.option("--per-label", is_flag=True, help="Show cross-validated figures of each label (JSON always has them).")
 @label_options()
 @model_options
 @click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
@@ -59,7 +63,9 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @common_options
 def train(
     inputs: Inputs,
-    target: str,
+    target: str | None,
+    cv_only: bool,
+    per_label: bool,
     labelling: Labelling,
     choices: ModelChoices,
     sampling: SamplingChoices,
@@ -72,7 +78,8 @@ def train(
     Documents with exactly one label each make a model that gives one label; any others make one that gives none to
     several. Where fewer than a tenth of the texts lack the one label that the others have, they are left out with a
     warning; where more do, say what it means: --unlabelled skip or keep. Decision thresholds are chosen on held-out
-    probabilities by cross-validation.
+    probabilities by cross-validation, which also gives the figures printed, of texts that the models of the folds had
+    not seen; --cv-only gives these alone, for those with one file.
 
     \b
     textbayes train train.jsonl -o model.tb
@@ -86,7 +93,7 @@ def train(
     With --inference gibbs the whole posterior is sampled: intervals for every word, probabilities averaged over it.
     """
     started = time.perf_counter()
-    path = check_output(target, inputs.paths)
+    path = _target(target, cv_only, inputs)
     sampling.check(choices.inference)
     model = _untrained(choices, sampling, text, **rest)
     given = read_labelled(inputs, labelling)
@@ -103,22 +110,44 @@ def train(
             if folder is not None:
                 note(f"the run is kept in {folder.path}; the same command goes on with it")
             raise
-        save_model(model, path)
+        if path is not None:
+            save_model(model, path)
         if folder is not None:
             folder.remove()  # only now: nothing is lost whatever happens before
             note(f"the run in {folder.path} is finished and was removed")
     else:
         with reporting() as progress:
             model.fit(given.texts, given.labels, progress=progress)
-        save_model(model, path)
+        if path is not None:
+            save_model(model, path)
     seconds = round(time.perf_counter() - started, 2)
-    summary = {"model": str(path), **_summary(model, len(given.texts)), "seconds": seconds}
+    summary = {"model": None if path is None else str(path), **_summary(model, len(given.texts)), "seconds": seconds}
     if output.is_table:
         console().print(_table(summary))
         if model.prior_advice_:
             console().print(advice_table(model.prior_advice_))
+        if per_label:
+            console().print(label_table(summary["held_out"]))
+    elif output.kind == "json":
+        output.write([summary], [])
+    elif per_label:
+        rows = [{"label": name} | row for name, row in model.held_out_["labels"].items()]
+        output.write(rows, ["label", *LABEL_COLUMNS])
     else:
-        output.write([summary], list(summary))
+        row = {name: value for name, value in summary.items() if name != "held_out"}
+        row |= {f"held_out_{name}": value for name, value in model.held_out_.items() if name != "labels"}
+        output.write([row], list(row))
+
+
+def _target(target: str | None, cv_only: bool, inputs: Inputs) -> Path | None:
+    """Where the model goes; nowhere if only figures are wanted."""
+    if cv_only and target is not None:
+        raise click.UsageError("--cv-only writes no model; leave out -o, or leave out --cv-only to have both.")
+    if target is None and not cv_only:
+        raise click.UsageError(
+            "There is no file for the model: name it with -o, or pass --cv-only for the cross-validated figures alone."
+        )
+    return None if target is None else check_output(target, inputs.paths)
 
 
 def _deciding(choices: ModelChoices, text: TextChoices, rest: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +183,7 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         "words_with_weight": int((model.coef_ != 0.0).any(axis=0).sum()),
         **drawn,
         **_calibrated(model),
-        "held_out": {name: round(value, 4) for name, value in model.held_out_.items()},
+        "held_out": model.held_out_,
         **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
     }
 
@@ -178,9 +207,9 @@ def _table(summary: dict[str, Any]) -> Table:
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
-    held_out = {f"held-out {name}": value for name, value in summary["held_out"].items()}
-    for name, value in {**summary, **held_out}.items():
-        if name in ("held_out", "prior"):
-            continue
-        table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+    for name, value in summary.items():
+        if name not in ("held_out", "prior") and value is not None:
+            table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+    for name, figure in headline(summary["held_out"]).items():
+        table.add_row(f"held-out {name}", figure)
     return table

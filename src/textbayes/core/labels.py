@@ -17,6 +17,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 
 Kind = Literal["binary", "multiclass", "multilabel"]
+Layout = Literal["vector", "lists", "matrix"]
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
@@ -36,6 +37,11 @@ class LabelSpace(NamedTuple):
         """The label each indicator column stands for."""
         columns = self.classes[1:] if self.kind == "binary" else self.classes
         return [str(name) for name in columns]
+
+    @property
+    def class_names(self) -> list[str]:
+        """All classes by name: those of the columns, and of two classes the first as well."""
+        return [str(name) for name in self.classes]
 
     def both_columns(self, proba: FloatArray) -> FloatArray:
         """Probabilities (n_docs, n_columns), with a column for the first of two classes as well."""
@@ -64,6 +70,16 @@ def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[Bo
     dimensions (an array, a sparse matrix or nested lists), is multi-label. A matrix has the classes ``0 … k−1`` unless
     ``classes`` names them. Labels are strings, whole numbers or booleans, all of one kind.
     """
+    layout, labels = label_layout(labels)
+    if layout == "matrix":
+        return _from_matrix(labels, classes)
+    if len(labels) == 0:
+        raise InputError("no labels were given; pass one label, or a list of labels, per document")
+    return _from_lists(list(labels), classes) if layout == "lists" else _from_vector(labels, classes)
+
+
+def label_layout(labels: Any) -> tuple[Layout, Any]:
+    """Whether labels are a vector, lists or an indicator matrix, and the labels as a list, an array or sparse."""
     if isinstance(labels, (str, bytes, Mapping)) or labels is None:
         raise InputError(
             f"labels are given as {type(labels).__name__}; pass one label, or a list of labels, per document"
@@ -73,12 +89,8 @@ def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[Bo
     if not sparse.issparse(labels) and not isinstance(labels, (list, tuple, np.ndarray)):
         labels = np.asarray(labels) if hasattr(labels, "__array__") else list(labels)
     if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2) or _is_nested_matrix(labels):
-        return _from_matrix(labels, classes)
-    if len(labels) == 0:
-        raise InputError("no labels were given; pass one label, or a list of labels, per document")
-    if any(isinstance(label, _COLLECTIONS) for label in labels):
-        return _from_lists(list(labels), classes)
-    return _from_vector(labels, classes)
+        return "matrix", labels
+    return ("lists" if any(isinstance(label, _COLLECTIONS) for label in labels) else "vector"), labels
 
 
 def _is_nested_matrix(labels: Any) -> bool:

@@ -9,10 +9,13 @@ from textbayes.evaluate.calibration import (
     average_log_evidence,
     brier_loss,
     calibration_error,
+    class_log_losses,
     log_loss,
     reliability_curve,
 )
-from textbayes.evaluate.compare import Comparison, compare, sign_test_power
+from textbayes.evaluate.compare import compare, sign_test_power
+from textbayes.evaluate.comparison import Comparison
+from textbayes.evaluate.confusion import Confused, confusion
 from textbayes.evaluate.contingency import ContingencyTable, contingency
 from textbayes.evaluate.filtering import (
     filtering_summary,
@@ -34,6 +37,7 @@ from textbayes.evaluate.measures import (
     sensitivity,
     specificity,
 )
+from textbayes.evaluate.paired import Difference, paired_difference
 from textbayes.evaluate.significance import (
     TestResult,
     macro_sign_test,
@@ -47,7 +51,9 @@ from textbayes.evaluate.summary import evaluate
 __all__ = [
     "BootstrapResult",
     "Comparison",
+    "Confused",
     "ContingencyTable",
+    "Difference",
     "ReliabilityCurve",
     "TestResult",
     "accuracy",
@@ -55,7 +61,9 @@ __all__ = [
     "break_even",
     "brier_loss",
     "calibration_error",
+    "class_log_losses",
     "compare",
+    "confusion",
     "contingency",
     "error_rate",
     "evaluate",
@@ -67,6 +75,7 @@ __all__ = [
     "mcnemar_test",
     "micro_sign_test",
     "paired_bootstrap",
+    "paired_difference",
     "precision",
     "recall",
     "reliability_curve",

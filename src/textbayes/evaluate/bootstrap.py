@@ -27,13 +27,21 @@ _CHUNK = 500  # resamples held at once: 500 × 10,000 documents are 40 MB
 
 
 class BootstrapResult(NamedTuple):
-    """The test and what it came from: the measure of both systems and an interval of their difference."""
+    """The test, with the interval of the difference, and the measure of both systems that it came from."""
 
     test: TestResult
     first: float
     second: float
-    low: float
-    high: float
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval of the difference."""
+        return self.test.low
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval of the difference."""
+        return self.test.high
 
 
 def paired_bootstrap(
@@ -118,5 +126,5 @@ def _result(observed: FloatArray, values: FloatArray, level: float, n: int) -> B
     p = float((1 + as_large.sum()) / (1 + len(resampled)))
     low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
     statistic = difference / spread if spread > 0 else 0.0
-    test = TestResult(statistic, p, difference, n, significance_symbol(p, difference))
-    return BootstrapResult(test, float(observed[0]), float(observed[1]), float(low), float(high))
+    test = TestResult(statistic, p, difference, float(low), float(high), n, significance_symbol(p, difference))
+    return BootstrapResult(test, float(observed[0]), float(observed[1]))

@@ -18,7 +18,9 @@ Binning = Literal["width", "mass"]
 
 
 def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", clip: float = 1e-15) -> FloatArray:
-    """−mean of y ln p + (1−y) ln(1−p), with p clipped to [clip, 1 − clip] so that no single document gives infinity.
+    """−mean of y ln p + (1−y) ln(1−p) per yes-or-no decision, p clipped to [clip, 1 − clip]: none gives infinity.
+
+    Where classes exclude each other, ``class_log_losses`` is the loss per document.
 
     >>> float(log_loss([[1], [0]], [[0.5], [0.5]]).round(4))
     0.6931
@@ -26,6 +28,23 @@ def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro"
     Y, p = check_forecast(Y_true, proba)
     p = np.clip(p, clip, 1 - clip)
     return _mean(-np.log(np.where(Y, p, 1 - p)), average)
+
+
+def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[float, FloatArray]:
+    """−ln p(true class) where classes exclude each other: the mean over documents, and over those of each class.
+
+    The first is ``sklearn.metrics.log_loss``. Documents of none of the classes are left out; without any document the
+    mean is NaN.
+
+    >>> overall, by_class = class_log_losses([[1, 0], [1, 0], [0, 1]], [[0.5, 0.5], [0.25, 0.75], [0.5, 0.5]])
+    >>> round(float(overall / np.log(2)), 6), (by_class / np.log(2)).round(6).tolist()
+    (1.333333, [1.5, 1.0])
+    """
+    Y, p = check_forecast(Y_true, proba)
+    loss = np.where(Y, -np.log(np.clip(p, clip, 1 - clip)), 0.0)
+    n = Y.sum(axis=0).astype(np.float64)
+    by_class = np.divide(loss.sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
+    return float(loss.sum() / n.sum()) if n.sum() else float("nan"), by_class
 
 
 def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro") -> FloatArray:

@@ -1,18 +1,20 @@
-"""Any number of systems against each other: a matrix of symbols, the scores behind it, and who wins each label."""
+"""Any number of systems against each other: every pair and test, the scores behind them, and who wins each label."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrik
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray
-from textbayes.core.validation import check_choice, check_indicator
+from textbayes.core.labels import Kind
+from textbayes.core.types import AnyArray, BoolArray
+from textbayes.core.validation import check_choice
 from textbayes.evaluate.bootstrap import paired_bootstrap
+from textbayes.evaluate.comparison import TESTS, Comparison, unit_of
 from textbayes.evaluate.contingency import contingency
 from textbayes.evaluate.measures import f_measure
 from textbayes.evaluate.significance import (
@@ -22,59 +24,14 @@ from textbayes.evaluate.significance import (
     mcnemar_test,
     micro_sign_test,
 )
+from textbayes.evaluate.systems import AnyKind, as_indicators
 
-_TITLES = {
-    "s": "micro sign test (s-test), all decisions",
-    "S": "macro sign test (S-test), F1 per label",
-    "mcnemar": "McNemar (mid-p), documents with all labels right",
-    "bootstrap_micro": "paired bootstrap of micro F1",
-    "bootstrap_macro": "paired bootstrap of macro F1",
-}
 _ONE_SIDED = (
     "P of the sign tests is one-sided in the direction observed, as in Yang & Liu (1999): "
     "equal systems get < or > in up to one comparison of ten"
 )
+_ONE_CASE = "two classes are one decision, so the S-test has one case and finds no difference; see the others"
 _MIRROR = {"≫": "≪", ">": "<", "~": "~", "<": ">", "≪": "≫"}
-
-
-class Comparison(NamedTuple):
-    """``results[test][first, second]`` for each pair in both orders; ``winners[label]`` the systems of highest F1."""
-
-    systems: tuple[str, ...]
-    tests: tuple[str, ...]
-    micro_f1: dict[str, float]
-    macro_f1: dict[str, float]
-    results: dict[str, dict[tuple[str, str], TestResult]]
-    winners: dict[str, tuple[str, ...]]
-    notes: tuple[str, ...]
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """One row per ordered pair and test, plain values: for JSON or CSV."""
-        return [
-            {"test": test, "first": first, "second": second, **result._asdict()}
-            for test in self.tests
-            for (first, second), result in self.results[test].items()
-        ]
-
-    def to_text(self) -> str:
-        """Scores and one matrix whose cells hold the symbols of all tests, as in table 3 of Chai et al. (2002)."""
-        width = max(len(name) for name in ("system", *self.systems))
-        cell = max(*map(len, self.systems), 3 * len(self.tests) - 2)
-        lines = ["system".ljust(width) + "  micro F1  macro F1  labels won"]
-        for name in self.systems:
-            won = sum(winners == (name,) for winners in self.winners.values())
-            lines.append(f"{name.ljust(width)}  {self.micro_f1[name]:8.4f}  {self.macro_f1[name]:8.4f}  {won:10d}")
-        lines += ["", " " * width + "  " + "  ".join(name.rjust(cell) for name in self.systems)]
-        for first in self.systems:
-            cells = ["" if first == second else self._symbols(first, second) for second in self.systems]
-            lines.append(first.ljust(width) + "  " + "  ".join(text.rjust(cell) for text in cells))
-        lines += ["", "Read from the row: ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; in order:"]
-        lines += [f"  {_TITLES[test]}" for test in self.tests]
-        lines += [f"Note: {note}" for note in self.notes]
-        return "\n".join(line.rstrip() for line in lines)
-
-    def _symbols(self, first: str, second: str) -> str:
-        return "/".join(self.results[test][first, second].symbol for test in self.tests)
 
 
 def compare(
@@ -82,8 +39,10 @@ def compare(
     Y_true: Any,
     tests: Iterable[str] = ("s", "S"),
     *,
-    label_names: Sequence[str] | None = None,
+    label_names: Sequence[Any] | None = None,
+    kind: AnyKind = "auto",
     alternative: Alternative = "observed",
+    exact_up_to: int | None = None,
     n_resamples: int = 10_000,
     rng: int | None = 0,
 ) -> Comparison:
@@ -91,11 +50,17 @@ def compare(
 
     Parameters
     ----------
-    systems : name → decisions (n_docs, n_labels)
-    Y_true : the true labels
+    systems : name → decisions
+        A vector of labels, a list of labels per document, or an indicator matrix (n_docs, n_labels).
+    Y_true : the true labels, in any of these forms
     tests : any of "s", "S" (Yang & Liu 1999), "mcnemar", "bootstrap_micro", "bootstrap_macro"
-    label_names : for ``winners``; by default "0", "1", …
+    label_names : of the columns of indicator matrices; by default "0", "1", …
+    kind : "auto", "binary", "multiclass" or "multilabel"
+        What the s-test counts: documents where classes exclude each other, else every label of every document. "auto"
+        takes classes to exclude each other if all labels were given as vectors, or if every document has exactly one
+        and no system gives one more than one; the result says which.
     alternative : of the sign tests: "observed" as in the paper, or "two-sided"
+    exact_up_to : None for exact sign tests; 12 for the paper's, normal beyond 12 cases
     n_resamples, rng : of the bootstrap
 
     Returns
@@ -104,19 +69,20 @@ def compare(
 
     Examples
     --------
-    >>> Y = np.eye(3, dtype=bool)[np.arange(60) % 3]
-    >>> systems = {"good": Y, "poor": np.roll(Y, 1, axis=0)}
-    >>> print(compare(systems, Y, tests=["s"], alternative="two-sided").to_text())
-    system  micro F1  macro F1  labels won
-    good      1.0000    1.0000           3
-    poor      0.0000    0.0000           0
+    >>> truth = ["spam", "ham", "ham", "spam", "ham", "ham"] * 10
+    >>> systems = {"good": truth, "poor": ["ham"] * 60}
+    >>> print(compare(systems, truth, tests=["s"], alternative="two-sided").to_text())
+    60 documents, 2 labels, one each (binary): a document is one decision
     <BLANKLINE>
-            good  poor
-    good             ≫
-    poor       ≪
+    system  accuracy  macro F1  labels won
+    good      1.0000    1.0000           2
+    poor      0.6667    0.4000           0
     <BLANKLINE>
-    Read from the row: ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; in order:
-      micro sign test (s-test), all decisions
+    first  second  test  difference        95% interval     differ on      P
+    good   poor    s        +0.3333  +0.2114 to +0.4594  20 documents  2e-06  ≫
+    <BLANKLINE>
+    Positive differences favour the first. ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; the tests:
+      s  sign test over documents (s-test), two-sided; difference: share of documents right
     """
     if not isinstance(systems, Mapping):
         raise InputError(f"systems is a {type(systems).__name__}; pass a dict from a system's name to its decisions")
@@ -125,26 +91,29 @@ def compare(
     if len(names) < 2:
         raise InputError(f"{len(names)} system was given; pass two or more to compare")
     for test in tests:
-        check_choice("tests", test, tuple(_TITLES))
-    Y = check_indicator(Y_true, "Y_true")
-    labels = [str(j) for j in range(Y.shape[1])] if label_names is None else [str(name) for name in label_names]
-    if len(labels) != Y.shape[1] or len(set(labels)) != len(labels):
-        raise InputError(f"{Y.shape[1]} labels need as many different names; {len(labels)} were given")
-    tables = {name: contingency(Y, systems[name]) for name in names}
-    run = _runners(Y, alternative, n_resamples, rng)
+        check_choice("tests", test, TESTS)
+    Y, decided, labels, found = as_indicators(systems, Y_true, label_names, kind)
+    tables = {name: contingency(Y, decided[name]) for name in names}
+    run = _runners(Y, found, alternative, exact_up_to, n_resamples, rng)
     results: dict[str, dict[tuple[str, str], TestResult]] = {test: {} for test in tests}
     notes = []
     if alternative == "observed" and {"s", "S"} & set(tests):
         notes.append(_ONE_SIDED)
+    if found == "binary" and "S" in tests:
+        notes.append(_ONE_CASE)
     for first, second in combinations(names, 2):
         for test in tests:
-            result = run[test](systems[first], systems[second])
+            result = run[test](decided[first], decided[second])
             results[test][first, second] = result
             results[test][second, first] = _mirrored(result)
-            notes += _power_note(test, first, second, result)
+            notes += _power_note(test, found, first, second, result)
     return Comparison(
         names,
         tests,
+        found,
+        alternative,
+        len(Y),
+        {name: float((decided[name] == Y).all(axis=1).mean()) for name in names},
         {name: float(f_measure(table, "micro")) for name, table in tables.items()},
         {name: float(f_measure(table, "macro")) for name, table in tables.items()},
         results,
@@ -154,11 +123,11 @@ def compare(
 
 
 def _runners(
-    Y: AnyArray, alternative: Alternative, n_resamples: int, rng: int | None
+    Y: BoolArray, kind: Kind, alternative: Alternative, exact_up_to: int | None, n_resamples: int, rng: int | None
 ) -> dict[str, Callable[[Any, Any], TestResult]]:
     return {
-        "s": lambda a, b: micro_sign_test(Y, a, b, alternative),
-        "S": lambda a, b: macro_sign_test(Y, a, b, alternative),
+        "s": lambda a, b: micro_sign_test(Y, a, b, alternative, exact_up_to, kind),
+        "S": lambda a, b: macro_sign_test(Y, a, b, alternative, exact_up_to, kind=kind),
         "mcnemar": lambda a, b: mcnemar_test(Y, a, b),
         "bootstrap_micro": lambda a, b: paired_bootstrap(Y, a, b, "micro_f1", n_resamples=n_resamples, rng=rng).test,
         "bootstrap_macro": lambda a, b: paired_bootstrap(Y, a, b, "macro_f1", n_resamples=n_resamples, rng=rng).test,
@@ -166,14 +135,24 @@ def _runners(
 
 
 def _mirrored(result: TestResult) -> TestResult:
-    return TestResult(-result.statistic, result.p_value, -result.effect, result.n, _MIRROR[result.symbol])
+    return TestResult(
+        -result.statistic,
+        result.p_value,
+        -result.difference,
+        -result.high,
+        -result.low,
+        result.n,
+        _MIRROR[result.symbol],
+    )
 
 
-def _power_note(test: str, first: str, second: str, result: TestResult) -> list[str]:
-    """A note when a test that rests on n differing pairs would miss a true 3-to-1 advantage more often than 1 in 5."""
-    if test not in ("s", "S", "mcnemar") or sign_test_power(result.n) >= 0.8:
+def _power_note(test: str, kind: Kind, first: str, second: str, result: TestResult) -> list[str]:
+    """A note when ~ rests on so few differing cases that a true 3-to-1 advantage is missed more often than 1 in 5."""
+    if result.symbol != "~" or test not in ("s", "S", "mcnemar") or (test == "S" and kind == "binary"):
         return []
-    unit = {"s": "decisions", "S": "labels", "mcnemar": "documents"}[test]
+    if sign_test_power(result.n) >= 0.8:
+        return []
+    unit = unit_of(test, kind)
     return [f"{first} and {second} differ on {result.n} {unit} only: ~ of {test} does not mean they are equally good"]
 
 

@@ -1,7 +1,8 @@
 """Is one system better than another, or was it luck? Sign tests and McNemar's test on paired decisions.
 
 Every test returns a ``TestResult`` whose ``symbol`` reads from the first system: ≫ and > better, ≪ and < worse, at
-P ≤ 0.01 and P ≤ 0.05, ~ neither.
+P ≤ 0.01 and P ≤ 0.05, ~ neither. A decision is counted once: where classes exclude each other a document is one
+decision, however many columns it has.
 """
 
 from __future__ import annotations
@@ -9,22 +10,32 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, chdtrc, ndtr
+from scipy.special import bdtr, chdtrc, ndtr
 
 from textbayes.core.errors import InputError
+from textbayes.core.labels import Kind
+from textbayes.core.types import BoolArray
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.contingency import check_pair, contingency
 from textbayes.evaluate.measures import ZeroDivision, f_measure
+from textbayes.evaluate.paired import paired_difference
 
 Alternative = Literal["observed", "two-sided"]
+KINDS: tuple[Kind, ...] = ("binary", "multiclass", "multilabel")
 
 
 class TestResult(NamedTuple):
-    """``statistic`` and ``effect`` are positive when the first system is better; ``n`` is what the test rests on."""
+    """A test of one system against another; ``statistic`` and ``difference`` are positive when the first is better.
+
+    ``low`` and ``high`` are the ends of the 95% interval of the difference; ``n`` is how many cases differ between the
+    systems, all that the test rests on.
+    """
 
     statistic: float
     p_value: float
-    effect: float
+    difference: float
+    low: float
+    high: float
     n: int
     symbol: str
 
@@ -32,57 +43,72 @@ class TestResult(NamedTuple):
 TestResult.__test__ = False  # type: ignore[attr-defined]  # not a test class, whatever pytest thinks of the name
 
 
-def significance_symbol(p_value: float, effect: float) -> str:
-    """≫ > ~ < ≪ for P ≤ 0.01, P ≤ 0.05 or neither, by the sign of the effect (Yang & Liu 1999).
+def significance_symbol(p_value: float, difference: float) -> str:
+    """≫ > ~ < ≪ for P ≤ 0.01, P ≤ 0.05 or neither, by the sign of the difference (Yang & Liu 1999).
 
     >>> significance_symbol(0.003, 0.1), significance_symbol(0.03, -0.1), significance_symbol(0.3, 0.1)
     ('≫', '<', '~')
     """
-    if p_value > 0.05 or effect == 0:
+    if p_value > 0.05 or difference == 0:
         return "~"
     strong = p_value <= 0.01
-    return ("≫" if strong else ">") if effect > 0 else ("≪" if strong else "<")
+    return ("≫" if strong else ">") if difference > 0 else ("≪" if strong else "<")
 
 
-def sign_test(wins: int, losses: int, alternative: Alternative = "observed", exact_up_to: int = 12) -> TestResult:
-    """Are wins and losses equally likely? Exact binomial for n = wins + losses ≤ ``exact_up_to``, else normal.
+def sign_test(
+    wins: int, losses: int, alternative: Alternative = "observed", exact_up_to: int | None = None, ties: int = 0
+) -> TestResult:
+    """Are wins and losses equally likely? The exact binomial test, as ``scipy.stats.binomtest``.
 
-    As in Yang & Liu (1999), with k wins among n pairs that differ: P(K ≥ k) when k ≥ n/2, P(K ≤ k) otherwise, for
-    K ~ Binomial(n, ½); beyond n = 12 Z = (k − n/2) / (√n / 2). This P is one-sided in the direction observed, so two
-    equally good systems are told apart at P ≤ 0.05 in up to one comparison of ten; ``alternative="two-sided"`` doubles
-    it (at most 1). Effect: (wins − losses) / n.
+    With k wins among n = wins + losses cases that differ: P(K ≥ k) when k ≥ n/2, P(K ≤ k) otherwise, for
+    K ~ Binomial(n, ½). This P is one-sided in the direction observed, as in Yang & Liu (1999), so two equally good
+    systems are told apart at P ≤ 0.05 in up to one comparison of ten; ``alternative="two-sided"`` doubles it (at most
+    1). Difference: (wins − losses) over all cases, ``ties`` included.
+
+    ``exact_up_to=12`` is the paper's own test, normal with Z = (k − n/2) / (√n / 2) beyond n = 12: it needs no table
+    of the binomial, but without a correction for continuity it finds differences a little too easily.
 
     >>> result = sign_test(10, 2)
     >>> round(result.p_value, 4), result.symbol
     (0.0193, '>')
     """
     check_choice("alternative", alternative, ("observed", "two-sided"))
-    if wins < 0 or losses < 0:
-        raise InputError(f"wins={wins} and losses={losses} must be counts, 0 or more")
+    if wins < 0 or losses < 0 or ties < 0:
+        raise InputError(f"wins={wins}, losses={losses} and ties={ties} must be counts, 0 or more")
     n = wins + losses
+    gap = paired_difference(0, wins, losses, ties)
     if n == 0:
-        return TestResult(0.0, 1.0, 0.0, 0, "~")
-    effect = (wins - losses) / n
+        return TestResult(0.0, 1.0, *gap, 0, "~")
     z = (wins - losses) / n**0.5
-    if n <= exact_up_to:
-        p = float(bdtrc(wins - 1, n, 0.5) if wins > 0 else 1.0) if wins >= losses else float(bdtr(wins, n, 0.5))
-    else:
-        p = float(ndtr(-abs(z)))
+    # By symmetry P(K ≥ k) = P(K ≤ n − k).
+    p = float(bdtr(min(wins, losses), n, 0.5) if exact_up_to is None or n <= exact_up_to else ndtr(-abs(z)))
     if alternative == "two-sided":
         p = min(1.0, 2 * p)
-    return TestResult(z, p, effect, n, significance_symbol(p, effect))
+    return TestResult(z, p, *gap, n, significance_symbol(p, gap.value))
 
 
 def micro_sign_test(
-    Y_true: Any, A: Any, B: Any, alternative: Alternative = "observed", exact_up_to: int = 12
+    Y_true: Any,
+    A: Any,
+    B: Any,
+    alternative: Alternative = "observed",
+    exact_up_to: int | None = None,
+    kind: Kind = "multilabel",
 ) -> TestResult:
-    """The s-test of Yang & Liu (1999): the sign test over all binary decisions of which one system alone is right.
+    """The s-test of Yang & Liu (1999): the sign test over the decisions of which one system alone is right.
 
-    It takes decisions for independent. Where labels hang together (in multi-class problems one error makes two wrong
-    decisions) it finds differences too easily; ``paired_bootstrap`` resamples whole documents instead.
+    ``kind="multilabel"``: every label of every document is a decision, as in the paper. Where classes exclude each
+    other ("binary", "multiclass") a document is one decision, right or wrong: its columns hang together, and two of
+    them would count one error twice. Difference: in the share of right decisions.
+
+    Decisions are taken for independent. Labels of one document often hang together in multi-label problems as well;
+    ``paired_bootstrap`` resamples whole documents instead.
     """
-    right_a, right_b = _right(Y_true, A, B)
-    return sign_test(int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum()), alternative, exact_up_to)
+    right_a, right_b = _right(Y_true, A, B, whole_documents=_exclusive(kind))
+    both, first, second, neither = _crossed(right_a, right_b)
+    result = sign_test(first, second, alternative, exact_up_to)
+    gap = paired_difference(both, first, second, neither)
+    return result._replace(difference=gap.value, low=gap.low, high=gap.high)
 
 
 def macro_sign_test(
@@ -90,12 +116,22 @@ def macro_sign_test(
     A: Any,
     B: Any,
     alternative: Alternative = "observed",
-    exact_up_to: int = 12,
+    exact_up_to: int | None = None,
     zero_division: ZeroDivision = 0,
+    kind: Kind = "multilabel",
 ) -> TestResult:
-    """The S-test of Yang & Liu (1999): the sign test over labels, a win being the higher F1; equal F1 is left out."""
+    """The S-test of Yang & Liu (1999): the sign test over labels, a win being the higher F1; equal F1 is a tie.
+
+    Two classes that exclude each other are one decision seen from two sides, hence one case, won by the higher mean F1
+    of both: ``kind="binary"`` has n ≤ 1 and can find no difference. Difference: labels won less labels lost, as a share
+    of all labels.
+    """
+    exclusive = _exclusive(kind)
     a, b = (f_measure(contingency(Y_true, system), zero_division=zero_division) for system in (A, B))
-    return sign_test(int((a > b).sum()), int((a < b).sum()), alternative, exact_up_to)
+    if exclusive and len(a) == 2:
+        a, b = a.mean(keepdims=True), b.mean(keepdims=True)
+    wins, losses = int((a > b).sum()), int((a < b).sum())
+    return sign_test(wins, losses, alternative, exact_up_to, len(a) - wins - losses)
 
 
 def mcnemar_test(
@@ -109,18 +145,16 @@ def mcnemar_test(
 
     A document is right when all its labels are. With b and c the numbers that only A or only B gets right: ``"exact"``
     is the binomial test 2 P(K ≤ min(b, c)); ``"mid-p"`` subtracts P(K = min(b, c)), less conservative yet rarely above
-    its level (Fagerland, Lydersen & Laake 2013); ``"chi2"`` compares (b − c)²/(b + c) with χ²₁. Effect: difference of
-    the shares right, (b − c) / N.
+    its level (Fagerland, Lydersen & Laake 2013); ``"chi2"`` compares (b − c)²/(b + c) with χ²₁. Difference: of the
+    shares right, (b − c) / N.
     """
     check_choice("unit", unit, ("document", "decision"))
     check_choice("method", method, ("exact", "mid-p", "chi2"))
-    right_a, right_b = _right(Y_true, A, B)
-    if unit == "document":
-        right_a, right_b = right_a.all(axis=1), right_b.all(axis=1)
-    b, c = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    both, b, c, neither = _crossed(*_right(Y_true, A, B, whole_documents=unit == "document"))
+    gap = paired_difference(both, b, c, neither)
     n = b + c
     if n == 0:
-        return TestResult(0.0, 1.0, 0.0, 0, "~")
+        return TestResult(0.0, 1.0, *gap, 0, "~")
     statistic = (b - c) / n**0.5
     fewer = min(b, c)
     tail = float(bdtr(fewer, n, 0.5))
@@ -131,11 +165,25 @@ def mcnemar_test(
     else:
         below = float(bdtr(fewer - 1, n, 0.5)) if fewer > 0 else 0.0
         p = min(1.0, tail + below)
-    effect = (b - c) / right_a.size
-    return TestResult(statistic, p, effect, n, significance_symbol(p, effect))
+    return TestResult(statistic, p, *gap, n, significance_symbol(p, gap.value))
 
 
-def _right(Y_true: Any, A: Any, B: Any) -> tuple[Any, Any]:
+def _exclusive(kind: Kind) -> bool:
+    check_choice("kind", kind, KINDS)
+    return kind != "multilabel"
+
+
+def _right(Y_true: Any, A: Any, B: Any, whole_documents: bool) -> tuple[BoolArray, BoolArray]:
+    """Which decisions, or documents with all of theirs, each system has right."""
     Y, first = check_pair(Y_true, A, ("Y_true", "A"))
     _, second = check_pair(Y_true, B, ("Y_true", "B"))
-    return np.equal(Y, first), np.equal(Y, second)
+    right_a, right_b = np.equal(Y, first), np.equal(Y, second)
+    if whole_documents:
+        return np.all(right_a, axis=1), np.all(right_b, axis=1)
+    return right_a, right_b
+
+
+def _crossed(a: BoolArray, b: BoolArray) -> tuple[int, int, int, int]:
+    """How many both, only the first, only the second and neither have right."""
+    both, first, second = int((a & b).sum()), int((a & ~b).sum()), int((b & ~a).sum())
+    return both, first, second, int(a.size) - both - first - second

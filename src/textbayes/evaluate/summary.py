@@ -1,4 +1,4 @@
-"""All measures of one evaluation as a plain dictionary, for reports and ``textbayes evaluate --json``."""
+"""All measures of one evaluation as a plain dictionary: the one place where training, commands and reports get them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import FloatArray
+from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.evaluate.calibration import brier_loss, calibration_error, check_forecast, log_loss
+from textbayes.evaluate.calibration import (
+    brier_loss,
+    calibration_error,
+    check_forecast,
+    class_log_losses,
+    log_loss,
+)
 from textbayes.evaluate.contingency import check_pair, contingency
 from textbayes.evaluate.measures import ZeroDivision, f_measure, precision, recall
 
@@ -30,18 +36,26 @@ def evaluate(
 
     Parameters
     ----------
-    Y_true, decisions : indicators (n_docs, n_labels); for "binary" one column, the positive class
+    Y_true, decisions : indicators (n_docs, n_labels); for "binary" both classes, or one column, the second class
     proba : probabilities of the same shape, or None when there are none (their measures are then left out)
-    label_names : one per column; by default "0", "1", …
+    label_names : one per label, of two classes both; by default "0", "1", …
     kind : "multilabel", "multiclass" or "binary"
     zero_division : what 0/0 counts as in precision, recall and F1, see ``textbayes.evaluate.measures``
 
     Returns
     -------
-    dict that ``json.dumps`` takes; undefined values are None. Single-label kinds have ``accuracy``, the share of
-    documents with the right class; multi-label has ``subset_accuracy`` instead, documents with all labels right.
-    ``log_loss``, ``brier`` and ``ece`` (10 bins of equal width) treat every label as a yes-or-no question and average
-    over all decisions.
+    dict that ``json.dumps`` takes; undefined values are None.
+
+    Where classes exclude each other ("binary", "multiclass") every class is a label, both of two: macro averages are
+    means over all classes, ``accuracy`` is the share of documents with the right class, and so are the micro averages
+    if every document has one class and is given one. ``log_loss`` is the mean over documents of −ln p(true class), that
+    of a class the mean over its documents (``log_loss_per`` is "text"). Documents of a class that is no column (a
+    row of zeros) count as errors and are left out of the log-loss.
+
+    Multi-label has ``subset_accuracy``, documents with all labels right, and ``log_loss`` is the mean over all
+    yes-or-no decisions, documents × labels (``log_loss_per`` is "decision").
+
+    ``brier`` and ``ece`` (10 bins of equal width) are means over yes-or-no decisions in all kinds.
 
     Examples
     --------
@@ -51,25 +65,33 @@ def evaluate(
     """
     check_choice("kind", kind, ("binary", "multiclass", "multilabel"))
     Y, decided = check_pair(Y_true, decisions, ("Y_true", "decisions"))
+    p = None if proba is None else check_forecast(Y, proba)[1]
+    if kind == "binary":
+        Y, decided, p = _both_classes(Y, decided, p)
     n_docs, n_labels = Y.shape
     names = [str(j) for j in range(n_labels)] if label_names is None else [str(name) for name in label_names]
     if len(names) != n_labels or len(set(names)) != n_labels:
         raise InputError(f"{n_labels} labels need as many different names; {len(names)} were given")
+    exclusive = kind != "multilabel"
     table = contingency(Y, decided)
     right = (decided == Y).all(axis=1)
+    if exclusive:
+        right &= Y.any(axis=1)
     result: dict[str, Any] = {"n_docs": n_docs, "n_labels": n_labels, "kind": kind}
     for name, function in (("precision", precision), ("recall", recall), ("f1", f_measure)):
         result[f"micro_{name}"] = _number(function(table, "micro", zero_division))
         result[f"macro_{name}"] = _number(function(table, "macro", zero_division))
-    result["subset_accuracy" if kind == "multilabel" else "accuracy"] = _number(right.mean()) if n_docs else None
+    result["accuracy" if exclusive else "subset_accuracy"] = _number(right.mean()) if n_docs else None
     columns: dict[str, FloatArray] = {
         "precision": precision(table, None, zero_division),
         "recall": recall(table, None, zero_division),
         "f1": f_measure(table, None, zero_division),
     }
-    if proba is not None:
-        Y, p = check_forecast(Y, proba)
-        for name, loss in (("log_loss", log_loss), ("brier", brier_loss), ("ece", calibration_error)):
+    if p is not None:
+        losses = class_log_losses(Y, p) if exclusive else (log_loss(Y, p), log_loss(Y, p, None))
+        result["log_loss"], columns["log_loss"] = _number(losses[0]), losses[1]
+        result["log_loss_per"] = "text" if exclusive else "decision"
+        for name, loss in (("brier", brier_loss), ("ece", calibration_error)):
             result[name] = _number(loss(Y, p, "micro"))
             columns[name] = loss(Y, p, None)
     counts = {"tp": table.tp, "fp": table.fp, "fn": table.fn, "tn": table.tn, "support": table.support}
@@ -79,6 +101,19 @@ def evaluate(
         for j, label in enumerate(names)
     }
     return result
+
+
+def _both_classes(
+    Y: BoolArray, decided: BoolArray, p: FloatArray | None
+) -> tuple[BoolArray, BoolArray, FloatArray | None]:
+    """Two columns, one of each class, whether one or both were given."""
+    if Y.shape[1] == 2:
+        return Y, decided, p
+    if Y.shape[1] != 1:
+        raise InputError(
+            f"{Y.shape[1]} columns were given where kind='binary' has two classes; pass both, or the second alone"
+        )
+    return np.hstack([~Y, Y]), np.hstack([~decided, decided]), None if p is None else np.hstack([1.0 - p, p])
 
 
 def _number(value: Any) -> float | None:

@@ -72,7 +72,7 @@ def collect_report(
     check_same_length(texts, "texts", names, "ids")
     assessment = model.assess(texts) if assessment is None else assessment
     proba, decisions = assessment
-    measures = evaluate(truth, proba, decisions, space.column_names, kind=space.kind)
+    measures = evaluate(truth, proba, decisions, space.class_names, kind=space.kind)
     forms = common_forms(texts[:_TEXTS_FOR_FORMS], model.vectorizer_)
     right = (truth == decisions).all(axis=1)
     confusion, mistakes = _confusion(truth, decisions, space)
@@ -130,7 +130,10 @@ def _thresholds(model: TextCategorizer) -> dict[str, float]:
     thresholds = getattr(model.rule_, "thresholds_", None)
     if thresholds is None:
         return {}
-    return {name: float(value) for name, value in zip(model.label_space_.column_names, thresholds, strict=True)}
+    space = model.label_space_
+    found = {name: float(value) for name, value in zip(space.column_names, thresholds, strict=True)}
+    # Of two classes the first is given where the second is not.
+    return {space.class_names[0]: 1.0 - found[space.class_names[1]], **found} if space.kind == "binary" else found
 
 
 def _confusion(truth: BoolArray, decisions: BoolArray, space: LabelSpace) -> tuple[Confusion | None, list[Mistake]]:

@@ -66,11 +66,14 @@ def _label_table(data: ReportData) -> Table:
 
 def _overall(data: ReportData) -> list[str]:
     m = data.measures
-    first = "all labels right" if data.kind == "multilabel" else "accuracy"
+    many = data.kind == "multilabel"
+    first = "all labels right" if many else "accuracy"
     return [
         f"{first} {data.right.share:.4f} (95% interval {data.right.low:.4f} to {data.right.high:.4f})",
-        f"micro F1 {figure(m['micro_f1'], 4)}, macro F1 {figure(m['macro_f1'], 4)}",
-        f"log-loss {figure(m['log_loss'], 4)}, calibration error {figure(m['ece'], 4)} (per yes-or-no decision)",
+        *([f"micro F1 {figure(m['micro_f1'], 4)}"] if many else []),
+        f"macro F1 {figure(m['macro_f1'], 4)}, mean over {m['n_labels']:,} {'labels' if many else 'classes'}",
+        f"log-loss {figure(m['log_loss'], 4)} per {m['log_loss_per']}, calibration error {figure(m['ece'], 4)} per "
+        "yes-or-no decision",
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from textbayes.core.errors import InputError
-from textbayes.core.labels import encode_labels
+from textbayes.core.labels import Kind, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_finite, check_same_length
@@ -35,9 +35,10 @@ _QUESTIONS = (
 class LinkComparison(NamedTuple):
     """One family of links against another on the same held-out documents; positive differences favour the first.
 
-    ``gain`` (n_labels,) is the log-loss per document that the first saves, ``p_value`` that of a paired t-test on the
-    documents, adjusted for the number of labels (Holm 1979). ``total_gain`` and ``total_p_value`` are of the sum over
-    labels. ``micro`` and ``macro`` are the sign tests of Yang & Liu (1999) on decisions at probability ½.
+    ``gain`` (n_labels,) is the log-loss per yes-or-no decision that the first saves, ``p_value`` that of a paired
+    t-test on the documents, adjusted for the number of labels (Holm 1979). ``total_gain`` and ``total_p_value`` are of
+    the sum over labels, per document. ``micro`` and ``macro`` are the sign tests of Yang & Liu (1999) on decisions at
+    probability ½, whole documents where classes exclude each other.
     """
 
     question: str
@@ -78,7 +79,11 @@ class LinkComparison(NamedTuple):
 
 
 class LinkReport(NamedTuple):
-    """Held-out log-loss and F1 (n_families, n_labels), the link and scale each family took, and the comparisons."""
+    """Held-out log-loss and F1 (n_families, n_labels), the link and scale each family took, and the comparisons.
+
+    Every label is a yes-or-no question of its own, and the log-loss is that of its decisions; of two classes that
+    exclude each other the second is the label.
+    """
 
     families: tuple[str, ...]
     labels: tuple[str, ...]
@@ -94,13 +99,17 @@ class LinkReport(NamedTuple):
 
     def to_text(self) -> str:
         """Tables of log-loss, F1 and the links chosen, and the verdicts."""
-        width = max(len(name) for name in ("log-loss", "macro F1", "all", *self.labels))
+        overall = "macro F1" if len(self.labels) > 1 else "F1"
+        width = max(len(name) for name in (overall, "all, per text", *self.labels))
         cell = max(9, *(len(name) for name in self.families))
-        lines = [" " * width + "".join(f"  {name:>{cell}}" for name in self.families), "log-loss".ljust(width)]
+        lines = [" " * width + "".join(f"  {name:>{cell}}" for name in self.families)]
+        lines.append("log-loss per yes-or-no decision")
         for j, label in enumerate(self.labels):
             lines.append(label.ljust(width) + "".join(f"  {value:>{cell}.5f}" for value in self.log_loss[:, j]))
-        lines.append("all".ljust(width) + "".join(f"  {value:>{cell}.5f}" for value in self.log_loss.sum(axis=1)))
-        lines.append("macro F1".ljust(width) + "".join(f"  {value:>{cell}.4f}" for value in self.f1.mean(axis=1)))
+        if len(self.labels) > 1:
+            totals = self.log_loss.sum(axis=1)
+            lines.append("all, per text".ljust(width) + "".join(f"  {value:>{cell}.5f}" for value in totals))
+        lines.append(overall.ljust(width) + "".join(f"  {value:>{cell}.4f}" for value in self.f1.mean(axis=1)))
         lines.append("")
         for j, label in enumerate(self.labels):
             lines.append(label.ljust(width) + "  " + "; ".join(links[j] for links in self.links))
@@ -176,7 +185,7 @@ def link_report(
     members = {name: best_of([fitted[_same(spec)] for spec in links]) for name, links in families.items()}
     truth = positive[seen]
     comparisons = tuple(
-        _compared(question, members, first, second, truth)
+        _compared(question, members, first, second, truth, space.kind)
         for question, first, second in _QUESTIONS
         if first in members and second in members
     )
@@ -201,7 +210,7 @@ def _same(spec: Any) -> Any:
 
 
 def _compared(
-    question: str, members: Mapping[str, CrossFitted], first: str, second: str, truth: BoolArray
+    question: str, members: Mapping[str, CrossFitted], first: str, second: str, truth: BoolArray, kind: Kind
 ) -> LinkComparison:
     saved = members[second].loss - members[first].loss
     decisions = members[first].yes, members[second].yes
@@ -213,8 +222,8 @@ def _compared(
         _holm(np.array([_paired_t(column) for column in saved.T])),
         float(saved.sum(axis=1).mean()),
         _paired_t(saved.sum(axis=1)),
-        micro_sign_test(truth, *decisions, alternative="two-sided"),
-        macro_sign_test(truth, *decisions, alternative="two-sided"),
+        micro_sign_test(truth, *decisions, alternative="two-sided", kind=kind),
+        macro_sign_test(truth, *decisions, alternative="two-sided", kind=kind),
     )
 
 

@@ -30,7 +30,7 @@ def test_agrees_with_a_plain_bootstrap(systems, measure):
     draws = rng.integers(80, size=(400, 80))
     plain = np.array([score(rows, A) - score(rows, B) for rows in draws])
     difference = result.first - result.second
-    assert result.test.effect == pytest.approx(difference)
+    assert result.test.difference == pytest.approx(difference)
     assert result.low == pytest.approx(np.quantile(plain, 0.025), abs=0.02)
     assert result.high == pytest.approx(np.quantile(plain, 0.975), abs=0.02)
     p = (np.abs(plain - difference) >= abs(difference)).mean()
@@ -42,7 +42,7 @@ def test_error_rate_counts_against_the_worse_system(systems):
     Y, A, B = systems
     result = paired_bootstrap(Y, A, B, "error_rate", n_resamples=200)
     assert result.first == pytest.approx(accuracy_score(Y.ravel(), A.ravel()) - 1)
-    assert result.test.effect > 0
+    assert result.test.difference > 0
 
 
 def test_any_function_of_the_table_will_do(systems):
@@ -54,7 +54,7 @@ def test_any_function_of_the_table_will_do(systems):
 def test_equal_systems_do_not_differ_and_seeds_repeat(systems):
     Y, A, B = systems
     same = paired_bootstrap(Y, A, A, n_resamples=100)
-    assert same.test == (0.0, 1.0, 0.0, 0, "~")
+    assert same.test == (0.0, 1.0, 0.0, 0.0, 0.0, 0, "~")
     first, again = (paired_bootstrap(Y, A, B, n_resamples=700, rng=3) for _ in range(2))
     assert first == again
     assert paired_bootstrap(Y, B, A, n_resamples=700, rng=3).test.p_value == first.test.p_value

@@ -8,37 +8,97 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from textbayes.core.errors import InputError
-from textbayes.evaluate import significance
+from textbayes.evaluate import paired_difference, significance
 
 
-@given(st.integers(0, 12), st.integers(0, 12))
-def test_exact_sign_test_is_the_binomial_test(wins, losses):
-    result = significance.sign_test(wins, losses, exact_up_to=24)
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_the_sign_test_is_the_binomial_test(wins, losses):
+    result = significance.sign_test(wins, losses, ties=7)
     n = wins + losses
     if n == 0:
         assert (result.p_value, result.symbol) == (1.0, "~")
         return
     side = "greater" if wins >= losses else "less"
     assert result.p_value == pytest.approx(stats.binomtest(wins, n, alternative=side).pvalue)
-    two = significance.sign_test(wins, losses, "two-sided", exact_up_to=24)
+    two = significance.sign_test(wins, losses, "two-sided")
     assert two.p_value == pytest.approx(stats.binomtest(wins, n).pvalue)
-    assert result.effect == pytest.approx((wins - losses) / n)
+    assert result.difference == pytest.approx((wins - losses) / (n + 7))
+    assert result.low <= result.difference <= result.high
+
+
+def _paired_right(kind, rng):
+    """Truth, two systems, and which of the decisions of ``kind`` each has right, counted by hand."""
+    if kind == "multilabel":
+        Y = rng.random((80, 6)) < 0.3
+        A, B = (Y ^ (rng.random(Y.shape) < rate) for rate in (0.05, 0.12))
+        return Y, A, B, (A == Y).ravel(), (B == Y).ravel()
+    k = {"binary": 2, "multiclass": 5}[kind]
+    truth = rng.integers(k, size=120)
+    a, b = (np.where(rng.random(120) < rate, (truth + rng.integers(1, k, size=120)) % k, truth) for rate in (0.1, 0.3))
+    eye = np.eye(k, dtype=bool)
+    return eye[truth], eye[a], eye[b], a == truth, b == truth
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_s_test_counts_each_decision_once_as_binomtest_does(kind, seed):
+    Y, A, B, right_a, right_b = _paired_right(kind, np.random.default_rng(seed))
+    wins, losses = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    for alternative in ("observed", "two-sided"):
+        result = significance.micro_sign_test(Y, A, B, alternative, kind=kind)
+        side = "two-sided" if alternative == "two-sided" else "greater" if wins >= losses else "less"
+        assert result.p_value == pytest.approx(stats.binomtest(wins, wins + losses, alternative=side).pvalue)
+        assert result.n == wins + losses
+        assert result.difference == pytest.approx(right_a.mean() - right_b.mean())
+
+
+def test_two_classes_are_one_case_of_the_macro_test():
+    # One text is all that differs: both columns see it, but it is one decision about two classes.
+    truth = np.array([0, 1] * 10)
+    worse = truth.copy()
+    worse[0] = 1
+    eye = np.eye(2, dtype=bool)
+    result = significance.macro_sign_test(eye[truth], eye[truth], eye[worse], "two-sided", kind="binary")
+    assert (result.n, result.p_value, result.symbol) == (1, 1.0, "~")
+
+
+@pytest.mark.parametrize(
+    ("cases", "low", "high"),
+    [
+        ((36, 12, 2, 0), 0.0569, 0.3404),  # Newcombe (1998), method 10
+        ((14, 5, 0, 22), 0.011, 0.226),  # Altman et al. (2000), Statistics with Confidence, table 6.2
+        ((1, 1, 7, 12), -0.507, -0.026),  # Fagerland, Lydersen & Laake (2014), airway data
+    ],
+)
+def test_newcombes_interval_as_published(cases, low, high):
+    result = paired_difference(*cases)
+    digits = 4 if cases[0] == 36 else 3
+    assert (round(result.low, digits), round(result.high, digits)) == (low, high)
+    assert result.value == pytest.approx((cases[1] - cases[2]) / sum(cases))
+
+
+@given(*[st.integers(0, 40)] * 4)
+def test_newcombes_interval_holds_the_difference_and_mirrors(both, first, second, neither):
+    result, back = paired_difference(both, first, second, neither), paired_difference(both, second, first, neither)
+    assert -1.0 - 1e-12 <= result.low <= result.value <= result.high <= 1.0 + 1e-12
+    assert (back.low, back.high) == pytest.approx((-result.high, -result.low))
 
 
 def test_large_samples_use_the_normal_of_the_paper():
     # k = 20 of n = 30: Z = (20 − 15) / (½√30) = 1.8257, P = 0.03394 (one-sided).
-    result = significance.sign_test(20, 10)
+    result = significance.sign_test(20, 10, exact_up_to=12)
     assert result.statistic == pytest.approx(1.825742, abs=1e-6)
     assert result.p_value == pytest.approx(0.0339446, abs=1e-6)
     assert (result.symbol, result.n) == (">", 30)
-    mirrored = significance.sign_test(10, 20)
+    mirrored = significance.sign_test(10, 20, exact_up_to=12)
     assert (mirrored.p_value, mirrored.symbol) == (result.p_value, "<")
-    assert significance.sign_test(20, 10, "two-sided").symbol == "~"
+    assert significance.sign_test(20, 10, "two-sided", exact_up_to=12).symbol == "~"
 
 
 def test_the_change_from_exact_to_normal_is_at_twelve():
-    assert significance.sign_test(10, 2).p_value == pytest.approx(79 / 4096)  # Σ C(12, i) for i ≥ 10 is 79
-    assert significance.sign_test(10, 3).p_value == pytest.approx(stats.norm.sf(3.5 / (0.5 * 13**0.5)))
+    paper = {"exact_up_to": 12}
+    assert significance.sign_test(10, 2, **paper).p_value == pytest.approx(79 / 4096)  # Σ C(12, i) for i ≥ 10 is 79
+    assert significance.sign_test(10, 3, **paper).p_value == pytest.approx(stats.norm.sf(3.5 / (0.5 * 13**0.5)))
 
 
 @pytest.mark.parametrize(
@@ -67,9 +127,9 @@ def systems():
 def test_micro_counts_decisions_and_macro_counts_labels(systems):
     Y, A, B = systems
     wins, losses = int(((A == Y) & (B != Y)).sum()), int(((B == Y) & (A != Y)).sum())
-    assert significance.micro_sign_test(Y, A, B) == significance.sign_test(wins, losses)
+    assert significance.micro_sign_test(Y, A, B).p_value == significance.sign_test(wins, losses).p_value
     a, b = (f1_score(Y, D, average=None, zero_division=0) for D in (A, B))
-    expected = significance.sign_test(int((a > b).sum()), int((b > a).sum()))
+    expected = significance.sign_test(int((a > b).sum()), int((b > a).sum()), ties=int((a == b).sum()))
     assert significance.macro_sign_test(Y, A, B) == expected
     assert significance.micro_sign_test(Y, A, B).symbol == "≫"
     assert significance.micro_sign_test(Y, B, A).symbol == "≪"
@@ -85,7 +145,7 @@ def test_mcnemar_by_hand():
     assert exact.p_value == pytest.approx(16 / 128) == pytest.approx(stats.binomtest(1, 7).pvalue)
     assert significance.mcnemar_test(Y, A, B).p_value == pytest.approx(9 / 128)
     assert significance.mcnemar_test(Y, A, B, method="chi2").p_value == pytest.approx(stats.chi2.sf(25 / 7, 1))
-    assert (exact.effect, exact.n) == (pytest.approx(0.5), 7)
+    assert (exact.difference, exact.n) == (pytest.approx(0.5), 7)
     assert significance.mcnemar_test(Y, A, A).p_value == 1.0
 
 

@@ -40,7 +40,7 @@ def test_figures_are_those_of_the_decisions(case):
     decided = case.model.predict_labels(case.texts)
     right = sum(set(given) == set(_listed(label)) for given, label in zip(decided, case.labels, strict=True))
     assert data.right.share == right / len(case.texts) < 1.0
-    assert set(data.measures["labels"]) == set(case.model.label_space_.column_names)
+    assert set(data.measures["labels"]) == set(case.model.label_space_.class_names)
     assert sum(b.n for b in data.reliability) == len(case.texts) * case.model.label_space_.n_columns
 
 

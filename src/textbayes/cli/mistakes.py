@@ -1,0 +1,106 @@
+"""The surest mistakes of a model on labelled texts, with the words behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textbayes.cli.assess import Assessed
+from textbayes.cli.output import console
+from textbayes.core.types import BoolArray, Document
+
+if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
+
+COLUMNS = ("id", "true", "given", "label", "mistake", "probability", "snippet", "words")
+_WORDS = 6
+_SNIPPET = 160  # characters
+
+
+class _Mistake(NamedTuple):
+    sureness: float
+    document: Document
+    given: tuple[str, ...]
+    label: str
+    probability: float
+    was_given: bool
+
+
+class Mistakes:
+    """The ``most`` documents whose worst decision was wrong with the greatest probability, kept while batches pass."""
+
+    def __init__(self, most: int, names: list[str], exclusive: bool) -> None:
+        self._most, self._names, self._exclusive = most, names, exclusive
+        self._kept: list[_Mistake] = []
+
+    def add(self, batch: Assessed, truth: BoolArray) -> None:
+        """Look at a batch; ``truth`` is the indicator of its documents."""
+        wrong = batch.decisions != truth
+        # How sure the model was of what is not so: of yes to a label it gave, of no to one it missed.
+        sureness = np.where(wrong, np.where(batch.decisions, batch.proba, 1.0 - batch.proba), -1.0)
+        if self._exclusive:  # the label given is the mistake; the true one was not given for its sake
+            given = wrong & batch.decisions
+            sureness = np.where(given | ~given.any(axis=1, keepdims=True), sureness, -1.0)
+        for i in np.flatnonzero(sureness.max(axis=1, initial=-1.0) >= 0.0):
+            j = int(sureness[i].argmax())
+            self._kept.append(
+                _Mistake(
+                    float(sureness[i, j]),
+                    batch.documents[i],
+                    tuple(self._names[k] for k in np.flatnonzero(batch.decisions[i])),
+                    self._names[j],
+                    float(batch.proba[i, j]),
+                    bool(batch.decisions[i, j]),
+                )
+            )
+        self._kept.sort(key=lambda mistake: -mistake.sureness)  # stable: of equal ones the first met
+        del self._kept[self._most :]
+
+    def rows(self, model: TextCategorizer) -> list[dict[str, Any]]:
+        """One object per mistake: what was true, what was given, the label in question, and the words behind it."""
+        return [
+            {
+                "id": one.document.id,
+                "true": list(one.document.labels),
+                "given": list(one.given),
+                "label": one.label,
+                "mistake": "given" if one.was_given else "missed",
+                "probability": one.probability,
+                "snippet": snippet(one.document.text),
+                "words": _words(model, one),
+            }
+            for one in self._kept
+        ]
+
+
+def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same for CSV, whose cells hold no objects."""
+    return [row | {"words": [f"{part['word']} {part['log_odds']:+.4f}" for part in row["words"]]} for row in rows]
+
+
+def snippet(text: str, longest: int = _SNIPPET) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(text[: 8 * longest].split())
+    return line if len(line) <= longest and len(text) <= 8 * longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
+    """The mistakes for people to read."""
+    screen = console()
+    screen.print(f"\nThe surest {len(rows):,} of {n_wrong:,} texts with a wrong decision", style="bold")
+    for row in rows:
+        true, given = (" + ".join(row[name]) or "(none)" for name in ("true", "given"))
+        what = f"{row['label']} {row['mistake']} at probability {row['probability']:.3f}"
+        screen.print(f"\n{row['id']}: {true} → {given} ({what})", style="bold", soft_wrap=True)
+        screen.print(f"  {row['snippet']}", soft_wrap=True)
+        words = ", ".join(f"{part['word']} {part['log_odds']:+.2f}" for part in row["words"])
+        screen.print(f"  words: {words or 'none; the decision rests on how frequent the label is'}", soft_wrap=True)
+
+
+def _words(model: TextCategorizer, one: _Mistake) -> list[dict[str, Any]]:
+    """The words that spoke for the mistake, the strongest first."""
+    (told,) = model.explain(one.document.text, [one.label])
+    sign = 1.0 if one.was_given else -1.0
+    spoke = [part for part in told.contributions if sign * part.log_odds > 0.0][:_WORDS]
+    return [{"word": part.word, "log_odds": part.log_odds} for part in spoke]

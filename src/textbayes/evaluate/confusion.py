@@ -1,0 +1,52 @@
+"""What is taken for what: how often each true label was given as which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+NOTHING = "(none)"  # no label where one was due, or none due where one was given
+SEVERAL = "(several)"
+
+
+class Confused(NamedTuple):
+    """``n`` documents of label ``true`` were given label ``given``."""
+
+    true: str
+    given: str
+    n: int
+
+
+def confusion(
+    true: Iterable[Sequence[str]], given: Iterable[Sequence[str]], multilabel: bool = False
+) -> list[Confused]:
+    """Pairs of true and given labels that occur, by the labels of each document.
+
+    Where classes exclude each other this is the confusion table, right pairs included, in the order of the labels; a
+    document that was given none or several is under "(none)" or "(several)".
+
+    For multi-label documents these are the mistakes, the most frequent first: each label that was missed with each that
+    was wrongly given to the same document, or with "(none)" where nothing was, and the other way round.
+
+    >>> for pair in confusion([["corn"], ["corn"], ["rain"]], [["corn"], ["rain"], ["rain"]]):
+    ...     print(*pair)
+    corn corn 1
+    corn rain 1
+    rain rain 1
+    """
+    pairs = zip(true, given, strict=True)
+    if not multilabel:
+        found = Counter((_one(due), _one(got)) for due, got in pairs)
+        return [Confused(*pair, n) for pair, n in sorted(found.items())]
+    found = Counter()
+    for due, got in pairs:
+        missed, extra = sorted(set(due) - set(got)), sorted(set(got) - set(due))
+        if missed or extra:
+            found.update(product(missed or [NOTHING], extra or [NOTHING]))
+    return [Confused(*pair, n) for pair, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def _one(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else SEVERAL if labels else NOTHING
