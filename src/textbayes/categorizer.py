@@ -21,10 +21,11 @@ from textbayes.categorizer_training import Training, check_members_can_refit
 from textbayes.categorizer_words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.labels import encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule
+from textbayes.decide.folds import group_codes
 from textbayes.draws_mixture import pooled_draws
 from textbayes.evaluate import evaluate
 from textbayes.intervals import mixture_standard_errors, pooled_standard_errors
@@ -187,11 +188,15 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         progress: Progress | None = None,
         sampling: SamplingWatch | None = None,
         sample_weight: Any = None,
+        groups: Any = None,
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
 
         A text counts ``sample_weight`` times for the classifiers and the pool; the decision rule and the held-out
         figures count it once, or not at all where its weight is 0.
+
+        ``groups``, one value per text, keeps texts of one group (an author, a thread, a patient) in one fold of the
+        cross-validation, so that figures and thresholds are of texts of other groups than those learnt from.
 
         ``sampling`` is told how it goes where members sample, and may resume what was interrupted, see
         ``textbayes.draws_file.RunFolder``.
@@ -201,7 +206,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         indicator, space = encode_labels(labels)
         check_same_length(texts, "texts", indicator, "labels")
         rule = rule_for(self.rule, space)
-        texts, indicator, weight = weighed(texts, indicator, space, sample_weight, self.class_weight)
+        grouped = None if groups is None else group_codes(groups, len(texts))
+        texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or _silent
         report("reading words", 0, 1)
         self.vectorizer_ = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
@@ -212,7 +218,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
         watch = sampling or SamplingWatch()
-        training = Training(self, counts, indicator, space, report, watch, weight)
+        training = Training(self, counts, indicator, space, report, watch, weight, grouped)
         members = training.members()
         if sampling is not None:
             watch.begin(space.column_names, training.mark(members, table))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight
 from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.text.batches import check_texts
 
 
@@ -25,19 +25,24 @@ def as_texts(texts: Iterable[str]) -> list[str]:
 
 
 def weighed(
-    texts: list[str], indicator: BoolArray, space: LabelSpace, sample_weight: Any, class_weight: Any
-) -> tuple[list[str], BoolArray, FloatArray | None]:
-    """Texts, labels and weights without those of weight 0, which are as if they were not there."""
+    texts: list[str],
+    indicator: BoolArray,
+    space: LabelSpace,
+    sample_weight: Any,
+    class_weight: Any,
+    groups: IntArray | None = None,
+) -> tuple[list[str], BoolArray, FloatArray | None, IntArray | None]:
+    """Texts, labels, weights and groups without those of weight 0, which are as if they were not there."""
     own = None
     if sample_weight is not None:
         own = _check_sample_weight(sample_weight, indicator, ensure_non_negative=True)
     weight = document_weights(class_weight, indicator, space, own)
     if weight is None:
-        return texts, indicator, None
+        return texts, indicator, None, groups
     kept = np.flatnonzero(weight)
     if not len(kept) or (indicator.shape[1] == 1 and len(np.unique(indicator[kept, 0])) < 2):
         raise InputError("the weights leave texts of fewer than two classes; give texts of two at least a weight")
-    return [texts[i] for i in kept], indicator[kept], weight[kept]
+    return [texts[i] for i in kept], indicator[kept], weight[kept], None if groups is None else groups[kept]
 
 
 def _shortened(value: Any) -> str:

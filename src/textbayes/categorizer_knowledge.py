@@ -174,12 +174,14 @@ def weigh_knowledge(
     n_folds: int,
     random_state: int,
     sample_weight: FloatArray | None = None,
+    groups: Any = None,
 ) -> Knowledge:
     """How far to follow the table: as told, or by cross-validation label by label."""
     if isinstance(prior_weight, str):
         chosen = choose_weight(
-            member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight
-        )
+            member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
+            groups=groups,
+        )  # fmt: skip
         return Knowledge(matched, chosen.weight, chosen)
     return Knowledge(matched, np.full(matched.n_labels, float(prior_weight)))
 

@@ -16,7 +16,7 @@ from textbayes.categorizer_knowledge import Knowledge, match_knowledge, weigh_kn
 from textbayes.categorizer_sampling import SamplingWatch, at_mode, fit_member
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.decide import stratified_folds
 from textbayes.inference import make_inference
 from textbayes.inference.base import judges_of
@@ -54,10 +54,13 @@ class Training:
         report: Report,
         watch: SamplingWatch,
         weight: FloatArray | None = None,
+        groups: IntArray | None = None,
     ) -> None:
         self._settings, self._counts, self._indicator, self._space = settings, counts, indicator, space
-        self._report, self._watch, self._weight = report, watch, weight
-        self._n_folds = min(settings.cv, len(indicator))
+        self._report, self._watch, self._weight, self._groups = report, watch, weight, groups
+        n_folds = min(settings.cv, len(indicator))
+        self._fold = stratified_folds(indicator, n_folds, settings.random_state, groups)
+        self._n_folds = int(self._fold.max()) + 1  # fewer than asked for where groups are few
 
     def members(self) -> list[BayesLinearClassifier]:
         """The members; those that look for their scale have found it, once, on all texts."""
@@ -68,6 +71,8 @@ class Training:
         found = []
         for number, member in enumerate(members):
             self._report("looking for scales", number, len(members))
+            if self._groups is not None and isinstance(member, BayesLinearClassifierCV):
+                member.set_params(cv=self._fold)
             # A search is many fits: those of a member that samples are made at the mode.
             searched = settled(at_mode(member), X, sparse.csr_matrix(self._indicator), self._weight)
             found.append(searched.set_params(inference=member.inference))
@@ -89,7 +94,8 @@ class Training:
     def mark(self, members: list[BayesLinearClassifier], table: WordPriors | None) -> str:
         """A digest of the words, labels and settings that decide what members say, to know an interrupted run again."""
         digest = hashlib.sha256()
-        for array in (self._counts.data, self._counts.indices, self._counts.indptr, self._indicator):
+        grouped = [] if self._groups is None else [self._groups]
+        for array in (self._counts.data, self._counts.indices, self._counts.indptr, self._indicator, *grouped):
             digest.update(np.ascontiguousarray(array).tobytes())
         told = [getattr(self._settings, name) for name in _DECIDING]
         told += [make_weighting(self._settings.weighting).get_params(), None if table is None else table.to_csv()]
@@ -119,7 +125,7 @@ class Training:
         X = make_weighting(settings.weighting).fit_transform(self._counts)
         known = weigh_knowledge(
             matched, settings.prior_weight, at_mode(member), X, self._indicator, self._n_folds, settings.random_state,
-            self._weight,
+            self._weight, self._groups,
         )  # fmt: skip
         self._report("weighing what is known", 1, 1)
         return known
@@ -133,8 +139,7 @@ class Training:
         (n_docs, n_columns) is False where the other folds held no text of a label: its score there means nothing, and a
         threshold that tried to include it would accept everything.
         """
-        indicator = self._indicator
-        fold = stratified_folds(indicator, self._n_folds, self._settings.random_state)
+        indicator, fold = self._indicator, self._fold
         said = np.empty((len(members), *indicator.shape))
         learnable = np.empty(indicator.shape, dtype=np.bool_)
         for k in range(self._n_folds):

@@ -77,6 +77,44 @@ def test_cross_validation_alone_needs_and_writes_no_file(run, lines, write, docu
     assert "name it with -o, or pass --cv-only" in run("train", path, code=2).stderr
 
 
+@pytest.fixture
+def authors(tmp_path):
+    """A CSV in which an author writes about one topic only, and is known by a word that nobody else uses."""
+    rows = ["author,text,label"]
+    for i in range(12):
+        label, name = ("grain", "money")[i % 2], "abcdefghijkl"[i] * 4
+        rows += [f"{name},{name} wrote text {word},{label}" for word in ("one", "two", "three", "four", "five")]
+    path = tmp_path / "authors.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_groups_do_not_leak_into_the_figures(run, lines, authors):
+    (leaky,) = lines("train", authors, "--cv-only")
+    assert leaky["held_out"]["accuracy"] == 1.0  # the author's name gives the label away
+    (grouped,) = lines("train", authors, "--cv-only", "--group-field", "author")
+    assert grouped["held_out"]["accuracy"] < 0.8  # nothing is known of an author who is not in the other folds
+    assert (
+        "12 groups by 'author', the largest of 5 texts"
+        in run("train", authors, "--cv-only", "--group-field", "author").stderr
+    )
+
+
+def test_groups_that_are_not_there(run, authors, write, documents, tmp_path):
+    failed = run("train", authors, "--cv-only", "--group-field", "writer", code=1)
+    assert "there is no field 'writer'; the fields are 'author', 'text', 'label'" in failed.stderr
+    rows = [doc | {"who": "" if i == 3 else doc["id"]} for i, doc in enumerate(documents)]
+    failed = run("train", write(rows), "--cv-only", "--group-field", "who", code=1)
+    assert "document 'grain-3' of " in failed.stderr
+    assert "has nothing in the field 'who'" in failed.stderr
+    assert "a corpus has none" in run("train", "--corpus", "bbc", "--cv-only", "--group-field", "x", code=2).stderr
+    folder = tmp_path / "texts"
+    (folder / "a").mkdir(parents=True)
+    (folder / "a" / "1.txt").write_text("corn", encoding="utf-8")
+    failed = run("train", folder, "--cv-only", "--group-field", "who", code=1)
+    assert "--group-field" in failed.stderr
+
+
 def test_says_which_kind_of_labels_it_found(run, write, documents, many_labels, tmp_path):
     single = run("train", write(documents), "-o", tmp_path / "m.tb")
     assert "single-label: every document has exactly one label" in single.stderr

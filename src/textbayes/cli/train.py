@@ -11,6 +11,7 @@ import click
 from textbayes.cli.advice import advice_table
 from textbayes.cli.figures import LABEL_COLUMNS, headline, label_table
 from textbayes.cli.files import check_output
+from textbayes.cli.groups import groups_of, with_group_field
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
@@ -53,6 +54,12 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @sampling_options
 @click.option("--rule", cls=NameOption, type=RuleSpec(), default="auto", help="How probabilities become decisions.")
 @click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="For held-out decisions.")
+@click.option(  # the name is the reader's, so that its messages are put in words of this option
+    "--group-field",
+    "keep_fields",
+    metavar="FIELD",
+    help="Texts that are equal in this field are in one fold: no leaks.",
+)
 @text_options
 @click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="Threads over labels; all cores if not given.")
 @click.option(
@@ -66,6 +73,7 @@ def train(
     target: str | None,
     cv_only: bool,
     per_label: bool,
+    keep_fields: str | None,
     labelling: Labelling,
     choices: ModelChoices,
     sampling: SamplingChoices,
@@ -86,6 +94,7 @@ def train(
     textbayes train reviews.csv --text-field review --label-field verdict -o model.tb
     textbayes train news/ -o model.tb            (a folder per label, a file per text)
     textbayes train --corpus bbc -o bbc.tb
+    textbayes train posts.csv --group-field author --cv-only
 
     A decision rule may have parameters after a colon: fixed:threshold=0.3, max_f1:fbr=0.3,fallback=never,
     unsure:low=0.3,high=0.7. With auto the likelier class is taken, or for many labels a threshold per label.
@@ -96,16 +105,17 @@ def train(
     path = _target(target, cv_only, inputs)
     sampling.check(choices.inference)
     model = _untrained(choices, sampling, text, **rest)
-    given = read_labelled(inputs, labelling)
+    given = read_labelled(with_group_field(inputs, keep_fields), labelling)
+    groups = groups_of(given.documents, keep_fields, inputs)
     from textbayes.store import save_model
 
     if choices.inference == "gibbs":
         from textbayes.cli.sampling_display import watching
 
-        folder = sampling.run_folder(given, _deciding(choices, text, rest))
+        folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
         try:
             with watching(folder) as watch:
-                model.fit(given.texts, given.labels, sampling=watch)
+                model.fit(given.texts, given.labels, sampling=watch, groups=groups)
         except KeyboardInterrupt:
             if folder is not None:
                 note(f"the run is kept in {folder.path}; the same command goes on with it")
@@ -117,7 +127,7 @@ def train(
             note(f"the run in {folder.path} is finished and was removed")
     else:
         with reporting() as progress:
-            model.fit(given.texts, given.labels, progress=progress)
+            model.fit(given.texts, given.labels, progress=progress, groups=groups)
         if path is not None:
             save_model(model, path)
     seconds = round(time.perf_counter() - started, 2)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import IntArray
+from textbayes.core.types import BoolArray, IntArray
 from textbayes.core.validation import check_indicator
 
 
-def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None = 0) -> IntArray:
+def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None = 0, groups: Any = None) -> IntArray:
     """The fold (0 … n_folds − 1) of each document, positives of each label spread as evenly as can be.
 
     Each document goes with its rarest label. Labels are taken from the rarest to the commonest; each of their
@@ -21,17 +22,20 @@ def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None
     iterative stratification (Sechidis, Tsoumakas & Vlahavas 2011) with the order of labels fixed in advance:
     O(n_docs · n_folds).
 
+    With ``groups``, one value per document, documents of a group share a fold, so that nothing learnt of a group is
+    tried on it; see :func:`grouped_folds`.
+
     >>> stratified_folds([[1, 0], [1, 0], [0, 1], [0, 1]], 2, rng=0).tolist()
     [1, 0, 1, 0]
     """
     Y = check_indicator(Y)
+    if groups is not None:
+        return grouped_folds(Y, groups, n_folds, rng)
     n_docs, n_labels = Y.shape
     if not 2 <= n_folds <= n_docs:
         raise InputError(f"n_folds={n_folds} with {n_docs} documents; choose between 2 and the number of documents")
     generator = np.random.default_rng(rng)
-    n_positive = Y.sum(axis=0)
-    rarity = np.where(Y, n_positive, n_docs + 1)
-    key = np.where(Y.any(axis=1), rarity.argmin(axis=1), n_labels) if n_labels else np.zeros(n_docs, dtype=np.int64)
+    n_positive, key = Y.sum(axis=0), _rarest_label(Y)
     shuffled = generator.permutation(n_docs)
     luck = generator.permutation(n_folds).tolist()
     fold = np.full(n_docs, -1, dtype=np.int64)
@@ -48,3 +52,54 @@ def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None
             carried[chosen] += label < n_labels
             sizes[chosen] += 1
     return fold
+
+
+def grouped_folds(Y: Any, groups: Any, n_folds: int, rng: int | np.random.Generator | None = 0) -> IntArray:
+    """The fold of each document such that those of one group share it, labels spread as evenly as groups allow.
+
+    By scikit-learn's ``StratifiedGroupKFold``, each document counting as one of its rarest label. Of fewer groups than
+    ``n_folds`` each is a fold of its own.
+
+    >>> fold = grouped_folds([[1], [0], [1], [0]], ["ann", "ann", "bob", "bob"], 2)
+    >>> bool(fold[0] == fold[1] != fold[2] == fold[3])
+    True
+    """
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    Y = check_indicator(Y)
+    code = group_codes(groups, len(Y))
+    n_groups = int(code.max()) + 1
+    if n_folds < 2:
+        raise InputError(f"n_folds={n_folds} is not usable; pass 2 folds or more")
+    if n_groups < 2:
+        raise InputError("all documents are of one group; folds need two groups or more")
+    n_folds = min(n_folds, n_groups)
+    target = _rarest_label(Y)
+    if np.bincount(target).max() < n_folds:  # too few of every label to spread
+        target = np.zeros_like(target)
+    seed = int(np.random.default_rng(rng).integers(2**32))
+    folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    fold = np.empty(len(Y), dtype=np.int64)
+    with warnings.catch_warnings():  # that a label has fewer documents than there are folds is usual here
+        warnings.filterwarnings("ignore", message="The least populated class in y")
+        for number, (_, test) in enumerate(folds.split(code, target, code)):
+            fold[test] = number
+    return np.unique(fold, return_inverse=True)[1].astype(np.int64)  # a fold may have got no group
+
+
+def group_codes(groups: Any, n_docs: int) -> IntArray:
+    """Groups as numbers from 0 on, one per document."""
+    values = list(groups)
+    if len(values) != n_docs:
+        raise InputError(f"{len(values)} groups were given for {n_docs} documents; pass one for each")
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _rarest_label(Y: BoolArray) -> IntArray:
+    """The rarest label of each document; the number of labels for a document without any."""
+    n_docs, n_labels = Y.shape
+    if not n_labels:
+        return np.zeros(n_docs, dtype=np.int64)
+    rarity = np.where(Y, Y.sum(axis=0), n_docs + 1)
+    return np.where(Y.any(axis=1), rarity.argmin(axis=1), n_labels).astype(np.int64)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.decide import stratified_folds
 from textbayes.knowledge.apply import informed
@@ -60,6 +60,7 @@ def choose_weight(
     random_state: int = 0,
     strength: Strength = DEFAULT_STRENGTH,
     sample_weight: FloatArray | None = None,
+    groups: Any = None,
 ) -> WeightChoice:
     """Weigh the knowledge of each label by cross-validation.
 
@@ -77,6 +78,8 @@ def choose_weight(
     strength : Strength
     sample_weight : array (n_docs,) or None
         How much each document counts when it is learnt from; held-out documents count alike.
+    groups : one value per document, optional
+        Documents of one group share a fold.
 
     Notes
     -----
@@ -91,9 +94,8 @@ def choose_weight(
             f"X and Y have {X.shape[1]} words and {Y.shape[1]} labels; the table was matched to {matched.n_features} "
             f"and {matched.n_labels}"
         )
-    losses = _held_out_losses(
-        classifier, X, Y, matched, weights, min(n_folds, len(Y)), random_state, strength, sample_weight
-    )
+    fold = stratified_folds(Y, min(n_folds, len(Y)), random_state, groups)
+    losses = _held_out_losses(classifier, X, Y, matched, weights, fold, strength, sample_weight)
     loss, change, error = _changes(losses)
     advised = np.zeros(Y.shape[1], dtype=np.bool_)
     advised[matched.label] = True
@@ -127,8 +129,7 @@ def _held_out_losses(
     Y: BoolArray,
     matched: MatchedPriors,
     weights: FloatArray,
-    n_folds: int,
-    random_state: int,
+    fold: IntArray,
     strength: Strength,
     sample_weight: FloatArray | None,
 ) -> FloatArray:
@@ -136,9 +137,9 @@ def _held_out_losses(
 
     NaN where the other folds hold no document of a label, or none without it: nothing was learnt there.
     """
-    link, fold = make_link(classifier.link), stratified_folds(Y, n_folds, random_state)
+    link = make_link(classifier.link)
     losses = np.full((len(weights), *Y.shape), np.nan)
-    for k in range(n_folds):
+    for k in np.unique(fold):
         held_out = fold == k
         learnable = Y[~held_out].any(axis=0) & ~Y[~held_out].all(axis=0)
         y = np.where(Y[held_out], 1.0, -1.0)

@@ -55,6 +55,41 @@ def test_seed_decides():
     assert (stratified_folds(Y, 5, 1) != stratified_folds(Y, 5, 2)).any()
 
 
+@given(
+    hnp.arrays(bool, st.tuples(st.integers(4, 40), st.integers(1, 4))),
+    st.integers(2, 5),
+    st.integers(2, 12),
+    st.integers(0, 9),
+)
+def test_a_group_is_in_one_fold(Y, n_folds, n_groups, seed):
+    groups = np.random.default_rng(seed).integers(n_groups, size=len(Y))
+    if len(np.unique(groups)) < 2:
+        return
+    fold = stratified_folds(Y, n_folds, seed, groups)
+    for group in np.unique(groups):
+        assert len(np.unique(fold[groups == group])) == 1
+    assert 2 <= fold.max() + 1 <= n_folds
+    assert set(fold) == set(range(fold.max() + 1))
+    assert (fold == stratified_folds(Y, n_folds, seed, groups)).all()
+
+
+def test_labels_are_spread_as_far_as_groups_allow():
+    rng = np.random.default_rng(3)
+    groups = rng.integers(60, size=600)
+    Y = rng.integers(3, size=600)[:, None] == np.arange(3)
+    fold = stratified_folds(Y, 5, 0, groups)
+    share = np.array([Y[fold == f].mean(axis=0) for f in range(5)])
+    assert (np.abs(share - Y.mean(axis=0)) < 0.08).all()
+    assert np.bincount(fold).min() > 90
+
+
+def test_groups_that_cannot_be_folded_are_refused():
+    with pytest.raises(InputError, match="all documents are of one group"):
+        stratified_folds([[1], [0], [1]], 2, 0, ["a", "a", "a"])
+    with pytest.raises(InputError, match="2 groups were given for 3 documents"):
+        stratified_folds([[1], [0], [1]], 2, 0, ["a", "b"])
+
+
 @pytest.mark.parametrize("n_folds", [1, 4])
 def test_impossible_numbers_of_folds_are_refused(n_folds):
     with pytest.raises(InputError, match=f"n_folds={n_folds} with 3 documents"):

@@ -111,3 +111,18 @@ def test_what_cannot_be_used():
         choose_weight(MODEL, X[:5], Y, match_priors(TABLE, WORDS, LABELS))
     with pytest.raises(InputError, match="between 0 and 1"):
         _choose(TABLE, grid=[2.0])
+
+
+def test_groups_share_a_fold():
+    """The loss without the prior is that of models that have seen no document of the group."""
+    X, Y = _documents(0)
+    groups = np.arange(N_DOCS) // 10
+    fold = stratified_folds(Y, 5, 0, groups)
+    expected = np.zeros(Y.shape)
+    for k in np.unique(fold):
+        fitted = MODEL.fit(X[fold != k], sparse.csr_matrix(Y[fold != k]))
+        eta = fitted.linear_predictor(X[fold == k])
+        expected[fold == k] = np.logaddexp(0.0, np.where(Y[fold == k], -eta, eta))
+    choice = _choose(TABLE, groups=groups)
+    np.testing.assert_allclose(choice.loss[0], expected.mean(axis=0), rtol=1e-3)
+    assert np.abs(_choose(TABLE).loss[0] / choice.loss[0] - 1.0).max() > 1e-3
