@@ -141,3 +141,24 @@ def test_words_burstiness_on_the_command_line(lines, run, bursty, write, tmp_pat
     assert "<svg" in (tmp_path / "v.svg").read_text(encoding="utf-8")
     run("words", saved, "--plot", "variance", "--out", tmp_path / "w.svg", code=2)
     run("words", saved, "--burstiness", file, "--plot", "variance", code=2)
+
+
+def test_the_burstiest_words_are_not_looked_for_among_the_most_frequent(lines, run, write, tmp_path):
+    """Gold is the rarest word but one, and the burstiest; a comet that came once is no habit."""
+    texts = [
+        " ".join(
+            ["oil", "price", "and", "tin"] * 5 + ["gold"] * (12 if i % 10 == 0 else 0) + ["comet"] * (20 * (i == 1))
+        )
+        for i in range(60)
+    ]
+    model = TextCategorizer(vectorizer=TextVectorizer(), cv=2, rule="fixed").fit(texts, ["a", "b"] * 30)
+    file, saved = write([{"text": text} for text in texts]), tmp_path / "m.tb"
+    save_model(model, saved)
+    arguments = ("words", saved, "--burstiness", file, "--top", "1")
+    (row,) = lines(*arguments)
+    assert (row["word"], row["count"], row["documents"]) == ("gold", 72, 6)
+    (rare,) = lines(*arguments, "--min-texts", "1")
+    assert (rare["word"], rare["documents"]) == ("comet", 1)
+    assert "comet" not in {row["word"] for row in lines(*arguments[:-1], "20")}
+    failed = run(*arguments, "--min-texts", "61", code=1)
+    assert "no word of the model occurs in --min-texts 61 of the 60 texts" in failed.stderr

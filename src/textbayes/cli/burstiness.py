@@ -21,22 +21,30 @@ COLUMNS = (
 
 
 def show_burstiness(
-    categorizer: TextCategorizer, texts: list[str], top: int, output: Output, target: Path | None = None
+    categorizer: TextCategorizer,
+    texts: list[str],
+    top: int,
+    output: Output,
+    target: Path | None = None,
+    min_texts: int = 5,
 ) -> None:
-    """Write how the ``top`` most frequent words of a model are spread over texts, the burstiest first.
+    """Write the ``top`` burstiest words of a model in these texts, of those that ``min_texts`` texts have.
 
     ``target`` is a file for the drawing of observed against fitted variance (SVG).
     """
-    from textbayes.select import burstiness
+    from textbayes.select import burstiest, burstiness
 
     vectorizer = categorizer.vectorizer_
-    counts = vectorizer.transform(texts)
-    totals = np.asarray(counts.sum(axis=0)).ravel()
-    chosen = np.argsort(-totals, kind="stable")[:top]
-    chosen = chosen[totals[chosen] > 0]
-    if not chosen.size:
+    counts, lengths = vectorizer.transform(texts), vectorizer.document_lengths(texts)
+    if not counts.nnz:
         raise InputError("no word of the model occurs in the texts; give texts like those it was trained on")
-    found = burstiness(counts, vectorizer.document_lengths(texts), words=chosen)
+    chosen = burstiest(counts, lengths, top, min_texts)
+    if not chosen.size:
+        raise InputError(
+            f"no word of the model occurs in min_texts={min_texts} of the {len(texts):,} texts; give more texts or a "
+            "smaller number"
+        )
+    found = burstiness(counts, lengths, words=chosen)  # the tests cost milliseconds to a second a word
     words = [str(word) for word in vectorizer.get_feature_names_out()[chosen]]
     if target is not None:
         from textbayes.report.variance import variance_svg

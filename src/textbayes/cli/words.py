@@ -49,6 +49,14 @@ AUDIT_COLUMNS = (
     "--burstiness", "bursts", metavar="FILE", help="How evenly the words are spread over these texts, burstiest first."
 )
 @click.option(
+    "--min-texts",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="With --burstiness: words of fewer of the texts are left out.",
+)
+@click.option(
     "--plot",
     type=click.Choice(["forest", "trace", "rank", "variance"]),
     help="Draw the words of a sampled model; with --burstiness, observed against fitted variance.",
@@ -68,6 +76,7 @@ def words(
     audit: bool,
     intervals: bool,
     bursts: str | None,
+    min_texts: int,
     by: str,
     size: float,
     plot: str | None,
@@ -88,8 +97,9 @@ def words(
     the probability of its sign, and that of a weight larger than SIZE; --plot draws intervals (forest), the course of
     the chains (trace) or whether they agree (rank).
 
-    With --burstiness, which words come in bursts in given texts: how far their counts are from evenly spread ones
-    (Poisson), and whether a negative binomial fits them.
+    With --burstiness, the words of the model that come in bursts in given texts, by how much more their counts vary
+    than evenly spread ones (Poisson) would: the dispersion δ. Words of fewer than --min-texts of the texts are left
+    out, since one text can make any δ. Tests say how far counts are from Poisson, and whether a negative binomial fits.
 
     \b
     textbayes words model.tb --intervals --by sign
@@ -108,7 +118,7 @@ def words(
         from textbayes.data import open_documents
 
         texts = [document.text for document in open_documents([bursts])]
-        show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target))
+        show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target), min_texts)
         return
     if audit:
         _show_audit(categorizer, labels, top, output)

@@ -7,7 +7,7 @@ A score function takes (X, Y) and scores every word for every label at once; ``s
 
 from __future__ import annotations
 
-from textbayes.select.burstiness import burstiness
+from textbayes.select.burstiness import burstiest, burstiness
 from textbayes.select.delta2 import delta2_score, delta2_test
 from textbayes.select.exposures import takes_counts
 from textbayes.select.fdr import benjamini_hochberg, storey, storey_null_fraction
@@ -20,6 +20,7 @@ from textbayes.select.selectors import SelectWords
 __all__ = [
     "SelectWords",
     "benjamini_hochberg",
+    "burstiest",
     "burstiness",
     "delta2_score",
     "delta2_test",

@@ -104,6 +104,25 @@ def burstiness(
     )
 
 
+def burstiest(X: Matrix, lengths: Any = None, k: int | None = None, min_docs: int = 5) -> AnyArray:
+    """The columns of the k words of largest dispersion δ̂, largest first, among those that ``min_docs`` documents have.
+
+    δ̂ of a word of one or two documents is huge and says little: that a word occurs three times in one of a thousand
+    documents is one event, not a habit. Only dispersions are computed, in one reading of X.
+
+    >>> counts = np.array([[2, 9, 0], [1, 0, 0], [3, 0, 0], [2, 0, 0], [2, 0, 30], [1, 0, 0], [2, 8, 0], [3, 0, 0]])
+    >>> burstiest(counts, np.ones(8), min_docs=1).tolist(), burstiest(counts, np.ones(8), min_docs=2).tolist()
+    ([2, 1, 0], [1, 0])
+    """
+    if (k is not None and k < 1) or min_docs < 1:
+        raise InputError(f"k={k!r} and min_docs={min_docs!r} must be at least 1")
+    exposures = word_exposures(X, np.zeros((_n_rows(X), 1)), lengths)
+    dispersion = mosteller_wallace(exposures.inputs.X, exposures.lengths).dispersion
+    n_docs = np.bincount(exposures.inputs.X.indices, minlength=exposures.inputs.n_features)
+    order = np.argsort(-dispersion, kind="stable")
+    return order[n_docs[order] >= min_docs][:k]
+
+
 def _n_rows(X: Any) -> int:
     array = X if sparse.issparse(X) else np.asarray(X)
     return int(array.shape[0]) if array.ndim else 0
