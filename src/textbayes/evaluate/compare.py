@@ -78,8 +78,9 @@ def compare(
     good      1.0000    1.0000           2
     poor      0.6667    0.4000           0
     <BLANKLINE>
-    first  second  test  difference        95% interval     differ on      P
-    good   poor    s        +0.3333  +0.2114 to +0.4594  20 documents  2e-06  ≫
+         difference        95% interval     differ on      P
+    good against poor
+      s     +0.3333  +0.2114 to +0.4594  20 documents  2e-06  ≫
     <BLANKLINE>
     Positive differences favour the first. ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; the tests:
       s  sign test over documents (s-test), two-sided; difference: share of documents right
@@ -150,7 +151,7 @@ def _power_note(test: str, kind: Kind, first: str, second: str, result: TestResu
     """A note when ~ rests on so few differing cases that a true 3-to-1 advantage is missed more often than 1 in 5."""
     if result.symbol != "~" or test not in ("s", "S", "mcnemar") or (test == "S" and kind == "binary"):
         return []
-    if sign_test_power(result.n) >= 0.8:
+    if result.n == 0 or sign_test_power(result.n) >= 0.8:
         return []
     unit = unit_of(test, kind)
     return [f"{first} and {second} differ on {result.n} {unit} only: ~ of {test} does not mean they are equally good"]

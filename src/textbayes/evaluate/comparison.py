@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from textbayes.core.labels import Kind
@@ -89,17 +90,18 @@ class Comparison(NamedTuple):
         return _aligned(rows, left=(0,))
 
     def _pairs(self) -> list[str]:
-        rows = [["first", "second", "test", "difference", "95% interval", "differ on", "P", ""]]
-        for i, first in enumerate(self.systems):
-            for second in self.systems[i + 1 :]:
-                for test in self.tests:
-                    one = self.results[test][first, second]
-                    interval = f"{one.low:+.4f} to {one.high:+.4f}"
-                    n = f"{one.n:,} {unit_of(test, self.kind)}"
-                    rows.append(
-                        [first, second, test, f"{one.difference:+.4f}", interval, n, _p(one.p_value), one.symbol]
-                    )
-        return _aligned(rows, left=(0, 1, 2, 7))
+        """Under each pair a row for each test; names of systems, which may be long, do not widen the table."""
+        rows = [["", "difference", "95% interval", "differ on", "P", ""]]
+        pairs = list(combinations(self.systems, 2))
+        for pair in pairs:
+            for test in self.tests:
+                one = self.results[test][pair]
+                interval, n = f"{one.low:+.4f} to {one.high:+.4f}", f"{one.n:,} {unit_of(test, self.kind)}"
+                rows.append([f"  {test}", f"{one.difference:+.4f}", interval, n, _p(one.p_value), one.symbol])
+        head, *lines = _aligned(rows, left=(0, 5))
+        blocks = [lines[i * len(self.tests) : (i + 1) * len(self.tests)] for i in range(len(pairs))]
+        titled = [[f"{first} against {second}", *block] for (first, second), block in zip(pairs, blocks, strict=True)]
+        return [head, *chain.from_iterable(titled)]
 
     def _matrix(self) -> list[str]:
         """Symbols of all tests, the row against the column, as in table 3 of Chai et al. (2002)."""

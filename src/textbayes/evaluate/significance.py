@@ -18,7 +18,7 @@ from textbayes.core.types import BoolArray
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.contingency import check_pair, contingency
 from textbayes.evaluate.measures import ZeroDivision, f_measure
-from textbayes.evaluate.paired import paired_difference
+from textbayes.evaluate.paired import Difference, exact_interval, paired_difference
 
 Alternative = Literal["observed", "two-sided"]
 KINDS: tuple[Kind, ...] = ("binary", "multiclass", "multilabel")
@@ -63,7 +63,8 @@ def sign_test(
     With k wins among n = wins + losses cases that differ: P(K ≥ k) when k ≥ n/2, P(K ≤ k) otherwise, for
     K ~ Binomial(n, ½). This P is one-sided in the direction observed, as in Yang & Liu (1999), so two equally good
     systems are told apart at P ≤ 0.05 in up to one comparison of ten; ``alternative="two-sided"`` doubles it (at most
-    1). Difference: (wins − losses) over all cases, ``ties`` included.
+    1). Difference: (wins − losses) over all cases, ``ties`` included. Its interval is that of Clopper & Pearson (1934)
+    for the share of wins among the cases that differ: it excludes 0 where the two-sided P is below 0.05.
 
     ``exact_up_to=12`` is the paper's own test, normal with Z = (k − n/2) / (√n / 2) beyond n = 12: it needs no table
     of the binomial, but without a correction for continuity it finds differences a little too easily.
@@ -76,9 +77,9 @@ def sign_test(
     if wins < 0 or losses < 0 or ties < 0:
         raise InputError(f"wins={wins}, losses={losses} and ties={ties} must be counts, 0 or more")
     n = wins + losses
-    gap = paired_difference(0, wins, losses, ties)
     if n == 0:
-        return TestResult(0.0, 1.0, *gap, 0, "~")
+        return TestResult(0.0, 1.0, 0.0, -1.0, 1.0, 0, "~")
+    gap = _exact_difference(wins, losses, ties)
     z = (wins - losses) / n**0.5
     # By symmetry P(K ≥ k) = P(K ≤ n − k).
     p = float(bdtr(min(wins, losses), n, 0.5) if exact_up_to is None or n <= exact_up_to else ndtr(-abs(z)))
@@ -166,6 +167,13 @@ def mcnemar_test(
         below = float(bdtr(fewer - 1, n, 0.5)) if fewer > 0 else 0.0
         p = min(1.0, tail + below)
     return TestResult(statistic, p, *gap, n, significance_symbol(p, gap.value))
+
+
+def _exact_difference(wins: int, losses: int, ties: int) -> Difference:
+    """Wins less losses as a share of all cases, given which of them differ."""
+    n = wins + losses
+    low, high = ((2.0 * end - 1.0) * n / (n + ties) for end in exact_interval(wins, n))
+    return Difference((wins - losses) / (n + ties), low, high)
 
 
 def _exclusive(kind: Kind) -> bool:

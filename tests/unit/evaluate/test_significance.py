@@ -24,6 +24,9 @@ def test_the_sign_test_is_the_binomial_test(wins, losses):
     assert two.p_value == pytest.approx(stats.binomtest(wins, n).pvalue)
     assert result.difference == pytest.approx((wins - losses) / (n + 7))
     assert result.low <= result.difference <= result.high
+    share = stats.binomtest(wins, n).proportion_ci(method="exact")
+    assert (two.low, two.high) == pytest.approx((2 * share.low - 1, 2 * share.high - 1))
+    assert (two.p_value < 0.05) == (two.low > 0 or two.high < 0)
 
 
 def _paired_right(kind, rng):
