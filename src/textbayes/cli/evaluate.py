@@ -105,6 +105,8 @@ def evaluate(
             print_confusion(found, kind == "multilabel")
         if n_errors is not None:
             n_wrong = sum(set(due) != set(got) for due, got in zip(labels, given, strict=True))
+            if not (per_label or confused):
+                click.echo()  # a table ends with an empty line, the figures do not
             print_mistakes(errors, n_wrong)
     elif output.kind == "json":
         if confused:

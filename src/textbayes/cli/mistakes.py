@@ -88,7 +88,7 @@ def snippet(text: str, longest: int = _SNIPPET) -> str:
 def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
     """The mistakes for people to read."""
     screen = console()
-    screen.print(f"\nThe surest {len(rows):,} of {n_wrong:,} texts with a wrong decision", style="bold")
+    screen.print(f"The surest {len(rows):,} of {n_wrong:,} texts with a wrong decision", style="bold")
     for row in rows:
         true, given = (" + ".join(row[name]) or "(none)" for name in ("true", "given"))
         what = f"{row['label']} {row['mistake']} at probability {row['probability']:.3f}"
