@@ -80,7 +80,11 @@ def test_binary_junk(refused, tmp_path):
     (tmp_path / "junk.jsonl").write_bytes(bytes(range(256)) * 10)
     assert "junk.jsonl, line 1: NUL bytes: this is binary data, not text" in refused(tmp_path / "junk.jsonl")
     (tmp_path / "page.pdf").write_bytes(b"%PDF-1.7\n\x00\x01")
-    assert "page.pdf, line 1: this is a PDF document, not text" in refused(tmp_path / "page.pdf")
+    assert "page.pdf holds a document with a layout, not text: save it as plain text (.txt)" in (
+        refused(tmp_path / "page.pdf")
+    )
+    (tmp_path / "page").write_bytes(b"%PDF-1.7\n\x00\x01")
+    assert "page, line 1: this is a PDF document, not text" in refused(tmp_path / "page")
 
 
 def test_another_encoding_names_the_option(refused, tmp_path):
@@ -88,6 +92,44 @@ def test_another_encoding_names_the_option(refused, tmp_path):
     message = refused(tmp_path / "old.jsonl")
     assert "is not valid UTF-8: name the file's encoding, for example --encoding latin-1, or pass" in message
     assert "or pass --encoding-errors replace" in message
+
+
+def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):
+    (tmp_path / "notes.csv").write_bytes("text,label\nwheat — and corn,grain\n".encode("cp1252"))
+    message = refused(tmp_path / "notes.csv")
+    assert "notes.csv, line 2: byte 0x97 in column 7 is not valid UTF-8" in message
+    assert "for example --encoding cp1252 (Windows), or pass --errors replace" in message
+
+
+def test_references_are_refused_with_what_to_do(refused, tmp_path):
+    (tmp_path / "refs.ris").write_text("TY  - JOUR\nTI  - Wheat\nER  - \n")
+    message = refused(tmp_path / "refs.ris")
+    assert "refs.ris holds references for a reference manager, which are not read yet: export them as CSV" in message
+
+
+def test_a_workbook_is_read(run, tmp_path, documents):
+    openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
+    book = openpyxl.Workbook()
+    for row in (["id", "text", "label"], *([doc["id"], doc["text"], doc["labels"]] for doc in documents)):
+        book.active.append(row)
+    book.save(tmp_path / "texts.xlsx")
+    run("train", tmp_path / "texts.xlsx", "-o", tmp_path / "model.tb")
+    assert (tmp_path / "model.tb").exists()
+
+
+def test_a_bomb_names_the_option_that_lets_it_in(refused, tmp_path):
+    import gzip
+
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"text,label\n" + (b"c" * 100_000 + b",a\n") * 1_000))
+    message = refused(tmp_path / "bomb.csv.gz")
+    assert "bomb.csv.gz: unpacks to more than 67,108,864 bytes" in message
+    assert "set the reader option max_unpacked to more bytes" in message
+    small = refused(tmp_path / "bomb.csv.gz", "--reader-option", "max_unpacked=1000")
+    assert "unpacks to more than 1,000 bytes" in small
+
+
+def test_a_device_is_refused(refused):
+    assert refused("/dev/zero") == "/dev/zero is a device; give a file, a folder or a pipe with texts"
 
 
 def test_a_missing_file_and_field(refused, write, documents):

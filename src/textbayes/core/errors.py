@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from os import PathLike
 
+_LONGEST = 2_000  # characters of a cause
+
 
 class TextBayesError(Exception):
     """Base of every error raised on purpose by textbayes; the command line prints it as one sentence."""
@@ -31,6 +33,8 @@ class MalformedFileError(InputError):
 
     def __init__(self, path: str | PathLike[str], cause: str, line: int | None = None) -> None:
         where = f"{path}" if line is None else f"{path}, line {line}"
+        if len(cause) > _LONGEST:  # it quotes the file, which may hold anything
+            cause = f"{cause[: _LONGEST // 2]} … {cause[-_LONGEST // 2 :]}"
         super().__init__(f"{where}: {cause}")
         self.path, self.cause, self.line = path, cause, line
 

@@ -17,13 +17,20 @@ from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
 from textbayes.data.formats import FORMATS
 from textbayes.data.guess import flat_files, guess_format, guess_from_content
+from textbayes.data.limits import Limits, make_limits
 from textbayes.data.options import check_options
 from textbayes.data.records import Identifier
-from textbayes.data.streams import Source, open_input, source_label
+from textbayes.data.streams import Bounded, Source, open_input, path_of, source_label
 
 
 def open_documents(
-    source: Source | Iterable[Source], format: str | None = None, *, duplicates: str = "refuse", **options: Any
+    source: Source | Iterable[Source],
+    format: str | None = None,
+    *,
+    duplicates: str = "refuse",
+    max_unpacked: int | None = None,
+    max_record: int | None = None,
+    **options: Any,
 ) -> Iterator[Document]:
     """Documents of one source or several, one at a time; nothing is held in memory but the ids met.
 
@@ -37,6 +44,11 @@ def open_documents(
         what fits nothing is one document if a file, one document per line if a stream.
     duplicates : {"refuse", "keep"}
         An id met twice is refused with both lines; ``"keep"`` does not look, and needs no memory for it.
+    max_unpacked : int, optional
+        Bytes that one compressed file or archive may unpack to; by default 4 GiB, and beyond 64 MiB no more than 200
+        times its own size.
+    max_record : int, optional
+        Bytes of one document (a line, a row, a message, a file of a folder); 64 MiB by default.
     **options
         The format's own, such as ``text_field``, ``label_field``, ``keep_fields`` (columns that documents carry as
         ``fields``, or True for all of them), ``encoding`` and ``errors``.
@@ -47,6 +59,7 @@ def open_documents(
         With file, line, cause and what to do, on reaching the place.
     """
     check_choice("duplicates", duplicates, ("refuse", "keep"))
+    limits = make_limits(max_unpacked, max_record)
     single = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
     sources: list[Source] = list(_expand([source] if single else source, format))  # type: ignore[list-item, arg-type]
     if format is not None:
@@ -54,7 +67,7 @@ def open_documents(
     if not sources:
         raise InputError("no input was given; name a file, a folder, or '-' for standard input")
     ids = Identifier(keep_duplicates=duplicates == "keep", several=len(sources) > 1)
-    return _chain(sources, format, ids, options)
+    return _chain(sources, format, ids, limits, options)
 
 
 def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
@@ -65,19 +78,21 @@ def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
         path = Path(source)
         if not path.exists():
             raise InputError(f"there is no file or folder {path}; check the path")
-        whole = path.is_file() or (format is not None and FORMATS.get(format).takes_folders)
+        whole = not path.is_dir() or (format is not None and FORMATS.get(format).takes_folders)
         files = None if whole else flat_files(path)
         yield from [source] if files is None else files
 
 
-def _chain(sources: list[Source], format: str | None, ids: Identifier, options: dict[str, Any]) -> Iterator[Document]:
+def _chain(
+    sources: list[Source], format: str | None, ids: Identifier, limits: Limits, options: dict[str, Any]
+) -> Iterator[Document]:
     for source in sources:
-        label = source_label(source)
-        if isinstance(source, (str, os.PathLike)) and source != "-":
-            name = format or guess_format(Path(source))
-            yield from _documents(name, source, label, ids, options)
-        else:
-            with open_input(source) as stream:
+        label, path = source_label(source), path_of(source)
+        bounded = Bounded(source, limits)  # type: ignore[arg-type]  # not bounded before
+        if path is not None and (path.is_file() or path.is_dir()):
+            yield from _documents(format or guess_format(path, limits), bounded, label, ids, options)
+        else:  # opened once: what was looked at of a pipe is gone
+            with open_input(bounded) as stream:
                 name = format or guess_from_content(stream, otherwise="lines")
                 yield from _documents(name, stream, label, ids, options)
 

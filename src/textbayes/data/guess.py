@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.data.archives import is_archive, member_names
+from textbayes.core.errors import InputError
+from textbayes.data.archives import is_archive, member_names, regular_files
 from textbayes.data.formats import FORMATS
-from textbayes.data.streams import Input, open_input, peek_head
+from textbayes.data.limits import DEFAULT_LIMITS, Limits
+from textbayes.data.refusals import refuse_by_content, refuse_by_name
+from textbayes.data.streams import Bounded, Input, open_input, peek_head
 
 _COMPRESSIONS = (".gz", ".xz", ".bz2")
-_VECTORS = (".svm", ".svmlight", ".libsvm")
 
 
-def guess_format(path: Path) -> str:
+def guess_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """The name of the format of a file, folder or archive; plain text, one document, where nothing else fits.
 
     >>> guess_format(Path("mail.csv.gz"))
     'csv'
     """
     if path.is_dir() or is_archive(path):
-        return "reuters" if any(name.lower().endswith(".sgm") for name in member_names(path)) else "folder"
+        return "reuters" if any(name.lower().endswith(".sgm") for name in member_names(path, limits)) else "folder"
     name = path.name.lower()
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
-    if name.endswith(_VECTORS):
-        raise NotSupportedError(f"{path} holds vectors, not texts; read it with textbayes.data.read_svmlight")
+    refuse_by_name(name, path)
     by_name = [(suffix, format_name) for format_name in FORMATS.names() for suffix in FORMATS.get(format_name).suffixes]
     for suffix, format_name in by_name:
         if name.endswith(suffix):
             return format_name
-    with open_input(path) as stream:
+    with open_input(Bounded(path, limits)) as stream:
         return guess_from_content(stream, otherwise="text")
 
 
@@ -41,16 +41,20 @@ def guess_from_content(stream: Input, otherwise: str) -> str:
         sniff = FORMATS.get(name).sniff
         if sniff is not None and sniff(head):
             return name
+    refuse_by_content(head, stream.label)
     return otherwise
 
 
 def flat_files(folder: Path) -> list[Path] | None:
     """The files of a folder that has no folders in it, sorted; None for a folder that a format reads as a whole."""
-    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    if any(entry.is_dir() for entry in entries) or guess_format(folder) != "folder":
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    if any(entry.is_dir() for entry in entries):
         return None
-    if not entries:
+    files = list(regular_files(iter(entries)))
+    if any(file.name.lower().endswith(".sgm") for file in files):
+        return None
+    if not files:
         raise InputError(
             f"the folder {folder} is empty; put documents in it, in a folder per label if they have labels"
         )
-    return entries
+    return files

@@ -8,26 +8,30 @@
 from __future__ import annotations
 
 import bz2
-import codecs
 import functools
 import gzip
 import io
 import lzma
 import os
 import re
+import stat
 import sys
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from textbayes.core.errors import InputError, MalformedFileError
-from textbayes.core.validation import check_choice
+from textbayes.data.decoding import check_encoding, decode, is_wide
+from textbayes.data.limits import DEFAULT_LIMITS, Counted, Limits, Meter, Unpacked
 
-Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str]"
+Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str] | Bounded"
 
-DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """What the standard library raises on reading a truncated or damaged file."""
 
 _DECOMPRESSORS: dict[re.Pattern[bytes], Callable[[Any], Any]] = {
@@ -35,22 +39,23 @@ _DECOMPRESSORS: dict[re.Pattern[bytes], Callable[[Any], Any]] = {
     re.compile(rb"\xfd7zXZ\x00"): lzma.LZMAFile,
     re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): bz2.BZ2File,  # a text may well begin with BZh
 }
-_NOT_TEXT = {
-    b"%PDF": "a PDF document",
-    b"PK\x03\x04": "a zip archive (or an office document)",
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"SQLite format 3\x00": "an SQLite database",
-    b"\x7fELF": "a program",
-}
+_PIECE = 1 << 20  # bytes read at a time
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A source with bounds of its own."""
+
+    source: str | os.PathLike[str] | IO[bytes] | IO[str]
+    limits: Limits
 
 
 class Labelled(io.BufferedReader):
-    """Bytes with ``peek`` and a ``label`` that messages call them by."""
+    """Bytes with ``peek``, a ``label`` that messages call them by, and their bounds."""
 
-    def __init__(self, raw: Any, label: str) -> None:
+    def __init__(self, raw: Any, label: str, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(raw, 1 << 16)
-        self.label = label
+        self.label, self.limits = label, limits
 
 
 class Input(Labelled):
@@ -59,6 +64,8 @@ class Input(Labelled):
 
 def source_label(source: Source) -> str:
     """What messages call a source: its path, ``standard input`` or the stream's name."""
+    if isinstance(source, Bounded):
+        source = source.source
     if isinstance(source, Labelled):
         return source.label
     if isinstance(source, (str, os.PathLike)):
@@ -67,25 +74,42 @@ def source_label(source: Source) -> str:
     return {"<stdin>": "standard input"}.get(name, name) if isinstance(name, str) else "the stream"
 
 
+def limits_of(source: Source) -> Limits:
+    """The bounds of a source; the usual ones unless it has its own."""
+    return source.limits if isinstance(source, (Bounded, Labelled)) else DEFAULT_LIMITS
+
+
+def path_of(source: Source) -> Path | None:
+    """The path that a source names; None for a stream and standard input."""
+    if isinstance(source, Bounded):
+        source = source.source
+    return Path(source) if isinstance(source, (str, os.PathLike)) and source != "-" else None
+
+
 @contextmanager
 def open_input(source: Source) -> Iterator[Input]:
     """Open a path, ``"-"`` (standard input) or a stream for reading; gzip, xz and bzip2 are seen by their first bytes.
 
     Paths are closed at the end, streams are left open.
     """
+    limits = limits_of(source)
+    if isinstance(source, Bounded):
+        source = source.source
     if isinstance(source, Input):
+        source.limits = limits
         yield source
         return
     label = source_label(source)
     with _open_raw(source) as raw:
-        stored = Input(raw, label)
+        stored = Input(raw, label, limits)
         try:
             head = _guarded_peek(stored)
             unpack = next((unpack for magic, unpack in _DECOMPRESSORS.items() if magic.match(head)), None)
             if unpack is None:
                 yield stored
             else:
-                with Input(unpack(stored), label) as stream:
+                meter = Meter(limits, label)
+                with Input(Unpacked(unpack(Counted(stored, meter)), meter), label, limits) as stream:
                     yield stream
         finally:
             # A reader closes what it wraps when it is collected; standard input must stay open.
@@ -102,51 +126,38 @@ def read_lines(source: Source, encoding: str = "utf-8", errors: str = "strict") 
     """Line numbers (from 1) and lines with their line ends; memory holds one line at a time."""
     check_encoding(encoding, errors)
     with open_input(source) as stream:
-        if _is_wide(encoding):
+        if is_wide(encoding):
             yield from _wide_lines(stream, encoding, errors)
             return
-        number = 0
+        number, longest = 0, stream.limits.max_record
         try:
-            for number, raw in enumerate(stream, start=1):
+            for number, raw in enumerate(iter(functools.partial(stream.readline, longest + 1), b""), start=1):
+                if len(raw) > longest:
+                    stream.limits.check_record(len(raw), stream.label, number)
                 yield number, decode(raw, stream.label, encoding, errors, first_line=number)
         except DAMAGE as error:
             raise damaged(stream.label, error, number + 1) from error
 
 
-def read_text(source: Source, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """The whole of a source as one string."""
+def read_bytes(stream: Input, longest: int | None = None) -> bytes:
+    """The rest of an input, refused if it is longer than one document may be (or than ``longest``)."""
+    limits = stream.limits if longest is None else Limits(max_record=longest)
+    parts, size = [], 0
+    try:
+        while part := stream.read(_PIECE):
+            parts.append(part)
+            size += len(part)
+            limits.check_record(size, stream.label, None, "text")
+    except DAMAGE as error:
+        raise damaged(stream.label, error) from error
+    return b"".join(parts)
+
+
+def read_text(source: Source, encoding: str = "utf-8", errors: str = "strict", longest: int | None = None) -> str:
+    """The whole of a source as one string; ``longest`` in place of the source's bound on a document."""
     check_encoding(encoding, errors)
     with open_input(source) as stream:
-        try:
-            data = stream.read()
-        except DAMAGE as error:
-            raise damaged(stream.label, error) from error
-        return decode(data, stream.label, encoding, errors)
-
-
-def decode(data: bytes, label: str, encoding: str = "utf-8", errors: str = "strict", first_line: int = 1) -> str:
-    """Bytes as text; binary data and bytes that do not fit the encoding are refused with their line."""
-    if first_line == 1:
-        for start, what in _NOT_TEXT.items():
-            if data.startswith(start):
-                raise MalformedFileError(label, f"this is {what}, not text: give a text file, or name its format", 1)
-        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not _is_wide(encoding):
-            raise MalformedFileError(label, "this is UTF-16 text: read it with encoding='utf-16'", 1)
-        if data.startswith(codecs.BOM_UTF8) and codecs.lookup(encoding).name == "utf-8":
-            data = data[len(codecs.BOM_UTF8) :]
-    if not _is_wide(encoding) and b"\0" in data:
-        line = first_line + data.count(b"\n", 0, data.index(b"\0"))
-        raise MalformedFileError(label, "NUL bytes: this is binary data, not text; give a text file", line)
-    try:
-        return data.decode(encoding, errors)
-    except UnicodeDecodeError as error:
-        line = first_line + data.count(b"\n", 0, error.start)
-        column = error.start - data.rfind(b"\n", 0, error.start)
-        cause = (
-            f"byte 0x{data[error.start]:02x} in column {column} is not valid {encoding.upper()}: "
-            "name the file's encoding, for example encoding='latin-1', or pass errors='replace'"
-        )
-        raise MalformedFileError(label, cause, line) from error
+        return decode(read_bytes(stream, longest), stream.label, encoding, errors)
 
 
 def damaged(label: str, error: BaseException, line: int | None = None) -> MalformedFileError:
@@ -155,25 +166,27 @@ def damaged(label: str, error: BaseException, line: int | None = None) -> Malfor
     return MalformedFileError(label, cause, line)
 
 
-def check_encoding(encoding: str, errors: str) -> None:
-    """Refuse an encoding Python does not know and an unknown way of treating invalid bytes."""
-    check_choice("errors", errors, ("strict", "replace", "ignore"))
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise InputError(f"encoding {encoding!r} is not known; try 'utf-8', 'latin-1' or 'cp1252'") from None
-
-
 def open_file(path: Path) -> io.FileIO:
     """A file opened for reading bytes, or a refusal that says why it cannot be."""
     try:
-        return path.open("rb", buffering=0)
+        stream = path.open("rb", buffering=0)
+        mode = os.fstat(stream.fileno()).st_mode
+        if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty() and not _is_null(stream)):
+            stream.close()
+            raise InputError(f"{path} is a device; give a file, a folder or a pipe with texts")
+        return stream
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the path") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder where a file is needed; name a file in it") from None
     except PermissionError:
         raise InputError(f"{path} may not be read; check its permissions") from None
+    except OSError as error:  # a socket, a device that is not there, a name that is too long
+        raise InputError(f"{path} cannot be opened ({error.strerror}); give a file with texts") from None
+    except ValueError:
+        raise InputError(f"the path {str(path)!r} holds a NUL character; check it") from None
 
 
 @contextmanager
@@ -197,20 +210,21 @@ def _guarded_peek(stream: Input) -> bytes:
         raise damaged(stream.label, error) from error
 
 
-@functools.cache
-def _is_wide(encoding: str) -> bool:
-    # In these encodings a line end is not the single byte 0x0a and NUL bytes are ordinary.
-    return codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
+def _is_null(stream: io.FileIO) -> bool:
+    return os.fstat(stream.fileno()).st_rdev == os.stat(os.devnull).st_rdev
 
 
 def _wide_lines(stream: Input, encoding: str, errors: str) -> Iterator[tuple[int, str]]:
-    number = 0
+    number, longest = 0, stream.limits.max_record
     text = io.TextIOWrapper(stream, encoding, errors, newline="")
     try:
-        for number, line in enumerate(text, start=1):
+        for number, line in enumerate(iter(functools.partial(text.readline, longest + 1), ""), start=1):
+            stream.limits.check_record(len(line), stream.label, number)
             yield number, line
     except UnicodeError as error:
         cause = f"not valid {encoding.upper()} here or in the lines after: name the file's encoding"
         raise MalformedFileError(stream.label, cause, number + 1) from error
+    except DAMAGE as error:
+        raise damaged(stream.label, error, number + 1) from error
     finally:
         text.detach()

@@ -39,6 +39,9 @@ _LOADER = getattr(
 )  # either reads plain values only; the one in C is ten times faster
 _YAML_NUMBERS = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 _NULL = "tag:yaml.org,2002:null"
+_LARGEST = 1 << 30  # bytes of a file
+_DEEPEST = 20  # levels of a YAML file; four are of use
+_MOST_ALIASED = 1_000_000  # rows of a YAML file with aliases, which can stand for any number
 _PLAIN = re.compile(r"[^\W\d_]\w*|-?\d+(\.\d+)?")
 _NOT_TEXT = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # words that YAML takes for something else
 
@@ -48,7 +51,7 @@ def read_rows(source: Source, format: str | None = None, encoding: str = "utf-8"
     label = source_label(source)
     format = _format(label) if format is None else format
     check_choice("format", format, ("csv", "yaml"))
-    text = read_text(source, encoding)
+    text = read_text(source, encoding, longest=_LARGEST)
     if not text.strip():
         raise MalformedFileError(label, "the file is empty; it must hold at least one word")
     read = _csv_rows if format == "csv" else _yaml_rows
@@ -116,7 +119,7 @@ def _csv_rows(file: str, text: str) -> Iterator[tuple[int, WordPrior]]:
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = next(cells for cells in reader if "".join(cells).strip())
+        header = next((cells for cells in reader if "".join(cells).strip()), [])
         names = _header(file, reader.line_num, header)
         for cells in reader:
             if not "".join(cells).strip():
@@ -167,6 +170,7 @@ def _sign(row: WordPrior) -> str:
 # -- YAML ----------------------------------------------------------------------------------------------------------
 def _yaml_rows(file: str, text: str) -> Iterator[tuple[int, WordPrior]]:
     try:
+        aliases = _check_depth(file, text)
         # Nodes instead of values: they know their lines, and a word stays a word ("no", "1e3").
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
@@ -178,6 +182,12 @@ def _yaml_rows(file: str, text: str) -> Iterator[tuple[int, WordPrior]]:
     if not isinstance(root, yaml.MappingNode):
         line = 1 if root is None else _line(root)
         raise MalformedFileError(file, "the file must name labels, each followed by a colon and its words", line)
+    if (
+        aliases
+        and sum(len(said.value) for _, said in root.value if isinstance(said, yaml.CollectionNode)) > _MOST_ALIASED
+    ):
+        cause = f"aliases (*name) stand for more than {_MOST_ALIASED:,} rows; write the words out, or use CSV"
+        raise MalformedFileError(file, cause)
     for key, value in root.value:
         label = _text(file, key, "a label")
         if isinstance(value, yaml.MappingNode):
@@ -188,6 +198,24 @@ def _yaml_rows(file: str, text: str) -> Iterator[tuple[int, WordPrior]]:
                 yield _line(word), WordPrior(_text(file, word, "a word"), label, FOR)
         else:
             yield _line(value), WordPrior(_text(file, value, f"what is said of {label!r}"), label, FOR)
+
+
+def _check_depth(file: str, text: str) -> bool:
+    """Refuse what is nested deeply, which would end the process in the loader; whether there are aliases."""
+    depth, aliases = 0, False
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEEPEST:
+                cause = (
+                    f"lists or tables more than {_DEEPEST} deep; write label: word: {{mean: 1}}, as the manual shows"
+                )
+                raise MalformedFileError(file, cause, event.start_mark.line + 1)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        else:
+            aliases = aliases or isinstance(event, yaml.AliasEvent)
+    return aliases
 
 
 def _said(file: str, word: str, label: str, node: Any) -> WordPrior:

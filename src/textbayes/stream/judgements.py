@@ -45,9 +45,10 @@ def parse_relevant(value: Any) -> bool:
     >>> parse_relevant("yes"), parse_relevant(0)
     (True, False)
     """
-    word = str(value).strip().lower()
+    word = str(value).strip().lower() if isinstance(value, (str, int)) else ""
     if word not in (*_YES, *_NO):
-        raise InputError(f"relevant={value!r} is neither yes nor no; write one of {', '.join((*_YES, *_NO))}")
+        given = repr(value)[:60] if isinstance(value, (str, int, float)) else type(value).__name__
+        raise InputError(f"relevant={given} is neither yes nor no; write one of {', '.join((*_YES, *_NO))}")
     return word in _YES
 
 
@@ -56,7 +57,9 @@ def parse_judgement(line: bytes) -> Judgement:
     example = 'write {"id": "a7", "topic": "grain", "relevant": true}'
     try:
         told = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
+        if b"\\u" in line:
+            json.dumps(told, ensure_ascii=False).encode()  # half a surrogate pair could never be written again
+    except (UnicodeDecodeError, UnicodeEncodeError):
         raise InputError(f"a judgement is not UTF-8 text; {example}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{_short(line)} is not JSON; {example}") from None

@@ -3,7 +3,10 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
+import os
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -149,3 +152,104 @@ def test_every_format_is_described(name):
     assert format.name == name
     assert format.title
     assert format.records.__doc__
+
+
+# -- files that are not read ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("a.ris", "export them as CSV"),
+        ("a.nbib", "export them as CSV"),
+        ("a.BIB", "export them as CSV"),
+        ("a.enw.gz", "export them as CSV"),
+        ("a.xls", r"save it as \.xlsx or CSV"),
+        ("a.ods", r"save it as \.xlsx or CSV"),
+        ("a.docx", r"save it as plain text \(\.txt\)"),
+        ("a.pdf", r"save it as plain text \(\.txt\)"),
+        ("a.msg", r"save the messages as \.eml"),
+        ("a.7z", r"pack it as \.zip"),
+    ],
+)
+def test_files_of_other_programs_are_refused_by_name(tmp_path, name, advice):
+    path = tmp_path / name
+    path.write_bytes(b"TY  - JOUR\nTI  - Tea\nER  - \n")
+    with pytest.raises(NotSupportedError, match=rf"{path} holds .*{advice}"):
+        list(open_documents(path))
+
+
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (b"TY  - JOUR\r\nTI  - Tea\r\n", "export them as CSV"),
+        (b"\xef\xbb\xbf\nPMID- 123\nTI  - Tea\n", "export them as CSV"),
+        (b"%PDF-1.7\n%\xe2\xe3", r"save its text as a \.txt file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", r"save a workbook as \.xlsx or CSV"),
+    ],
+)
+def test_files_of_other_programs_are_refused_by_content(tmp_path, data, advice):
+    path = tmp_path / "no_ending"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=advice):
+        list(open_documents(path))
+    with pytest.raises(InputError, match=advice):
+        list(open_documents(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize(("member", "advice"), [("word/document.xml", "plain text"), ("xl/workbook.xml", "as CSV")])
+def test_office_documents_are_told_apart_by_what_they_hold(tmp_path, member, advice):
+    with zipfile.ZipFile(tmp_path / "no_ending", "w") as archive:
+        archive.writestr(member, "<x/>")
+    with pytest.raises(InputError, match=advice):
+        list(open_documents(tmp_path / "no_ending"))
+
+
+def test_a_workbook_by_another_name_is_recognised(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.csv", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<x/>")
+    with pytest.raises(MalformedFileError, match="read a workbook with format='xlsx'"):
+        list(open_documents(tmp_path / "a.csv"))
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+def test_documents_may_not_be_longer_than_the_bound(tmp_path, write_tree):
+    story = b'<REUTERS NEWID="4">\n<TEXT><BODY>' + b"b\n" * 99 + b"</BODY></TEXT>\n</REUTERS>\n"
+    files = {
+        "a.csv": b'text\n"' + b"words\n" * 30 + b'"\n',
+        "a.jsonl": b'{"text": "' + b"w" * 200 + b'"}\n',
+        "a.txt": b"w" * 200,
+        "a.mbox": b"From a\n\n" + b"words\n" * 30,
+        "a.eml": b"w" * 200,
+        "a.sgm": story,
+        "a.87": b".I 1\n.U\n8\n.T\n" + b"words\n" * 30,
+        "a.dat": b".I 1\n.W\n" + b"words\n" * 30,
+    }
+    write_tree(tmp_path, files)
+    for name in files:
+        assert len(list(open_documents(tmp_path / name))) == 1
+        with pytest.raises(MalformedFileError, match=rf"{name}.*that begins here is longer than 100 bytes.*max_record"):
+            list(open_documents(tmp_path / name, max_record=100))
+
+
+@pytest.mark.parametrize("name", ["max_record", "max_unpacked"])
+@pytest.mark.parametrize("value", [0, -1, 2.5, "much", True])
+def test_bounds_are_whole_numbers(tmp_path, name, value):
+    with pytest.raises(InputError, match=rf"{name}={value!r} is not usable; give a whole number of bytes"):
+        open_documents(io.BytesIO(b"tea"), **{name: value})
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_file_is_left_out_of_a_folder_with_a_warning(tmp_path, write_tree):
+    for folder, names in (("flat", {"a.txt": b"tea"}), ("deep", {"x/a.txt": b"tea"})):
+        write_tree(tmp_path / folder, names)
+        os.mkfifo(tmp_path / folder / "pipe.txt")
+        with pytest.warns(UserWarning, match=r"pipe\.txt is left out: it is no file"):
+            assert [document.text for document in open_documents(tmp_path / folder)] == ["tea"]
+
+
+def test_names_that_are_not_utf8_can_be_written_again(tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.GNU_FORMAT) as archive:
+        info = tarfile.TarInfo("caf\udce9/1.txt")
+        info.size = 3
+        archive.addfile(info, io.BytesIO(b"tea"))
+    [document] = open_documents(tmp_path / "a.tar")
+    assert document == Document("caf\ufffd/1.txt", "tea", ("caf\ufffd",))

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from textbayes.core.errors import InputError, MalformedFileError
-from textbayes.data.streams import open_input, peek_head, read_lines, read_text, source_label
+from textbayes.core.types import Document
+from textbayes.data import open_documents
+from textbayes.data.limits import Limits
+from textbayes.data.streams import Bounded, open_input, peek_head, read_lines, read_text, source_label
 
 
 def test_lines_are_the_same_in_every_compression(write_compressed):
@@ -138,3 +144,88 @@ def test_abandoned_readers_close_their_files(tmp_path):
     lines = read_lines(path)
     next(lines)
     lines.close()  # type: ignore[attr-defined]  # warnings are errors: an open file would fail the test
+
+
+# -- encodings --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("data", "encoding", "byte"),
+    [
+        ("A — B", "cp1252", "0x97"),
+        ("don’t", "cp1252", "0x92"),
+        ("“quoted”", "cp1252", "0x93"),
+        ("café", "latin-1", "0xe9"),
+    ],
+)
+def test_the_likely_encoding_is_named_and_right(tmp_path, data, encoding, byte):
+    path = tmp_path / "a.txt"
+    path.write_bytes(data.encode("cp1252"))
+    with pytest.raises(MalformedFileError, match=rf"byte {byte} in column .*for example encoding='{encoding}'"):
+        read_text(path)
+    assert read_text(path, encoding) == data
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_text_is_recognised(tmp_path, encoding):
+    path = tmp_path / "a.csv"
+    path.write_bytes("id,text\r\n1,tea\r\n".encode(encoding))
+    with pytest.raises(MalformedFileError, match=rf"read it with encoding='{encoding}'"):
+        list(read_lines(path))
+    assert [line for _, line in read_lines(path, encoding)] == ["id,text\r\n", "1,tea\r\n"]
+
+
+# -- damage and bounds ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress], ids=["gz", "xz", "bz2"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_damage_is_refused_in_every_compression_and_encoding(tmp_path, compress, encoding):
+    path = tmp_path / "a.csv"
+    whole = compress("".join(f"{i * i} words\n" for i in range(50_000)).encode(encoding))
+    for damage in (whole[: len(whole) // 2], whole[:500] + b"\xff" * 50 + whole[550:], whole[:-3]):
+        path.write_bytes(damage)
+        for read in (read_text, lambda *given: list(read_lines(*given))):
+            with pytest.raises(MalformedFileError, match=r"a\.csv.*cut short or damaged; fetch it again"):
+                read(path, encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_line_may_not_be_longer_than_the_bound(encoding):
+    stream = io.BytesIO("one\nfour and more\n".encode(encoding))
+    assert len(list(read_lines(Bounded(stream, Limits(max_record=40)), encoding))) == 2
+    stream.seek(0)
+    with pytest.raises(MalformedFileError, match="line 2: the line that begins here is longer than 5 bytes"):
+        list(read_lines(Bounded(stream, Limits(max_record=5)), encoding))
+
+
+def test_texts_compress_by_any_ratio_up_to_the_bound():
+    data = gzip.compress(b"the same again\n" * 1_000_000)  # 15 MB, 300 to 1
+    assert sum(1 for _ in read_lines(io.BytesIO(data))) == 1_000_000
+    with pytest.raises(MalformedFileError, match="unpacks to more than 1,000,000 bytes"):
+        list(read_lines(Bounded(io.BytesIO(data), Limits(max_unpacked=1_000_000))))
+
+
+# -- special files ----------------------------------------------------------------------------------------------------
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev")
+def test_devices_are_refused_and_the_empty_one_is_empty():
+    with pytest.raises(InputError, match="/dev/zero is a device; give a file, a folder or a pipe with texts"):
+        list(open_documents("/dev/zero"))
+    assert list(open_documents(os.devnull)) == []
+
+
+def test_sockets_are_refused(tmp_path, monkeypatch):
+    socket = pytest.importorskip("socket")
+    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("s")
+        with pytest.raises(InputError, match=r"s cannot be opened .*give a file with texts"):
+            list(open_documents("s"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["pipe", "pipe.csv"])
+def test_a_pipe_that_is_named_is_read_without_losing_a_byte(tmp_path, name):
+    path = tmp_path / name
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(b"id,text\n7,tea\n"))
+    writer.start()
+    documents = list(open_documents(path))
+    writer.join()
+    assert documents == [Document("7", "tea")]

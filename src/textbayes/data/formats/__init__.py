@@ -17,9 +17,10 @@ from typing import Any
 from textbayes.core.registry import Registry
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
+from textbayes.data.limits import make_limits
 from textbayes.data.options import check_options
 from textbayes.data.records import Identifier, Record
-from textbayes.data.streams import Source, source_label
+from textbayes.data.streams import Bounded, Source, source_label
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,21 @@ class Format:
     sniff: Callable[[bytes], bool] | None = None
     takes_folders: bool = False
 
-    def read(self, source: Source, *, duplicates: str = "refuse", **options: Any) -> Iterator[Document]:
+    def read(
+        self,
+        source: Source,
+        *,
+        duplicates: str = "refuse",
+        max_unpacked: int | None = None,
+        max_record: int | None = None,
+        **options: Any,
+    ) -> Iterator[Document]:
         """Documents of one source, streaming; ids met twice are refused unless ``duplicates="keep"``."""
         check_choice("duplicates", duplicates, ("refuse", "keep"))
         check_options(f"format {self.name!r}", self.records, options)
         ids = Identifier(keep_duplicates=duplicates == "keep")
-        return ids.documents(self.records(source, **options), source_label(source))
+        bounded = Bounded(source, make_limits(max_unpacked, max_record))  # type: ignore[arg-type]  # not bounded before
+        return ids.documents(self.records(bounded, **options), source_label(source))
 
 
 FORMATS: Registry[Format] = Registry("format", "textbayes.data.formats")

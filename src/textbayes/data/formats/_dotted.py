@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.streams import Source, read_lines, source_label
+from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
 _MARK = re.compile(r"\.([A-Z])\s*$")
 _START = re.compile(r"\.I\s+(\S+)\s*$")
@@ -23,7 +23,8 @@ class DottedRecord(NamedTuple):
 
 def read_dotted(source: Source, letters: str, encoding: str, errors: str) -> Iterator[DottedRecord]:
     """Records in turn; only the ``letters`` given open a field, any other line belongs to the field above it."""
-    label = source_label(source)
+    label, limits = source_label(source), limits_of(source)
+    size = 0
     start: tuple[str, int] | None = None
     fields: dict[str, list[str]] = {}
     current: list[str] | None = None
@@ -31,7 +32,7 @@ def read_dotted(source: Source, letters: str, encoding: str, errors: str) -> Ite
         if opening := _START.match(line):
             if start is not None:
                 yield _finish(start, fields)
-            start, fields, current = (opening[1], number), {}, None
+            start, fields, current, size = (opening[1], number), {}, None, 0
         elif start is None:
             if not line.isspace():
                 raise MalformedFileError(label, "text before the first '.I number' line; is it the right file?", number)
@@ -41,6 +42,8 @@ def read_dotted(source: Source, letters: str, encoding: str, errors: str) -> Ite
             current = fields.setdefault(mark[1], [])
         elif current is not None:
             current.append(line.strip())
+            size += len(line)
+            limits.check_record(size, label, start[1], "record")
         elif not line.isspace():
             raise MalformedFileError(label, f"text in record {start[0]} before a field such as .{letters[0]}", number)
     if start is None:

@@ -1,9 +1,10 @@
-"""From a row of named fields (CSV, JSON lines, Parquet) to a record: which field is the text, the label, the id."""
+"""From a row of named fields (CSV, JSON lines, Parquet, Excel) to a record: which field is text, label and id."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ LABEL_NAMES = ("labels", "label", "categories", "category", "topics", "topic", "
 ID_NAMES = ("id", "doc_id", "document_id", "record_id")
 
 _MOST_LAYOUTS = 256  # remembered at a time: rows that all differ in their fields must not fill the memory
+_MOST_FIELDS = 20_000  # of a layout that is remembered
+_MOST_LISTED = 20  # fields that a message names
 
 
 class _Columns(NamedTuple):
@@ -59,7 +62,7 @@ class FieldReader:
         """The fields to use among those there are; a missing one is refused with the list of those present."""
         key = tuple(names)
         if key not in self._chosen:
-            if len(self._chosen) >= _MOST_LAYOUTS:
+            if len(self._chosen) >= _MOST_LAYOUTS or len(key) > _MOST_FIELDS:
                 self._chosen.clear()
             self._chosen[key] = self._choose(key, line)
         return self._chosen[key]
@@ -73,14 +76,13 @@ class FieldReader:
             None if columns.id is None else self._identity(row[columns.id], line),
             line,
             row,
-            {name: as_text(row[name]) for name in columns.kept} if columns.kept else NO_FIELDS,
+            self._keep(row, columns.kept, line) if columns.kept else NO_FIELDS,
         )
 
     def _choose(self, names: tuple[str, ...], line: int | None) -> _Columns:
         for wanted in (*(self._text or ()), self._label, self._id, *self._kept):
             if wanted is not None and wanted not in names:
-                listed = ", ".join(map(repr, names)) or "none"
-                cause = f"there is no field {wanted!r}; the fields are {listed}: choose among them"
+                cause = f"there is no field {wanted!r}; the fields are {_listed(names)}: choose among them"
                 raise MalformedFileError(self._source, cause, line)
         by_lower = {name.strip().lower(): name for name in reversed(names)}
         if self._text is not None:
@@ -90,9 +92,9 @@ class FieldReader:
         else:
             text = tuple(by_lower[name] for name in TEXT_PARTS if name in by_lower)
         if not text:
-            listed = ", ".join(map(repr, names)) or "none"
             cause = (
-                f"no field 'text', nor 'title', 'abstract' or 'body'; the fields are {listed}: name one as text_field"
+                "no field 'text', nor 'title', 'abstract' or 'body'; "
+                f"the fields are {_listed(names)}: name one as text_field"
             )
             raise MalformedFileError(self._source, cause, line)
         label = self._label or next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
@@ -111,6 +113,13 @@ class FieldReader:
                     self._source, f"{field!r} must be a string, it is {given}; correct the row", line
                 )
         return parts[0] if len(parts) == 1 else "\n".join(part for part in parts if part)
+
+    def _keep(self, row: Mapping[str, Any], names: tuple[str, ...], line: int | None) -> dict[str, str]:
+        try:
+            return {name: as_text(row[name]) for name in names}
+        except RecursionError as error:
+            cause = "a field is nested too deeply to be kept; name the fields to keep without it"
+            raise MalformedFileError(self._source, cause, line) from error
 
     def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
         if isinstance(value, str) and self._separator is not None:
@@ -161,3 +170,16 @@ def as_text(value: Any) -> str:
     if isinstance(value, (bool, list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name if len(name) <= 60 else name[:59] + "…") for name in names[:_MOST_LISTED]) or "none"
+    return shown + (f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else "")
+
+
+def checked_header(row: list[str], label: str, line: int) -> list[str]:
+    """The names of the columns, each once."""
+    repeated = [name for name, times in Counter(row).items() if times > 1]
+    if repeated:
+        raise MalformedFileError(label, f"the header names {min(repeated)!r} twice; rename one of them", line)
+    return row

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import LABEL_NAMES, TEXT_PARTS, FieldReader
+from textbayes.data.formats._fields import LABEL_NAMES, TEXT_PARTS, FieldReader, checked_header
+from textbayes.data.limits import Limits
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, read_lines, source_label
+from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
 _DELIMITERS = ",;\t|"
 # The csv module refuses fields over 128 kB by default; a document may be far longer. The limit is one per process.
@@ -71,7 +72,7 @@ def _rows(
     errors: str,
 ) -> Iterator[Record]:
     label = source_label(source)
-    lines = _Lines(read_lines(source, encoding, errors))
+    lines = _Lines(read_lines(source, encoding, errors), label, limits_of(source))
     if delimiter is None:
         first = lines.peek()
         delimiter = max(_DELIMITERS, key=first.count)
@@ -90,7 +91,7 @@ def _rows(
         if row is None:
             break
         if names is None:
-            names = _header(row, label, start)
+            names = checked_header(row, label, start)
             fields.choose(names, start)
         elif row:
             if len(row) != len(names):
@@ -100,16 +101,9 @@ def _rows(
                 cause = f"{len(row)} fields where the header has {len(names)} (delimiter {delimiter!r}): {hint}"
                 raise MalformedFileError(label, cause, start)
             yield fields.record(dict(zip(names, row, strict=True)), start)
-        start = lines.number + 1
+        start = lines.begin_row()
     if names is None:
         raise MalformedFileError(label, "the file is empty: a header row is needed, such as id,text,label")
-
-
-def _header(row: list[str], label: str, line: int) -> list[str]:
-    repeated = {name for name in row if row.count(name) > 1}
-    if repeated:
-        raise MalformedFileError(label, f"the header names {sorted(repeated)[0]!r} twice; rename one of them", line)
-    return row
 
 
 class _Lines:
@@ -118,9 +112,16 @@ class _Lines:
     Only the first is read ahead: rows from a pipe must not wait for the row after them.
     """
 
-    def __init__(self, numbered: Iterator[tuple[int, str]]) -> None:
+    def __init__(self, numbered: Iterator[tuple[int, str]], label: str, limits: Limits) -> None:
         self._first = next(numbered, None)
         self._numbered, self.number = numbered, 0
+        self._label, self._limits = label, limits
+        self._start, self._size = 1, 0
+
+    def begin_row(self) -> int:
+        """The line that a new row begins in."""
+        self._start, self._size = self.number + 1, 0
+        return self._start
 
     def peek(self) -> str:
         return self._first[1] if self._first else ""
@@ -133,6 +134,9 @@ class _Lines:
             (self.number, line), self._first = self._first, None
         else:
             self.number, line = next(self._numbered)
+        self._size += len(line)
+        if self._size > self._limits.max_record:
+            self._limits.check_record(self._size, self._label, self._start, "row")
         return line
 
 

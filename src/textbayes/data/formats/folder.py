@@ -13,8 +13,9 @@ from pathlib import Path
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.archives import as_container, iter_members, member_names
 from textbayes.data.formats import FORMATS, Format
+from textbayes.data.limits import Limits
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, read_text, source_label
+from textbayes.data.streams import Source, limits_of, read_text, source_label
 
 
 def read_folder(
@@ -27,9 +28,10 @@ def read_folder(
     ``record.fields["path"]`` is the path.
     """
     path = _root(source)
-    labels = _labels_by_document(path) if multilabel else {}
+    limits = limits_of(source)
+    labels = _labels_by_document(path, limits) if multilabel else {}
     found = False
-    for name, stream in iter_members(path):
+    for name, stream in iter_members(path, limits):
         above, category, file = _split(name)
         if not category:
             continue
@@ -50,9 +52,9 @@ def _root(source: Source) -> Path:
     return path
 
 
-def _labels_by_document(path: Path) -> dict[str, tuple[str, ...]]:
+def _labels_by_document(path: Path, limits: Limits) -> dict[str, tuple[str, ...]]:
     labels: dict[str, list[str]] = {}
-    for name in member_names(path):
+    for name in member_names(path, limits):
         above, category, file = _split(name)
         if category:
             labels.setdefault(above + file, []).append(category)

@@ -107,12 +107,16 @@ def _object(row: Any, text: str, label: str, number: int, errors: str) -> dict[s
     if _SURROGATE.search(text):
         # \\ud83d without its second half is valid JSON but no character: it could never be written as UTF-8 again
         try:
-            json.dumps(row, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
+            written = json.dumps(row, ensure_ascii=False)
             if errors == "strict":
-                cause = "half a surrogate pair (\\ud800 to \\udfff): correct the escape, or pass errors='replace'"
-                raise MalformedFileError(label, cause, number) from error
-            row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+                written.encode()
+            else:
+                row = json.loads(written.encode("utf-8", "replace"))
+        except UnicodeEncodeError as error:
+            cause = "half a surrogate pair (\\ud800 to \\udfff): correct the escape, or pass errors='replace'"
+            raise MalformedFileError(label, cause, number) from error
+        except RecursionError as error:
+            raise MalformedFileError(label, f"not valid JSON ({_reason(error)}): {_ADVICE}", number) from error
     return row
 
 

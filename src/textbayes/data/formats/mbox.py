@@ -9,16 +9,16 @@
 
 from __future__ import annotations
 
-import email.parser
 import re
 from collections.abc import Iterator
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats._mime import split_message
 from textbayes.data.formats.mail import mail_text
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, read_lines, source_label
+from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
 _QUOTED = re.compile(r">+From ")
 
@@ -32,18 +32,22 @@ def read_mbox(
     (mboxrd). A message ends where the next begins, so the last of a pipe is known at its end.
     """
     check_choice("part", part, ("text", "raw"))
+    label, limits = source_label(source), limits_of(source)
     message: list[str] = []
+    size = 0
     number, first_line, after_blank = 0, 0, True
     for line_number, line in read_lines(source, encoding, errors):
         if after_blank and line.startswith("From "):
             if number:
                 yield _record(message, number, first_line, part)
-            message, number, first_line = [], number + 1, line_number
+            message, number, first_line, size = [], number + 1, line_number, 0
         elif number:
             message.append(line[1:] if _QUOTED.match(line) else line)
+            size += len(line)
+            limits.check_record(size, label, first_line, "message")
         elif not line.isspace():
             cause = "a mailbox begins with a line 'From …': give an mbox file, or name its format"
-            raise MalformedFileError(source_label(source), cause, line_number)
+            raise MalformedFileError(label, cause, line_number)
         after_blank = line.isspace()
     if number:
         yield _record(message, number, first_line, part)
@@ -51,7 +55,7 @@ def read_mbox(
 
 def _record(message: list[str], number: int, line: int, part: str) -> Record:
     raw = "".join(message)
-    headers = email.parser.HeaderParser().parsestr(raw, headersonly=True)
+    headers, _ = split_message(raw)
     identity = str(headers.get("Message-ID", "")).strip().strip("<>") or str(number)
     return Record(raw if part == "raw" else mail_text(raw), id=identity, line=line)
 

@@ -19,10 +19,7 @@ from textbayes.data.records import Record
 from textbayes.data.streams import Source, read_lines, read_text, source_label
 
 _LETTERS = "USMTPWA"
-_TOPIC = re.compile(
-    r"<num>\s*Number:\s*(?P<number>\S+)\s*<title>\s*(?P<title>.*?)\s*<desc>\s*Description:\s*(?P<description>.*?)\s*\Z",
-    re.DOTALL,
-)
+_GRADE = re.compile(r"-?[0-9]{1,9}")
 
 
 class Topic(NamedTuple):
@@ -61,12 +58,18 @@ def read_topics(source: Source) -> list[Topic]:
     """Topics of ``query.ohsu.1-63``: ``<top> <num> Number: … <title> … <desc> Description: … </top>``."""
     label, text = source_label(source), read_text(source, "latin-1")
     topics = []
-    for block in re.finditer(r"<top>(.*?)(</top>|\Z)", text, re.DOTALL):
-        line = text.count("\n", 0, block.start()) + 1
-        found = _TOPIC.search(block[1]) if block[2] else None
-        if found is None:
+    blocks = text.split("<top>")
+    for number, block in enumerate(blocks[1:], start=1):
+        inside, end, _ = block.partition("</top>")
+        head, has_description, description = inside.partition("<desc>")
+        head, has_title, title = head.partition("<title>")
+        _, has_number, name = head.partition("<num>")
+        name = name.strip().removeprefix("Number:").strip()
+        if not (end and has_number and has_title and has_description and name and not name.split()[1:]):
+            line = "<top>".join(blocks[:number]).count("\n") + 1
             raise MalformedFileError(label, "a topic needs <num>, <title>, <desc> and </top>, in this order", line)
-        topics.append(Topic(found["number"], " ".join(found["title"].split()), " ".join(found["description"].split())))
+        described = description.strip().removeprefix("Description:")
+        topics.append(Topic(name, " ".join(title.split()), " ".join(described.split())))
     if not topics:
         raise MalformedFileError(label, "no <top> element: is this a TREC topics file?")
     return topics
@@ -79,7 +82,7 @@ def read_qrels(source: Source) -> Iterator[Judgement]:
         columns = line.split()
         if not columns:
             continue
-        if len(columns) not in (3, 4) or not columns[-1].lstrip("-").isdigit():
+        if len(columns) not in (3, 4) or not _GRADE.fullmatch(columns[-1]):
             raise MalformedFileError(label, "a judgement is 'topic document grade', the grade a whole number", number)
         yield Judgement(columns[0], columns[-2], int(columns[-1]))
 

@@ -6,13 +6,12 @@ for document in FORMATS.get("parquet").read("news.parquet", text_field="headline
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.formats._fields import FieldReader
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, source_label
+from textbayes.data.streams import Bounded, Source, path_of, source_label
 
 _BATCH = 1024  # rows held in memory at a time
 
@@ -35,14 +34,15 @@ def read_parquet(
         from pyarrow import parquet
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "reading Parquet files") from None
-    label = source_label(source)
-    if source == "-" or not (isinstance(source, (str, Path)) or getattr(source, "seekable", lambda: False)()):
+    label, path = source_label(source), path_of(source)
+    opened = source.source if isinstance(source, Bounded) else source
+    if path is None and (opened == "-" or not getattr(opened, "seekable", lambda: False)()):
         raise InputError(f"{label}: Parquet is read from its end, so it needs a file; save it first and give its path")
-    if isinstance(source, (str, Path)) and not Path(source).is_file():
+    if path is not None and not path.is_file():
         raise InputError(f"there is no file {label}; check the path")
     fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)
     try:
-        with parquet.ParquetFile(source) as file:
+        with parquet.ParquetFile(opened) as file:
             columns = fields.choose(file.schema_arrow.names)
             used = (*columns.text, columns.label, columns.id, *columns.kept)
             wanted = list(dict.fromkeys(name for name in used if name is not None))

@@ -8,13 +8,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, read_lines, read_text
+from textbayes.data.streams import Source, path_of, read_lines, read_text
 
 
 def read_document_lines(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
@@ -25,8 +23,8 @@ def read_document_lines(source: Source, *, encoding: str = "utf-8", errors: str 
 
 def read_whole_file(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
     """The file is one document, called by the file's name."""
-    identity = Path(source).name if isinstance(source, (str, os.PathLike)) and source != "-" else None
-    yield Record(read_text(source, encoding, errors), id=identity)
+    path = path_of(source)
+    yield Record(read_text(source, encoding, errors), id=None if path is None else path.name)
 
 
 FORMATS.register("lines")(Format("lines", "plain text, one document per line", read_document_lines, (".lines",)))

@@ -20,16 +20,11 @@ from textbayes.core.errors import MalformedFileError
 from textbayes.data.archives import as_container, iter_members
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, read_lines, source_label
+from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
-_TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
-_ITEM = re.compile(r"<D>(.*?)</D>", re.DOTALL)
-_TITLE = re.compile(r"<TITLE>(.*?)</TITLE>", re.DOTALL)
-_BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
-_TEXT = re.compile(r"<TEXT[^>]*>(.*?)</TEXT>", re.DOTALL)
+_ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')  # \b: a long word is looked at once, not from each of its letters
 _DATE = re.compile(r"<DATE>\s*(\d{1,2})-([A-Z]{3})-(\d{4})")
-_NUMERIC_ENTITY = re.compile(r"&#\d+;")
+_NUMERIC_ENTITY = re.compile(r"&#\d+;?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 
@@ -44,7 +39,7 @@ def read_reuters(source: Source, *, encoding: str = "latin-1", errors: str = "st
     container = as_container(source)
     if container is not None:
         found = False
-        for name, stream in iter_members(container):
+        for name, stream in iter_members(container, limits_of(source)):
             if name.lower().endswith((".sgm", ".sgml")):
                 found = True
                 yield from _stories(stream, encoding, errors)
@@ -57,18 +52,20 @@ def read_reuters(source: Source, *, encoding: str = "latin-1", errors: str = "st
 
 
 def _stories(source: Source, encoding: str, errors: str) -> Iterator[Record]:
-    label = source_label(source)
+    label, limits = source_label(source), limits_of(source)
     story: list[str] = []
-    start, found = 0, False
+    start, size, found = 0, 0, False
     for number, line in read_lines(source, encoding, errors):
         if "<REUTERS" in line:
             if story:
                 raise MalformedFileError(label, f"a story begins before </REUTERS> of the one in line {start}", number)
-            start = number
+            start, size = number, 0
         elif "</REUTERS>" in line and not story:
             raise MalformedFileError(label, "</REUTERS> without <REUTERS …>; the file was edited or damaged", number)
         if start:
             story.append(line)
+            size += len(line)
+            limits.check_record(size, label, start, "story")
         if "</REUTERS>" in line:
             found = True
             yield _parse("".join(story), label, start)
@@ -82,19 +79,31 @@ def _stories(source: Source, encoding: str, errors: str) -> Iterator[Record]:
 def _parse(story: str, label: str, line: int) -> Record:
     opening, _, rest = story.partition(">")
     fields: dict[str, Any] = dict(_ATTRIBUTE.findall(opening))
-    text = _TEXT.search(rest)
+    # Not <TEXTURE>; there is one <TEXT>, with or without attributes.
+    text = _element(rest, "<TEXT>", "</TEXT>")
+    if text is None and (attributes := _element(rest, "<TEXT ", "</TEXT>")) is not None:
+        text = attributes.partition(">")[2]
     if "NEWID" not in fields or text is None:
         lack = "a NEWID attribute" if "NEWID" not in fields else "a <TEXT> element"
         raise MalformedFileError(label, f"the story lacks {lack}; the file was edited or damaged", line)
-    title, body = _TITLE.search(text[1]), _BODY.search(text[1])
+    title, body = _element(text, "<TITLE>", "</TITLE>"), _element(text, "<BODY>", "</BODY>")
     # a filler such as "Blah blah blah." is all that follows the title where there is no body
-    parts = [found[1] for found in (title, body) if found] or [text[1]]
-    topics = _TOPICS.search(rest)
-    labels = tuple(dict.fromkeys(_ITEM.findall(topics[1]))) if topics else ()
+    parts = [part for part in (title, body) if part is not None] or [text]
+    items = (
+        _element("<D>" + item, "<D>", "</D>") for item in (_element(rest, "<TOPICS>", "</TOPICS>") or "").split("<D>")
+    )
+    labels = tuple(dict.fromkeys(item for item in items if item is not None))
     date = _DATE.search(rest)
     if date and date[2] in _MONTHS:
         fields["date"] = f"{date[3]}-{_MONTHS.index(date[2]) + 1:02d}-{int(date[1]):02d}"
     return Record("\n".join(_clean(part) for part in parts), labels, fields["NEWID"], line, fields)
+
+
+def _element(text: str, opening: str, closing: str) -> str | None:
+    """What stands between the first opening tag and its end; None without both."""
+    start = text.find(opening)
+    end = -1 if start < 0 else text.find(closing, start)
+    return None if end < 0 else text[start + len(opening) : end]
 
 
 def _clean(text: str) -> str:

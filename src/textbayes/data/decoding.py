@@ -1,0 +1,111 @@
+"""Bytes as text; what is no text, or in another encoding, is refused with its line and what to do about it."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+
+from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.validation import check_choice
+
+ZIP_HEAD, OLE_HEAD, PDF_HEAD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"%PDF"
+_NOT_TEXT = {
+    PDF_HEAD: "a PDF document, not text: save its text as a .txt file",
+    ZIP_HEAD: "a zip archive (or an office document), not text: read a workbook with format='xlsx', "
+    "name an archive .zip, save a document as text",
+    OLE_HEAD: "a document of an older Microsoft Office, not text: save a workbook as .xlsx or CSV, a document as text",
+    b"{\\rtf": "a rich text document (RTF), not text: save it as a .txt file",
+    b"PAR1": "a Parquet file, not text: read it with format='parquet'",
+    b"\x89PNG": "a PNG image, not text: give a text file",
+    b"\xff\xd8\xff": "a JPEG image, not text: give a text file",
+    b"SQLite format 3\x00": "an SQLite database, not text: export a table as CSV",
+    b"\x7fELF": "a program, not text: give a text file",
+}
+# The longer marks first: that of UTF-32 begins with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def decode(data: bytes, label: str, encoding: str = "utf-8", errors: str = "strict", first_line: int = 1) -> str:
+    """Bytes as text; binary data and bytes that do not fit the encoding are refused with their line.
+
+    >>> decode(b"fine \\x97 mostly", "notes.txt")
+    Traceback (most recent call last):
+    ...
+    textbayes.core.errors.MalformedFileError: notes.txt, line 1: byte 0x97 in column 6 is not valid UTF-8: ...
+    """
+    if first_line == 1:
+        _check_start(data, label, encoding)
+        if data.startswith(codecs.BOM_UTF8) and codecs.lookup(encoding).name == "utf-8":
+            data = data[len(codecs.BOM_UTF8) :]
+    if b"\0" in data and not is_wide(encoding):
+        line = first_line + data.count(b"\n", 0, data.index(b"\0"))
+        wide = _wide_without_mark(data)
+        cause = (
+            "NUL bytes: this is binary data, not text; give a text file"
+            if wide is None
+            else f"this is UTF-16 text without a byte order mark: read it with encoding='{wide}'"
+        )
+        raise MalformedFileError(label, cause, line)
+    try:
+        return data.decode(encoding, errors)
+    except UnicodeDecodeError as error:
+        # Multi-byte codecs of East Asia may report a place after the end.
+        start = min(error.start, len(data) - 1)
+        line = first_line + data.count(b"\n", 0, start)
+        column = start - data.rfind(b"\n", 0, start)
+        cause = (
+            f"byte 0x{data[start]:02x} in column {column} is not valid {encoding.upper()}: "
+            f"name the file's encoding, for example {_likely_encoding(data)}, or pass errors='replace'"
+        )
+        raise MalformedFileError(label, cause, line) from error
+    except UnicodeError as error:
+        cause = f"not valid {encoding.upper()} ({error}): name the file's encoding"
+        raise MalformedFileError(label, cause, first_line) from error
+
+
+def check_encoding(encoding: str, errors: str) -> None:
+    """Refuse an encoding Python does not know and an unknown way of treating invalid bytes."""
+    check_choice("errors", errors, ("strict", "replace", "ignore"))
+    try:
+        b" ".decode(encoding, "ignore")
+    except (LookupError, ValueError):  # unknown, or not of texts such as 'zlib'; a NUL in its name
+        raise InputError(f"encoding {encoding!r} is not known; try 'utf-8', 'latin-1' or 'cp1252'") from None
+
+
+@functools.cache
+def is_wide(encoding: str) -> bool:
+    """Whether a line end is not the single byte 0x0a in an encoding, and NUL bytes are ordinary."""
+    return codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
+
+
+def _check_start(data: bytes, label: str, encoding: str) -> None:
+    for start, what in _NOT_TEXT.items():
+        if data.startswith(start):
+            raise MalformedFileError(label, f"this is {what}", 1)
+    if not is_wide(encoding):
+        for mark, name in _MARKS.items():
+            if data.startswith(mark):
+                raise MalformedFileError(label, f"this is {name.upper()} text: read it with encoding='{name}'", 1)
+
+
+def _likely_encoding(data: bytes) -> str:
+    # Between 0x80 and 0x9f Latin-1 has control characters that no text holds, Windows its dashes and quotation marks.
+    windows = any(data.translate(None, _ALL_BUT_C1))
+    return "encoding='cp1252' (Windows)" if windows else "encoding='latin-1'"
+
+
+_ALL_BUT_C1 = bytes(byte for byte in range(256) if not 0x80 <= byte < 0xA0)
+
+
+def _wide_without_mark(data: bytes) -> str | None:
+    """The encoding of text that has a NUL in every other place, as Western text in UTF-16 has."""
+    for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
+        nuls, letters = data[first:400:2], data[1 - first : 400 : 2].rstrip(b"\n\0")
+        if len(letters) > 1 and not any(nuls) and letters.isascii() and 0 not in letters:
+            return name
+    return None
