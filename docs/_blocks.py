@@ -275,6 +275,8 @@ for _path in (
     ("train",),
     ("classify",),
     ("evaluate",),
+    ("report",),
+    ("show",),
     ("explain",),
     ("prior",),
     ("words",),

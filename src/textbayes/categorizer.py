@@ -124,6 +124,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     prior_advice_ : what was done with the prior, label by label
     held_out_ : figures of the cross-validation, over all labels and for each, as ``textbayes.evaluate.evaluate`` has
         them
+    held_out_proba_ : what models that had not seen a training text said of it; model files do not keep it
+    label_counts_ : training texts of each class; None if the model was loaded from a file without them
     fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
     classes_, label_space_, vectorizer_, weighting_, link_
 
@@ -259,6 +261,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.calibration_ = calibration
         # Honest for probabilities, a little kind to thresholds that were tuned on them.
         self.held_out_ = evaluate(indicator, proba, rule.decide(proba), space.class_names, kind=space.kind)
+        self.held_out_proba_, self.label_counts_ = proba, space.counts(indicator)
         self.fingerprints_ = text_fingerprints(texts)
         self.label_space_, self.classes_ = space, space.classes
         return self

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from textbayes.categorizer_knowledge import advice_state, audit_state, restored_advice, restored_audit
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.decide import Rule
 from textbayes.inference import BaseInference, inferences
 from textbayes.linear import BayesLinearClassifier
@@ -36,6 +36,7 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "labels": {"kind": space.kind, "classes": space.classes.tolist()},
         "rule": model.rule_.to_state(),
         "held_out": model.held_out_,
+        "label_counts": None if model.label_counts_ is None else model.label_counts_.tolist(),
         "vectorizer": {"class": type(model.vectorizer_).__name__, **vectorizer},
         "weighting": weighting,
         "settings": {name: getattr(model, name) for name in _SETTINGS} | {"class_weight": _pairs(model.class_weight)},
@@ -78,6 +79,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.label_space_ = _space(meta["labels"])
     model.classes_, model.link_ = model.label_space_.classes, make_link(meta["link"])
     model.rule_, model.held_out_ = Rule.from_state(meta["rule"]), dict(meta["held_out"])
+    model.label_counts_ = _label_counts(meta.get("label_counts"), model)
     model.intercept_, model.pool_ = (_vector(arrays[key], key) for key in ("intercept", "pool"))
     model.prior_weight_ = _vector(arrays["prior_weight"], "prior_weight") if "prior_weight" in arrays else None
     model.prior_audit_ = restored_audit(meta.get("prior_audit", ()))
@@ -168,6 +170,17 @@ def _space(labels: Mapping[str, Any]) -> LabelSpace:
         raise ModelFileError(f"the model claims {len(classes)} classes of kind {kind!r}; was the file altered?")
     text = all(isinstance(name, str) for name in classes)
     return LabelSpace(np.array(classes, dtype=object if text else None), kind)
+
+
+def _label_counts(counts: Any, model: Any) -> IntArray | None:
+    """Training texts of each class; older files do not say."""
+    if counts is None:
+        return None
+    most = model.weighting_.n_docs_
+    sound = isinstance(counts, list) and all(type(n) is int and 0 <= n <= most for n in counts)
+    if not sound or len(counts) != len(model.classes_):
+        raise ModelFileError("the model's numbers of texts of each label are not believable; was the file altered?")
+    return np.array(counts, dtype=np.int64)
 
 
 def _vector(array: AnyArray, name: str) -> FloatArray:

@@ -79,4 +79,6 @@ def test_texts_of_weight_nothing_take_their_group_with_them(authors):
     some = np.arange(len(texts)) % 3 > 0
     kept = [[values[i] for i in np.flatnonzero(some)] for values in authors]
     weighed = TextCategorizer().fit(texts, labels, sample_weight=some.astype(float), groups=names)
-    assert weighed.held_out_ == TextCategorizer().fit(kept[0], kept[1], sample_weight=[1.0] * 64, groups=kept[2]).held_out_
+    assert (
+        weighed.held_out_ == TextCategorizer().fit(kept[0], kept[1], sample_weight=[1.0] * 64, groups=kept[2]).held_out_
+    )

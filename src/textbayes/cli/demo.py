@@ -103,7 +103,7 @@ def figures(data: ReportData, output: Path, seconds: float) -> dict[str, Any]:
     return data.measures | {
         "accuracy_interval": [data.right.low, data.right.high],
         "notes": data.notes,
-        "words": {group.label: {word.word: word.value for word in group.words} for group in data.words},
+        "words": {group.label: {word.word: word.weight for word in group.words} for group in data.words},
         "decisions": [_decision(asdict(example)) for example in data.examples],
         "seconds": seconds,
         "training_seconds": dict(data.timings)["Training"],

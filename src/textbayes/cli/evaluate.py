@@ -88,13 +88,13 @@ def evaluate(
             if batch.unsure is not None:
                 unsure.append(batch.unsure)
             if n_errors is not None:
-                mistakes.add(batch, _indicator([document.labels for document in batch.documents], names))
+                mistakes.add(batch, label_indicator([document.labels for document in batch.documents], names))
             save(decisions_row(batch, i, names) for i in range(len(batch.documents)))
         require_documents(labels, inputs)
-        unknown = _unknown(labels, names, strict)
+        unknown = unknown_labels(labels, names, strict)
     seen.warn(len(labels))
     decided = np.vstack(decisions)
-    result = measure(_indicator(labels, names), np.vstack(proba), decided, names, kind=kind)
+    result = measure(label_indicator(labels, names), np.vstack(proba), decided, names, kind=kind)
     result |= {"unsure": _n_unsure(unsure, kind), "in_training": seen.n, "unknown_labels": unknown}
     given = [[names[j] for j in np.flatnonzero(row)] for row in decided]
     found = confusion(labels, given, kind == "multilabel") if confused else []
@@ -132,7 +132,7 @@ def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:
     return int(band.sum() if kind == "multilabel" else band.any(axis=1).sum())
 
 
-def _indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:
+def label_indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:
     """Which of the model's labels each document has."""
     column = {name: j for j, name in enumerate(names)}
     truth = np.zeros((len(labels), len(names)), dtype=np.bool_)
@@ -141,7 +141,7 @@ def _indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:
     return truth
 
 
-def _unknown(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> dict[str, int]:
+def unknown_labels(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> dict[str, int]:
     """How many documents have each label that the model has not seen; they are warned of, or refused if ``strict``."""
     known = set(names)
     unknown = Counter(name for row in labels for name in row if name not in known)

@@ -26,6 +26,8 @@ COMMANDS = {
     "train": Lazy("textbayes.cli.train:train", "Learn a model from labelled texts."),
     "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
     "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
+    "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
+    "show": Lazy("textbayes.cli.show:show", "Say what is in a model file."),
     "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
     "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
     "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),

@@ -19,6 +19,7 @@ from textbayes.cli.model_options import ModelChoices, model_options
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
+from textbayes.cli.report_file import check_report_target, write_training_report
 from textbayes.cli.sampling import SamplingChoices, sampling_options
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.text_options import TextChoices, text_options
@@ -34,6 +35,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 
 @click.command()
 @click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
+@click.option("--report", metavar="FILE", help="Write an HTML page about the cross-validated decisions as well.")
 @click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
 @click.option("--per-label", is_flag=True, help="Show cross-validated figures of each label (JSON always has them).")
 @label_options()
@@ -71,6 +73,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 def train(
     inputs: Inputs,
     target: str | None,
+    report: str | None,
     cv_only: bool,
     per_label: bool,
     keep_fields: str | None,
@@ -95,6 +98,7 @@ def train(
     textbayes train news/ -o model.tb            (a folder per label, a file per text)
     textbayes train --corpus bbc -o bbc.tb
     textbayes train posts.csv --group-field author --cv-only
+    textbayes train train.csv -o model.tb --report report.html
 
     A decision rule may have parameters after a colon: fixed:threshold=0.3, max_f1:fbr=0.3,fallback=never,
     unsure:low=0.3,high=0.7. With auto the likelier class is taken, or for many labels a threshold per label.
@@ -103,6 +107,7 @@ def train(
     """
     started = time.perf_counter()
     path = _target(target, cv_only, inputs)
+    page = None if report is None else check_report_target(report, [*inputs.paths, *([] if path is None else [path])])
     sampling.check(choices.inference)
     model = _untrained(choices, sampling, text, **rest)
     given = read_labelled(with_group_field(inputs, keep_fields), labelling)
@@ -130,8 +135,11 @@ def train(
             model.fit(given.texts, given.labels, progress=progress, groups=groups)
         if path is not None:
             save_model(model, path)
-    seconds = round(time.perf_counter() - started, 2)
-    summary = {"model": None if path is None else str(path), **_summary(model, len(given.texts)), "seconds": seconds}
+    summary = {"model": None if path is None else str(path), **_summary(model, len(given.texts))}
+    if page is not None:
+        write_training_report(page, model, given, inputs.name, path)
+        summary["report"] = str(page)
+    summary["seconds"] = round(time.perf_counter() - started, 2)
     if output.is_table:
         console().print(_table(summary))
         if model.prior_advice_:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 
 Kind = Literal["binary", "multiclass", "multilabel"]
 Layout = Literal["vector", "lists", "matrix"]
@@ -46,6 +46,11 @@ class LabelSpace(NamedTuple):
     def both_columns(self, proba: FloatArray) -> FloatArray:
         """Probabilities (n_docs, n_columns), with a column for the first of two classes as well."""
         return np.hstack([1.0 - proba, proba]) if self.kind == "binary" else proba
+
+    def counts(self, indicator: BoolArray) -> IntArray:
+        """How many documents have each class, of two classes either."""
+        found = indicator.sum(axis=0, dtype=np.int64)
+        return np.append(len(indicator) - found, found) if self.kind == "binary" else found
 
     def likeliest(self, log_odds: FloatArray) -> AnyArray:
         """The likelier class by log-odds (n_docs,) or (n_docs, n_columns); multi-label: 1 for all likelier than not."""

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textbayes.categorizer import Assessment, TextCategorizer
+from textbayes.categorizer import TextCategorizer
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.explain import Explanation
+from textbayes.report.confusions import UNKNOWN
 from textbayes.report.records import Example, Reason, Word
-from textbayes.report.surface import common_forms, highlight, shown
+from textbayes.report.surface import common_forms, headline, highlight, shown
 
 SURE = "right and sure"
 DOUBTFUL = "right, the least sure"
@@ -23,32 +24,43 @@ _MOST_PROBABILITIES = 5
 
 
 class Judged(NamedTuple):
-    """Texts with their names, what is true of them and what the model thinks, one row or item each."""
+    """Texts with their names, what is true of them and what the model thinks: a row each, a column for every class."""
 
     ids: Sequence[str]
     texts: Sequence[str]
     truth: BoolArray
-    assessment: Assessment
+    proba: FloatArray
+    decisions: BoolArray
+    kind: str
+
+    def right(self) -> BoolArray:
+        """Whether all labels of each text are right; not those of a text whose one label the model does not know."""
+        found: BoolArray = (self.decisions == self.truth).all(axis=1)
+        return found if self.kind == "multilabel" else found & self.truth.any(axis=1)
+
+    def true_labels(self, i: int, names: Sequence[str]) -> list[str]:
+        """The labels of a text; one that excludes the others and is not among the model's is called unknown."""
+        found = [names[j] for j in np.flatnonzero(self.truth[i]).tolist()]
+        return found if found or self.kind == "multilabel" else [UNKNOWN]
 
 
-def confidence(assessment: Assessment, kind: str) -> FloatArray:
+def confidence(judged: Judged) -> FloatArray:
     """How sure each text's decision is: the top probability, or that of the least sure yes or no."""
-    proba, decisions = assessment
-    if kind == "multiclass":
-        return proba.max(axis=1)
-    return np.where(decisions, proba, 1.0 - proba).min(axis=1)
+    if judged.kind == "multiclass":
+        return judged.proba.max(axis=1)
+    return np.where(judged.decisions, judged.proba, 1.0 - judged.proba).min(axis=1)
 
 
-def choose(judged: Judged, kind: str) -> list[tuple[str, int]]:
+def choose(judged: Judged) -> list[tuple[str, int]]:
     """Which texts to show, and as what.
 
     Of the surest tenth of the right ones the shortest, which is quickest to read; the least sure right one; and the
     surest wrong one, from which most is to be learnt.
     """
-    sure = confidence(judged.assessment, kind)
-    is_right = (judged.assessment.decisions == judged.truth).all(axis=1)
+    sure = confidence(judged)
+    is_right = judged.right()
     right, wrong = np.flatnonzero(is_right), np.flatnonzero(~is_right)
-    if kind == "multilabel" and judged.truth[right].any():
+    if judged.kind == "multilabel" and judged.truth[right].any():
         right = right[judged.truth[right].any(axis=1)]  # an empty text without labels is right, and dull
     chosen = []
     if len(right):
@@ -64,29 +76,26 @@ def choose(judged: Judged, kind: str) -> list[tuple[str, int]]:
 
 def make_examples(model: TextCategorizer, judged: Judged, forms: Mapping[str, str]) -> list[Example]:
     """The chosen texts, explained."""
-    return [_example(model, judged, what, i, forms) for what, i in choose(judged, model.label_space_.kind)]
+    return [_example(model, judged, what, i, forms) for what, i in choose(judged)]
 
 
 def _example(model: TextCategorizer, judged: Judged, what: str, i: int, forms: Mapping[str, str]) -> Example:
-    space = model.label_space_
-    text, truth = judged.texts[i], judged.truth[i]
-    proba, decisions = judged.assessment.proba[i], judged.assessment.decisions[i]
-    names = space.column_names
-    columns = _columns_to_explain(space.kind, proba, decisions, truth, what)
+    text, truth, proba, decisions = judged.texts[i], judged.truth[i], judged.proba[i], judged.decisions[i]
+    names = [str(name) for name in model.classes_]
+    columns = _columns_to_explain(judged.kind, proba, decisions, truth, what)
     explanations = model.explain(text, [names[j] for j in columns])
     values = {part.word: part.log_odds / part.occurrences for part in explanations[0].contributions}
     order = np.argsort(-proba, kind="stable")[:_MOST_PROBABILITIES]
-    headline = " ".join(text[:200].split())
     n_shown = _cut(text)
     forms = {**forms, **common_forms([text], model.vectorizer_)}  # the form in this text, where it has one
     return Example(
         kind=what,
         id=judged.ids[i],
-        headline=headline if len(headline) <= 60 else headline[:60].rsplit(" ", 1)[0] + " …",
-        truth=list(space.decode(truth[None])[0]),
-        decided=list(space.decode(decisions[None])[0]),
+        headline=headline(text, 60),
+        truth=judged.true_labels(i, names),
+        decided=[names[j] for j in np.flatnonzero(decisions)],
         probabilities=[(names[j], float(proba[j])) for j in order],
-        reasons=[_reason(explanation, forms) for explanation in explanations],
+        reasons=[_reason(told, bool(decisions[j]), forms) for told, j in zip(explanations, columns, strict=True)],
         fragments=highlight(text, model.vectorizer_, values, n_shown),
         n_shown=n_shown,
         n_characters=len(text),
@@ -96,9 +105,9 @@ def _example(model: TextCategorizer, judged: Judged, what: str, i: int, forms: M
 def _columns_to_explain(kind: str, proba: FloatArray, decisions: BoolArray, truth: BoolArray, what: str) -> list[int]:
     """The label decided on and, where that is the question, the one it competed with; two at most."""
     order = np.argsort(-proba, kind="stable")
-    if kind == "multiclass":
+    if kind != "multilabel":
         first = int(order[decisions[order]][0]) if decisions.any() else int(order[0])
-        if what == SURE:
+        if what == SURE or kind == "binary":  # what speaks for one of two classes speaks against the other
             return [first]
         rivals = order[(truth if what == WRONG else ~truth)[order]]
         return [first, *(int(j) for j in rivals if j != first)][:2]
@@ -115,12 +124,12 @@ def _cut(text: str) -> int:
     return space if space > 0 else _MOST_CHARACTERS
 
 
-def _reason(explanation: Explanation, forms: Mapping[str, str]) -> Reason:
+def _reason(explanation: Explanation, decision: bool, forms: Mapping[str, str]) -> Reason:
     parts = explanation.contributions
     rest = parts[_MOST_WORDS:]
     return Reason(
         label=explanation.label,
-        decision=explanation.decision,
+        decision=decision,
         base=explanation.base,
         words=[Word(p.word, shown(p.word, forms), p.log_odds, p.occurrences) for p in parts[:_MOST_WORDS]],
         others_for=_together([p.log_odds for p in rest if p.log_odds > 0.0], "for"),

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from textbayes.drawing import Colours, blank_figure, figure_svg
-from textbayes.report.records import Bin, Coverage
+from textbayes.report.records import Bin, Coverage, Curve
 
 # matplotlib wants colours it can compute with; these stand for the page's own and are replaced in the finished SVG.
 _INK, _MUTED, _LINE, _ACCENT, _SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
@@ -30,7 +30,7 @@ def reliability_plot(bins: list[Bin]) -> str:
         centres = [(min(int(b.mean_proba * 10), 9) + 0.5) / 10 for b in bins]
         lower.bar(centres, counts, width=0.085, color=_ACCENT, alpha=0.55)
         for x, n in zip(centres, counts, strict=True):
-            lower.text(x, n * 1.15, f"{n:,}", ha="center", va="bottom", fontsize=7.5, color=_INK)
+            lower.text(x, n * 1.15, _short(n), ha="center", va="bottom", fontsize=8.5, color=_INK)
         lower.set_yscale("log")
         lower.set(ylim=(0.7, max(counts) * 6), xlabel="probability given", ylabel="decisions")
         lower.yaxis.set_major_locator(_ticker().NullLocator())
@@ -77,6 +77,32 @@ def coverage_plot(steps: list[Coverage]) -> str:
             f"Curve of the share decided right against the share of texts: {100 * first.accuracy:.1f}% of all texts, "
             f"{100 * surest.accuracy:.1f}% of the surest {100 * surest.share:.0f}%",
         )
+
+
+def precision_recall_plot(curve: Curve) -> str:
+    """Precision against recall of all yes-or-no decisions together, with a dot where the decisions are."""
+    with blank_figure(4.6, 4.8, _COLOURS) as figure:
+        axes = figure.subplots()
+        axes.plot(curve.recall, curve.precision, color=_ACCENT, linewidth=1.8)
+        said = f"average precision {curve.average_precision:.3f}"
+        if curve.here is not None:
+            axes.plot(*curve.here, "o", color=_SECOND, markersize=8)
+            said += f"; the decisions have recall {curve.here[0]:.3f} and precision {curve.here[1]:.3f}"
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), xlabel="recall", ylabel="precision")
+        axes.grid(color=_LINE, linewidth=0.6)
+        axes.set_axisbelow(True)
+        _percent(axes.xaxis)
+        _percent(axes.yaxis)
+        return embed(figure_svg(figure), "precision-recall", f"Curve of precision against recall: {said}")
+
+
+def _short(n: int) -> str:
+    """A count in at most four characters or so.
+
+    >>> _short(1_234), _short(12_345), _short(2_345_678)
+    ('1,234', '12k', '2.3M')
+    """
+    return f"{n:,}" if n < 10_000 else f"{n / 1e3:.0f}k" if n < 1_000_000 else f"{n / 1e6:.1f}M"
 
 
 def _ticker() -> Any:

@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 
 class Word(NamedTuple):
-    """A vocabulary word, the form in which readers meet it most, and a number: its weight or its contribution."""
+    """A vocabulary word, the form in which readers meet it most, and what it adds to the log-odds of a text."""
 
     word: str
     shown: str
     value: float
     occurrences: int = 0
-    low: float | None = None  # ends of the interval of a weight, where it is known
-    high: float | None = None
 
 
 class Interval(NamedTuple):
@@ -25,32 +23,103 @@ class Interval(NamedTuple):
     high: float
 
 
+class StrongWord(NamedTuple):
+    """A word and what it did on the texts of the report: ``total`` is what it added to the log-odds of all of them."""
+
+    word: str
+    shown: str
+    weight: float
+    n_texts: int  # that have it
+    total: float
+    low: float | None = None  # ends of the interval of the weight, where it is known
+    high: float | None = None
+
+
 @dataclass(frozen=True)
 class LabelWords:
-    """The strongest words of a label, largest weight first whatever its sign."""
+    """The words that added most to a label's log-odds, and those that took most away; ``leading`` labels come first."""
 
     label: str
-    words: list[Word]
+    words: list[StrongWord]
+    against: list[StrongWord]
+    leading: bool
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """Measures of one label with their intervals; None where there is nothing to count.
+
+    ``places`` says where the row stands when labels are sorted by a column, so that a page can sort without a script.
+    """
+
+    label: str
+    n_texts: int
+    n_given: int
+    n_right: int
+    precision: Interval | None
+    recall: Interval | None
+    f1: Interval | None
+    average_precision: float | None
+    threshold: float | None
+    places: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Precision against recall as the threshold falls; ``here`` is where the decisions are, if any were made."""
+
+    label: str
+    recall: list[float]
+    precision: list[float]
+    average_precision: float
+    here: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many texts of each true label (row) were given each label (column).
+    """How many texts of each true label (row) were given each label (column); ``cells`` are those that are not 0.
 
-    ``columns`` are the rows' labels, and "none or several" after them where a rule did not give exactly one.
+    ``columns`` are the model's labels, and "none or several" after them where a rule did not give exactly one; ``rows``
+    are the same, and "a label unknown to the model" where texts have one.
     """
 
     rows: list[str]
     columns: list[str]
-    counts: list[list[int]]
+    cells: list[tuple[int, int, int]]
+
+    @property
+    def counts(self) -> list[list[int]]:
+        """The whole table."""
+        table = [[0] * len(self.columns) for _ in self.rows]
+        for row, column, n in self.cells:
+            table[row][column] = n
+        return table
+
+    def worst(self, row: int, most: int = 10) -> list[tuple[int, int]]:
+        """What the texts of a row were taken for most often: column and number of texts."""
+        wrong = [(column, n) for place, column, n in self.cells if place == row != column]
+        return sorted(wrong, key=lambda one: -one[1])[:most]
 
 
 class Mistake(NamedTuple):
-    """How many texts of one label were taken for another."""
+    """How many texts of one label were taken for another; ``share`` is of the texts of the true label, if any."""
 
     true: str
     given: str
     n: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class WrongText:
+    """A text decided wrongly: the probability of each label in question, and the words that spoke for it."""
+
+    id: str
+    headline: str
+    truth: list[str]
+    decided: list[str]
+    labels: list[tuple[str, float]]
+    words: list[list[Word]]
 
 
 @dataclass(frozen=True)
@@ -111,27 +180,33 @@ class Example:
     n_characters: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReportData:
-    """All that a report of an evaluated model says; made by ``collect_report``.
+    """All that a report of an evaluated model says; made by ``collect_report``. In a notebook it shows itself.
 
-    ``measures`` is what ``textbayes.evaluate.evaluate`` gives. ``right`` is the share of texts with all labels right.
-    ``confusion`` is None where there are too many labels for a matrix, or several per text; ``mistakes`` are the most
-    frequent ones of single labels. Lists that do not apply to the kind of labels are empty.
+    ``measures`` is what ``textbayes.evaluate.evaluate`` gives, with a row for either of two classes. ``right`` is the
+    share of texts with all labels right. ``confusion`` is None where texts may have several labels; ``mistakes`` are
+    then labels missed and labels wrongly given to the same text. Lists that do not apply to the kind of labels are
+    empty.
     """
 
     title: str
     corpus: str
     split: str
+    facts: list[tuple[str, str]]
     settings: list[tuple[str, str]]
     notes: list[str]
     measures: dict[str, Any]
     right: Interval
-    thresholds: dict[str, float]
+    labels: list[LabelRow]
     confusion: Confusion | None
     mistakes: list[Mistake]
+    n_wrong: int
+    wrong: list[WrongText]
     reliability: list[Bin]
     coverage: list[Coverage]
+    overall_curve: Curve | None
+    curves: list[Curve]
     words: list[LabelWords]
     stemmed: bool
     examples: list[Example]
@@ -139,8 +214,24 @@ class ReportData:
     versions: list[tuple[str, str]] = field(default_factory=list)
     created: str = ""
     averaged: bool = False  # probabilities are averages over draws of the posterior
+    cross_validated: bool = False  # decisions are those of models that had not seen the text
 
     @property
     def kind(self) -> str:
         """ "binary", "multiclass" or "multilabel"."""
         return str(self.measures["kind"])
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether labels are given by a threshold of their own."""
+        return any(row.threshold is not None for row in self.labels)
+
+    def __repr__(self) -> str:
+        n, share = self.measures["n_docs"], self.right.share
+        return f"<report {self.title!r}: {n:,} texts, {100.0 * share:.1f}% with all labels right>"
+
+    def _repr_html_(self) -> str | None:
+        """The whole page in a frame of its own, so that its style and the notebook's do not meet."""
+        from textbayes.report.render import framed_report
+
+        return framed_report(self)

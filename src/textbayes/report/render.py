@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from textbayes.core.errors import MissingExtraError
 from textbayes.pages import check_pages_extra, render_page
 from textbayes.report.records import Example, ReportData
+from textbayes.report.small_plots import curve_svg, heat_map_svg
 from textbayes.store.atomic import atomic_write
 
+_SMALL_TABLE = 6  # columns of a confusion table that can be read on a telephone; of more there is a map and a list
+_LARGE_TABLE = 12  # and on a large screen
 _FOLDER = Path(__file__).parent
 
 
@@ -24,25 +29,43 @@ def render_report(data: ReportData) -> str:
     All text is escaped, whatever documents and labels hold.
     """
     check_report_extra()
-    from markupsafe import Markup
-
-    from textbayes.report.plots import coverage_plot, reliability_plot
-
-    # Not escaped: our own drawings of numbers. Nothing of documents or labels is in them.
-    plots = {"reliability": Markup(reliability_plot(data.reliability))}
-    if len({step.share for step in data.coverage}) > 1:  # one point is no curve
-        plots["coverage"] = Markup(coverage_plot(data.coverage))
     filters: dict[str, Callable[..., str]] = {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
     template, style = _FOLDER / "report.html.jinja", _FOLDER / "report.css"
-    return render_page(template, style, filters, data=data, plots=plots, verdict=verdict)
+    return render_page(template, style, filters, data=data, plots=_plots(data), verdict=verdict, large=_LARGE_TABLE)
+
+
+def _plots(data: ReportData) -> dict[str, Any]:
+    """The drawings, which are not escaped: they are ours, of numbers, and hold nothing of documents or labels."""
+    from markupsafe import Markup
+
+    from textbayes.report.plots import coverage_plot, precision_recall_plot, reliability_plot
+
+    plots: dict[str, Any] = {"reliability": Markup(reliability_plot(data.reliability))}
+    if len({step.share for step in data.coverage}) > 1:  # one point is no curve
+        plots["coverage"] = Markup(coverage_plot(data.coverage))
+    if data.overall_curve is not None:
+        plots["precision_recall"] = Markup(precision_recall_plot(data.overall_curve))
+    plots["curves"] = [Markup(curve_svg(curve)) for curve in data.curves]
+    if data.confusion is not None and len(data.confusion.columns) > _SMALL_TABLE:
+        plots["map"] = Markup(heat_map_svg(data.confusion))
+    return plots
 
 
 def write_report(path: str | Path, data: ReportData) -> None:
     """Write the report to ``path``, whole or not at all."""
-    # A lone surrogate from a damaged text has no bytes in UTF-8; a question mark stands for it.
-    html = render_report(data).encode("utf-8", "replace")
+    html = render_report(data).encode()
     with atomic_write(path) as stream:
         stream.write(html)
+
+
+def framed_report(data: ReportData) -> str | None:
+    """The page in a frame, for notebooks; None, so that they show the short form, where the extra is missing."""
+    try:
+        page = render_report(data)
+    except MissingExtraError:
+        return None
+    # No scripts run in a sandbox, and there are none.
+    return f'<iframe sandbox="" srcdoc="{escape(page)}" style="width:100%;height:45rem;border:0"></iframe>'
 
 
 def percent(value: float | None, digits: int = 1) -> str:

@@ -104,6 +104,16 @@ def shown(term: str, forms: Mapping[str, str]) -> str:
     return " ".join(forms.get(part, part) for part in term.split(" ")) if forms else term
 
 
+def headline(text: str, most: int) -> str:
+    """The beginning of a text on one line, cut at the end of a word.
+
+    >>> headline("Corn  and\\nwheat prices", 12)
+    'Corn and …'
+    """
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + " …"
+
+
 def _terms(tokens: Iterable[str], vectorizer: TextVectorizer) -> list[str | None]:
     """The term of each token after stop words and stems."""
     words = list(tokens)

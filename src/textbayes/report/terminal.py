@@ -28,11 +28,12 @@ def print_report(data: ReportData, console: Console) -> None:
     for note in data.notes:
         _paragraph(note, console, style="dim")
     console.print()
-    _heading("Strongest words and their weights", console)
-    width = max((len(group.label) for group in data.words), default=0)
-    for group in data.words:
-        words = ", ".join(f"{word.shown} {signed(word.value, 1)}" for word in group.words[:_WORDS])
-        _paragraph(f"{group.label:<{width}}  {words or 'no word has a weight'}", console, indent=width + 2)
+    _heading("Strongest words on these texts, and their weights", console)
+    leading = [group for group in data.words if group.leading]
+    width = max((len(group.label) for group in leading), default=0)
+    for group in leading:
+        words = ", ".join(f"{word.shown} {signed(word.weight, 1)}" for word in group.words[:_WORDS])
+        _paragraph(f"{group.label:<{width}}  {words or 'no word spoke for it'}", console, indent=width + 2)
     console.print()
     _heading("Decisions explained: log-odds before a word is read, and what words add", console)
     for example in data.examples:
@@ -53,14 +54,15 @@ def _paragraph(text: str, console: Console, first: int = 0, indent: int = 0, sty
 def _label_table(data: ReportData) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("label", overflow="fold")
-    columns = ["precision", "recall", "F1", "texts", *(["threshold"] if data.thresholds else [])]
+    columns = ["precision", "recall", "F1", "texts", *(["threshold"] if data.has_thresholds else [])]
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
-    for label, row in data.measures["labels"].items():
-        cells = [figure(row[name]) for name in ("precision", "recall", "f1")] + [f"{row['support']:,}"]
-        if data.thresholds:
-            cells.append(figure(data.thresholds[label]))
-        table.add_row(Text(label), *cells)
+    for row in data.labels:
+        shares = (row.precision, row.recall, row.f1)
+        cells = [figure(None if one is None else one.share) for one in shares] + [f"{row.n_texts:,}"]
+        if data.has_thresholds:
+            cells.append(figure(row.threshold))
+        table.add_row(Text(row.label), *cells)
     return table
 
 

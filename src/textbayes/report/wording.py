@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.decide import Rule
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
-from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.presets import default_classifiers
+from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+from textbayes.tune import BayesLinearClassifierCV
 
 _PATTERNS = {
     r"(?u)\b\w\w+\b": "runs of two or more letters or digits",
@@ -35,6 +39,14 @@ def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
     ]
 
 
+def members_in_words(model: TextCategorizer) -> list[str]:
+    """The members of the pool as they were given; empty where the model file has not kept them."""
+    given = default_classifiers() if model.classifier is None else model.classifier
+    members = list(given) if isinstance(given, Sequence) else [given]
+    # A file keeps no members that were given with objects of the user's; the defaults are not meant then.
+    return [describe_classifier(member) for member in members] if len(members) == len(model.pool_) else []
+
+
 def describe_classifier(classifier: BayesLinearClassifier) -> str:
     """Link, prior and scale of one classifier.
 
@@ -45,6 +57,8 @@ def describe_classifier(classifier: BayesLinearClassifier) -> str:
     name = prior if isinstance(prior, str) else prior.name
     if not isinstance(prior, str):
         return f"{link} link, {name} prior"
+    if isinstance(classifier, BayesLinearClassifierCV):
+        return f"{link} link, {name} prior, its scale found by {classifier.method}"
     scale = np.asarray(classifier.scale, dtype=np.float64)
     size = f"scale {float(scale):g}" if scale.ndim == 0 else "scales of its own for each word or label"
     return f"{link} link, {name} prior of {size}"
@@ -60,7 +74,7 @@ def _labels(model: TextCategorizer) -> str:
     return f"{how} of {len(names)}: {listed}"
 
 
-def _words(vectorizer: TextVectorizer) -> str:
+def _words(vectorizer: TextVectorizer | HashingTextVectorizer) -> str:
     n_terms = len(vectorizer.get_feature_names_out())
     shortest, longest = vectorizer.ngram_range
     if vectorizer.analyzer != "word":
@@ -76,6 +90,8 @@ def _words(vectorizer: TextVectorizer) -> str:
         parts.append(f"{vectorizer.stemmer.capitalize()} stems")
     if longest > 1:
         parts.append(f"sequences of {shortest} to {longest}")
+    if isinstance(vectorizer, HashingTextVectorizer):
+        return f"{', '.join(parts)}: hashed into {n_terms:,} columns"
     if vectorizer.vocabulary is None and isinstance(vectorizer.min_df, int) and vectorizer.min_df > 1:
         parts.append(f"in at least {vectorizer.min_df} training texts")
     return f"{', '.join(parts)}: {n_terms:,} different ones"

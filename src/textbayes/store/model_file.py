@@ -66,6 +66,12 @@ def load_model(path: str | Path) -> TextCategorizer:
         raise ModelFileError(f"{path} is a damaged model file ({error}); train or copy it again") from error
 
 
+def written_by(path: str | Path) -> str:
+    """The version of textbayes that wrote a model file."""
+    with zipfile.ZipFile(path) as archive:
+        return str(_manifest(Path(path), archive).get("textbayes", "?"))
+
+
 def _read(path: Path) -> dict[str, bytes]:
     if path.is_dir():
         raise ModelFileError(f"{path} is a folder; pass a model file written by `textbayes train`")

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from dataclasses import asdict
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, precision_recall_curve
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
@@ -15,7 +16,7 @@ from textbayes.decide import TopLabel
 from textbayes.inference.gibbs import Gibbs
 from textbayes.linear import BayesLinearClassifier
 from textbayes.report import collect_report, render_report
-from textbayes.report.collect import wilson_interval
+from textbayes.report.shares import f1_interval, wilson_interval
 from textbayes.store import load_model, save_model
 
 
@@ -40,7 +41,7 @@ def test_figures_are_those_of_the_decisions(case):
     decided = case.model.predict_labels(case.texts)
     right = sum(set(given) == set(_listed(label)) for given, label in zip(decided, case.labels, strict=True))
     assert data.right.share == right / len(case.texts) < 1.0
-    assert set(data.measures["labels"]) == set(case.model.label_space_.class_names)
+    assert [row.label for row in data.labels] == list(data.measures["labels"]) == list(case.model.classes_)
     assert sum(b.n for b in data.reliability) == len(case.texts) * case.model.label_space_.n_columns
 
 
@@ -53,12 +54,16 @@ def test_confusion_is_scikit_learns(cases, kind):
     assert confusion.counts == confusion_matrix(case.labels, case.model.predict(case.texts), labels=names).tolist()
 
 
-def test_too_many_labels_for_a_matrix_leave_the_mistakes(cases, monkeypatch):
-    monkeypatch.setattr("textbayes.report.collect._MOST_CONFUSED", 2)
+def test_too_many_labels_for_a_table_leave_a_map_and_a_list(cases, monkeypatch):
+    monkeypatch.setattr("textbayes.report.render._SMALL_TABLE", 1)
+    monkeypatch.setattr("textbayes.report.render._LARGE_TABLE", 2)
     data = collect_report(*cases["multiclass"])
-    assert data.confusion is None
-    assert data.mistakes == [("oil", "grain", 1)]
-    assert "The most frequent mistakes" in render_report(data)
+    n_oil = cases["multiclass"].labels.count("oil")
+    assert data.mistakes == [("oil", "grain", 1, 1 / n_oil)]
+    page = render_report(data)
+    assert "The most frequent confusions" in page
+    assert "true \\ given" not in page
+    assert f"<bdi>oil</bdi></strong>: {n_oil - 1} of {n_oil} right; taken for <bdi>grain</bdi> (1)</li>" in page
 
 
 def test_texts_left_undecided_have_a_column_of_their_own(cases):
@@ -74,7 +79,7 @@ def test_many_labels_have_neither_confusion_nor_coverage(cases):
     data = collect_report(*cases["multilabel"])
     assert data.confusion is None
     assert data.coverage == []
-    assert set(data.thresholds) == {"grain", "money", "oil"}
+    assert [row.threshold for row in data.labels] == cases["multilabel"].model.rule_.thresholds_.tolist()
 
 
 def test_coverage_begins_with_all_texts(cases):
@@ -115,6 +120,170 @@ def test_a_single_text_and_only_mistakes(cases):
     assert [example.kind for example in data.examples] == ["wrong, the surest"]
 
 
+def test_measures_of_a_label_have_their_intervals(case):
+    data = collect_report(case.model, case.texts, case.labels)
+    for row in data.labels:
+        truth = [row.label in _listed(label) for label in case.labels]
+        given = [row.label in labels for labels in case.model.predict_labels(case.texts)]
+        both = sum(t and g for t, g in zip(truth, given, strict=True))
+        assert (row.n_texts, row.n_given, row.n_right) == (sum(truth), sum(given), both)
+        for ours, n in ((row.precision, sum(given)), (row.recall, sum(truth))):
+            reference = stats.binomtest(both, n).proportion_ci(method="wilson")
+            assert ours == pytest.approx((both / n, reference.low, reference.high), abs=1e-12)
+        proba = case.model.predict_proba(case.texts)[:, [str(c) for c in case.model.classes_].index(row.label)]
+        assert row.average_precision == pytest.approx(average_precision_score(truth, proba))
+        assert row.f1.share == pytest.approx(f1_score(truth, given))
+
+
+@pytest.mark.parametrize(("tp", "fp", "fn"), [(8, 1, 1), (0, 2, 3), (5, 0, 0), (40, 10, 5)])
+def test_f1_interval_is_wilsons_of_the_shared_texts(tp, fp, fn):
+    reference = stats.binomtest(tp, tp + fp + fn).proportion_ci(method="wilson")
+    ends = [2 * j / (1 + j) for j in (tp / (tp + fp + fn), reference.low, reference.high)]
+    assert f1_interval(tp, fp, fn) == pytest.approx(ends, abs=1e-12)
+    assert f1_interval(0, 0, 0) is None
+
+
+def test_f1_intervals_hold_the_true_value_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    cells = np.array([0.25, 0.06, 0.09, 0.6])  # true positives, false ones, false negatives, the rest
+    truth = 2 * cells[0] / (2 * cells[0] + cells[1] + cells[2])
+    inside = 0
+    for tp, fp, fn, _ in rng.multinomial(150, cells, size=2_000):
+        interval = f1_interval(int(tp), int(fp), int(fn))
+        inside += interval.low <= truth <= interval.high
+    # 95% of 2,000 is 1,900 ± 10 by chance.
+    assert 1_870 <= inside <= 1_930
+
+
+def test_rows_know_their_place_in_every_order(case):
+    rows = collect_report(case.model, case.texts, case.labels).labels
+    by_texts = sorted(rows, key=lambda row: row.places["texts"])
+    assert [row.n_texts for row in by_texts] == sorted((row.n_texts for row in rows), reverse=True)
+    for name in ("precision", "recall", "f1"):
+        ordered = [getattr(row, name).share for row in sorted(rows, key=lambda row: row.places[name])]
+        assert ordered == sorted(ordered)
+
+
+def test_of_two_classes_both_are_there(cases):
+    case = cases["binary"]
+    data = collect_report(case.model, case.texts, case.labels)
+    assert [row.label for row in data.labels] == [group.label for group in data.words] == ["grain", "money"]
+    assert [curve.label for curve in data.curves] == ["grain", "money"]
+    assert [row.threshold for row in data.labels] == [0.5, 0.5]
+    grain, money = ({word.word: word.total for word in group.words} for group in data.words)
+    assert grain["corn"] > 0.0 < money["bank"]
+    assert {example.reasons[0].label for example in data.examples} == {"grain", "money"}
+    assert all(example.reasons[0].label == example.decided[0] for example in data.examples)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_words_are_ranked_by_what_explanations_say_they_added(cases, link):
+    case = cases["multiclass"]
+    model = TextCategorizer(cv=2, classifier=BayesLinearClassifier(link, scale=5.0)).fit(
+        case.texts * 3, case.labels * 3
+    )
+    texts = [*case.texts, "corn", "corn corn bank"]
+    data = collect_report(model, texts, [*case.labels, "grain", "grain"])
+    for group in data.words:
+        added, having = Counter(), Counter()
+        for text in texts:
+            (told,) = model.explain(text, [group.label])
+            for part in told.contributions:
+                added[part.word] += part.log_odds
+                having[part.word] += 1
+        ranked = sorted((value for value in added.values() if value > 0.0), reverse=True)
+        assert [word.total for word in group.words] == pytest.approx(ranked[: len(group.words)])
+        for word in (*group.words, *group.against):
+            assert word.total == pytest.approx(added[word.word])
+            assert word.n_texts == having[word.word]
+            assert word.weight == pytest.approx(dict(model.top_words(group.label, 100))[word.word])
+
+
+def test_curves_are_scikit_learns(cases):
+    case = cases["multilabel"]
+    proba, decisions = case.model.assess(case.texts)
+    data = collect_report(case.model, case.texts, case.labels)
+    for j, curve in enumerate(data.curves):
+        truth = np.array([curve.label in label for label in case.labels])
+        precision, recall, _ = precision_recall_curve(truth, proba[:, j])
+        assert (curve.precision, curve.recall) == (precision.tolist(), recall.tolist())
+        hits = (truth & decisions[:, j]).sum()
+        assert curve.here == (hits / truth.sum(), hits / decisions[:, j].sum())
+    truth = np.array([[name in label for name in case.model.classes_] for label in case.labels])
+    assert data.overall_curve.average_precision == pytest.approx(average_precision_score(truth.ravel(), proba.ravel()))
+
+
+def test_errors_are_those_there_are_the_surest_first(case):
+    labels = list(case.labels)
+    labels[0] = {"binary": "money", "multiclass": "oil", "multilabel": ("oil",)}[case.model.label_space_.kind]
+    ids = [f"text {i}" for i in range(len(labels))]
+    data = collect_report(case.model, case.texts, labels, ids=ids)
+    decided = case.model.predict_labels(case.texts)
+    wrong = {ids[i]: i for i, label in enumerate(labels) if set(decided[i]) != set(_listed(label))}
+    assert data.n_wrong == len(wrong) >= 2
+    assert {text.id for text in data.wrong} == set(wrong)
+    sure = [max(abs((label in text.truth) - p) for label, p in text.labels) for text in data.wrong]
+    assert sure == sorted(sure, reverse=True)
+    for text in data.wrong:
+        i = wrong[text.id]
+        assert (set(text.decided), set(text.truth)) == (set(decided[i]), set(_listed(labels[i])))
+        for (label, _), words in zip(text.labels, text.words, strict=True):
+            (told,) = case.model.explain(case.texts[i], [label])
+            spoken = [(part.word, part.log_odds) for part in told.contributions if part.log_odds > 0.0][:5]
+            assert [(word.word, word.value) for word in words] == spoken
+    (only,) = collect_report(case.model, case.texts, labels, ids=ids, mistakes=1).wrong
+    assert only == data.wrong[0]
+
+
+def test_labels_missed_and_given_in_the_same_text_are_confusions(cases):
+    model = cases["multilabel"].model
+    decided = model.predict_labels(["corn and wheat"])
+    assert decided == [("grain",)]
+    data = collect_report(model, ["corn and wheat"] * 4, [("oil",), ("oil",), ("oil", "grain"), ()])
+    assert data.mistakes == [
+        ("oil", "grain", 2, 2 / 3),
+        ("oil", "nothing", 1, 1 / 3),
+        ("nothing", "grain", 1, None),
+    ]
+
+
+def test_a_text_of_an_unknown_label_is_an_error_of_its_own_row(cases):
+    model, texts, labels = cases["multiclass"]
+    indicator = np.array([[label == name for name in model.classes_] for label in labels], dtype=int)
+    data = collect_report(model, [*texts, "corn"], np.vstack([indicator, np.zeros((1, 3), dtype=int)]))
+    assert data.confusion.rows[-1] == "a label unknown to the model"
+    assert sum(data.confusion.counts[-1]) == 1
+    assert ["a label unknown to the model"] in [text.truth for text in data.wrong]
+
+
+def test_cross_validated_decisions_are_those_of_fit(cases):
+    texts, labels = cases["multiclass"].texts * 3, cases["multiclass"].labels * 3
+    model = TextCategorizer(cv=2).fit(texts, labels)
+    data = collect_report(model, texts, labels, cross_validated=True)
+    assert data.measures["macro_f1"] == model.held_out_["macro_f1"]
+    assert data.right.share == model.held_out_["accuracy"]
+    assert data.cross_validated
+    assert "models that had not seen the text" in render_report(data)
+
+
+def test_cross_validation_of_other_texts_is_refused(cases, tmp_path):
+    model, texts, labels = cases["multiclass"]
+    with pytest.raises(InputError, match="leave out cross_validated"):
+        collect_report(model, texts[:3], labels[:3], cross_validated=True)
+    save_model(model, tmp_path / "m.tb")
+    with pytest.raises(InputError, match="the model has no cross-validation"):
+        collect_report(load_model(tmp_path / "m.tb"), texts, labels, cross_validated=True)
+
+
+def test_what_stands_on_top(cases):
+    model, texts, labels = cases["multiclass"]
+    facts = dict(collect_report(model, texts, labels, source="test.csv", model_name="model.tb").facts)
+    assert facts["Texts"] == f"{len(texts)} in test.csv"
+    assert facts["Labels"] == "3, exactly one per text"
+    assert facts["Model"] == "model.tb"
+    assert facts["Date"].startswith("20")
+
+
 def test_labels_may_be_lists_or_an_indicator(cases):
     model, texts, labels = cases["multiclass"]
     expected = collect_report(model, texts, labels).measures
@@ -128,7 +297,8 @@ def test_a_model_from_a_file_gives_the_same_report(case, tmp_path):
     save_model(case.model, tmp_path / "model.tb")
     ours = asdict(collect_report(case.model, case.texts, case.labels))
     again = asdict(collect_report(load_model(tmp_path / "model.tb"), case.texts, case.labels))
-    ours.pop("created"), again.pop("created")
+    for one in (ours, again):
+        del one["created"], one["facts"]
     assert again == ours
 
 
@@ -163,12 +333,13 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     data = collect_report(model, texts, labels)
     assert data.averaged
     for group in data.words:
-        expected = model.word_intervals(group.label, len(group.words), level=0.95)
-        assert [(word.low, word.high) for word in group.words] == [(one.low, one.high) for one in expected]
+        expected = {one.word: (one.low, one.high) for one in model.word_intervals(group.label, level=0.95, k=None)}
+        assert {word.word: (word.low, word.high) for word in group.words}.items() <= expected.items()
+        assert group.words
     assert "draws of the posterior, probabilities averaged over them" in dict(data.settings)["Model"]
     page = render_report(data)
     assert "when averaged over it" in page
-    assert "In brackets the interval" in page
+    assert "the interval that holds it with a probability of 95%" in page
     plain = collect_report(cases["multilabel"].model, texts, labels)
     assert not plain.averaged
-    assert "In brackets the interval" not in render_report(plain)
+    assert "the interval that holds it" not in render_report(plain)

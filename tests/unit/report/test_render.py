@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import textbayes.report
+from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.report import check_report_extra, collect_report, render_report, write_report
 from textbayes.report.render import odds, percent, signed
@@ -121,6 +122,33 @@ def test_hostile_texts_and_labels_are_shown_not_obeyed(hostile):
     assert not {"script", "b"}.intersection(page.tags)
     assert bad in "".join(text for _, text in page.texts)
     assert "<script" not in html
+
+
+def test_what_cannot_be_seen_is_named():
+    """An override turns round the text after it, and a control character may hide in a label."""
+    override, escape, mark = "\u202e", "\x1b", "\u200f"
+    texts = [f"wheat corn {override}txt", "bank rates", f"corn {escape}[31m", "the bank rates"] * 4
+    labels = [f"gr{mark}ain", "money"] * 8
+    model = TextCategorizer(cv=2).fit(texts, labels)
+    ids = [f"{override}{i}" for i in range(3)]
+    html = render_report(collect_report(model, texts[:3], ["money", *labels[1:3]], ids=ids, title=f"A{override}"))
+    assert not set(html) & {override, escape, mark}
+    assert {"[U+202E]txt", "gr[U+200F]ain", "[U+202E]0", "A[U+202E]"} <= set(re.findall(r"\w*\[U\+\w+\]\w*", html))
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own(cases, hostile, monkeypatch):
+    data = collect_report(*hostile)
+    frame = Page(data._repr_html_())
+    assert frame.tags == ["iframe"]
+    attributes = {name: value for _, name, value in frame.attributes}
+    assert attributes["sandbox"] == ""
+    assert attributes["srcdoc"] == render_report(data)
+    assert "<script" not in data._repr_html_()
+    assert (
+        repr(collect_report(*cases["binary"], title="News")) == "<report 'News': 8 texts, 87.5% with all labels right>"
+    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    assert data._repr_html_() is None, "without the extra the short form is shown"
 
 
 def test_lone_surrogates_can_be_written(cases, tmp_path):

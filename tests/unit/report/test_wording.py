@@ -5,8 +5,11 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.linear import BayesLinearClassifier
 from textbayes.priors import make_prior
-from textbayes.report.wording import describe_classifier, settings_in_words
-from textbayes.text import TextVectorizer
+from textbayes.report import collect_report
+from textbayes.report.wording import describe_classifier, members_in_words, settings_in_words
+from textbayes.store import load_model, save_model
+from textbayes.text import HashingTextVectorizer, TextVectorizer
+from textbayes.tune import BayesLinearClassifierCV
 
 TEXTS = ["corn and wheat", "wheat prices", "bank rates", "the bank"] * 4
 LABELS = ["grain", "grain", "money", "money"] * 4
@@ -39,6 +42,29 @@ def test_other_choices_in_words():
 def test_characters_in_words():
     settings = _settings(vectorizer=TextVectorizer(analyzer="char_wb", ngram_range=(2, 3)))
     assert settings["Words"].startswith("runs of 2 to 3 characters within words: ")
+
+
+def test_hashed_words_have_a_report_too(tmp_path):
+    model = TextCategorizer(cv=2, vectorizer=HashingTextVectorizer(n_features=64)).fit(TEXTS, LABELS)
+    assert dict(settings_in_words(model))["Words"].endswith(": hashed into 64 columns")
+    save_model(model, tmp_path / "m.tb")
+    data = collect_report(load_model(tmp_path / "m.tb"), TEXTS, LABELS)
+    assert data.right.share == 1.0
+    assert all(group.words for group in data.words)
+
+
+def test_members_in_words():
+    pooled = TextCategorizer(cv=2).fit(TEXTS, LABELS)
+    assert members_in_words(pooled) == [
+        "logit link, laplace prior of scale 10",
+        "logit link, gaussian prior of scale 5.5",
+    ]
+    alone = BayesLinearClassifier(scale=2.0)
+    assert members_in_words(TextCategorizer(cv=2, classifier=alone).fit(TEXTS, LABELS)) == [
+        "logit link, laplace prior of scale 2"
+    ]
+    searched = BayesLinearClassifierCV(scales=[1.0, 10.0], cv=2)
+    assert describe_classifier(searched) == "logit link, laplace prior, its scale found by cv"
 
 
 def test_classifiers_in_words():

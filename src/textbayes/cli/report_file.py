@@ -1,0 +1,48 @@
+"""The HTML page that a command writes: refused early if it could not be written, and the page of ``train --report``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textbayes.cli.files import check_output
+from textbayes.core.errors import InputError
+
+if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
+    from textbayes.cli.labelled import Labelled
+
+
+def check_report_target(target: str, others: Sequence[str | Path]) -> Path:
+    """The path of the page, if it can be written there, replaces no other file and the packages it needs are here."""
+    from textbayes.report import check_report_extra
+
+    check_report_extra()
+    path = check_output(target, others)
+    if path.resolve() in [Path(other).resolve() for other in others]:
+        raise InputError(f"{path} is named twice; name another file for the report")
+    return path
+
+
+def write_training_report(
+    path: Path, model: TextCategorizer, given: Labelled, source: str, model_path: Path | None
+) -> None:
+    """A page about the texts a model was just trained on, each decided by a model that had not seen it."""
+    from textbayes.report import collect_report, write_report
+
+    n_parts = min(model.cv, len(given.documents))
+    name = "" if model_path is None else f"{model_path.name}: "
+    data = collect_report(
+        model,
+        given.texts,
+        given.labels,
+        title=f"{name}cross-validation on {source}",
+        split=f"Cross-validated in {n_parts} parts: each training text is decided by a model that had not seen it. "
+        "Thresholds were tuned on these very decisions, which is a little kind to them.",
+        source=source,
+        model_name="" if model_path is None else str(model_path),
+        ids=[document.id for document in given.documents],
+        cross_validated=True,
+    )
+    write_report(path, data)

@@ -1,0 +1,58 @@
+"""What is taken for what: the confusion table of labels that exclude each other, and the most frequent mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from textbayes.core.types import BoolArray
+from textbayes.report.records import Confusion, Mistake
+
+NOTHING = "nothing"
+NONE_OR_SEVERAL = "none or several"
+UNKNOWN = "a label unknown to the model"
+_MOST_MISTAKES = 20
+
+
+def confusion_table(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> Confusion:
+    """Texts by true label and by label given, one column per class in ``truth`` and ``decisions``."""
+    true, given = _the_one(truth), _the_one(decisions)
+    rows = [*names, UNKNOWN] if (true == len(names)).any() else list(names)
+    columns = [*names, NONE_OR_SEVERAL] if (given == len(names)).any() else list(names)
+    found = Counter(zip(true.tolist(), given.tolist(), strict=True))
+    return Confusion(rows, columns, [(row, column, n) for (row, column), n in sorted(found.items())])
+
+
+def frequent_mistakes(confusion: Confusion) -> list[Mistake]:
+    """The most frequent confusions of one label with another."""
+    totals: Counter[int] = Counter()
+    for row, _, n in confusion.cells:
+        totals[row] += n
+    wrong = sorted((cell for cell in confusion.cells if cell[0] != cell[1]), key=lambda cell: -cell[2])
+    return [
+        Mistake(confusion.rows[row], confusion.columns[column], n, n / totals[row])
+        for row, column, n in wrong[:_MOST_MISTAKES]
+    ]
+
+
+def missed_and_given(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> list[Mistake]:
+    """Where texts may have several labels: those missed, with those wrongly given to the same text; the most first."""
+    found: Counter[tuple[int, int]] = Counter()
+    nothing = len(names)
+    for true, given in zip(truth, decisions, strict=True):
+        if (true != given).any():
+            missed, extra = np.flatnonzero(true & ~given).tolist(), np.flatnonzero(given & ~true).tolist()
+            found.update(product(missed or [nothing], extra or [nothing]))
+    support, columns = truth.sum(axis=0), [*names, NOTHING]
+    return [
+        Mistake(columns[row], columns[column], n, n / int(support[row]) if row < nothing else None)
+        for (row, column), n in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_MISTAKES]
+    ]
+
+
+def _the_one(indicator: BoolArray) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """The class of each text; the number of classes where it has none or several."""
+    return np.where(indicator.sum(axis=1) == 1, indicator.argmax(axis=1), indicator.shape[1])

@@ -1,0 +1,76 @@
+"""The words behind the labels, ranked by what they did on the texts of the report and not by weight alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.core.types import FloatArray
+from textbayes.report.records import LabelWords, StrongWord
+from textbayes.report.surface import shown
+
+_LEADING = 12  # labels, those with most texts
+_MOST_LABELS = 300
+_FOR, _AGAINST = 10, 5  # words
+_LEVEL = 0.95
+_MOST_INTERVALS = 2_000  # words of a label that are looked up
+
+
+def strongest_words(
+    model: TextCategorizer, texts: Sequence[str], support: Mapping[str, int], forms: Mapping[str, str]
+) -> list[LabelWords]:
+    """The words of the labels with most texts, in the order of the labels; ``support`` is the number of texts of each.
+
+    What a word adds to a label's log-odds in one text is what ``explain`` says; here it is summed over all texts.
+    """
+    X = model.weighting_.transform(model.vectorizer_.transform(texts))
+    names = model.vectorizer_.get_feature_names_out()
+    n_texts = np.asarray((X != 0).sum(axis=0)).ravel()
+    ranked = sorted(support, key=lambda label: -support[label])
+    leading, kept = set(ranked[:_LEADING]), set(ranked[:_MOST_LABELS])
+    found = []
+    for label in support:
+        if label in kept:
+            column, sign = _column(model, label)
+            weights = sign * model.coef_[column]
+            totals = weights * np.asarray(X.T @ _slopes(model, column, X)).ravel()
+            ends = _intervals(model, label) if label in leading else {}
+            order = np.argsort(-totals, kind="stable")
+            most, least = ([j for j in places if totals[j]] for places in (order[:_FOR], order[::-1][:_AGAINST]))
+            told = {
+                j: StrongWord(
+                    str(names[j]), shown(str(names[j]), forms), float(weights[j]), int(n_texts[j]), float(totals[j]),
+                    *ends.get(str(names[j]), (None, None)),
+                )
+                for j in (*most, *least)
+            }  # fmt: skip
+            speaking_for = [told[j] for j in most if totals[j] > 0.0]
+            speaking_against = [told[j] for j in least if totals[j] < 0.0]
+            found.append(LabelWords(label, speaking_for, speaking_against, label in leading))
+    return found
+
+
+def _column(model: TextCategorizer, label: str) -> tuple[int, float]:
+    """The column of a label and the sign of its weights: the first of two classes mirrors the second."""
+    names = model.label_space_.column_names
+    return (names.index(label), 1.0) if label in names else (0, -1.0)
+
+
+def _slopes(model: TextCategorizer, column: int, X: Any) -> FloatArray:
+    """Log-odds per unit of eta in each text: 1 for the logit, the mean slope from the base to eta for other links."""
+    calibration = float(getattr(model, "calibration_", 1.0))
+    base = calibration * float(model.intercept_[column])
+    read = calibration * np.asarray(X @ model.coef_[column]).ravel()
+    rise = model.link_.log_odds(base + read) - model.link_.log_odds(np.array([base]))
+    return calibration * np.divide(rise, read, out=np.ones_like(read), where=read != 0.0)
+
+
+def _intervals(model: TextCategorizer, label: str) -> dict[str, tuple[float | None, float | None]]:
+    """The ends of the interval of each weight, where the model knows them."""
+    if model.standard_errors_ is None:
+        return {}
+    rows = model.word_intervals(label, level=_LEVEL, k=_MOST_INTERVALS)
+    return {one.word: (one.low, one.high) for one in rows if not np.isnan(one.low)}
