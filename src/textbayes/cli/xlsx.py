@@ -22,7 +22,7 @@ _ERRORS = re.compile("#[A-Z0-9/!?]+")  # what openpyxl would take for the error 
 def workbook(stream: BinaryIO, keep_formulas: bool = False) -> Iterator[Sheet]:
     """A sheet to write rows to; the workbook goes to the stream, which must allow seeking, when the block ends well."""
     try:
-        from openpyxl import Workbook  # type: ignore[import-untyped]
+        from openpyxl import Workbook
     except ImportError:
         raise MissingExtraError("openpyxl", "xlsx", "writing XLSX files") from None
     book = Workbook(write_only=True)
@@ -78,7 +78,7 @@ class Sheet:
         text = self._fit(_NOT_XML.sub(_escape, value))
         if self._keep_formulas or not (is_formula(text) or text.startswith("=") or _ERRORS.match(text)):
             return text
-        from openpyxl.cell import WriteOnlyCell  # type: ignore[import-untyped]
+        from openpyxl.cell import WriteOnlyCell
 
         cell = WriteOnlyCell(self._sheet, value=text)
         cell.data_type = "s"

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # scikit-learn brings it
+from threadpoolctl import ThreadpoolController  # scikit-learn brings it
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import IntArray

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import binarize
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
