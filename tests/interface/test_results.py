@@ -34,7 +34,7 @@ def test_the_inputs_columns_come_first_and_ours_do_not_hide_them(run, models, ne
     header, *rows = csv.reader(io.StringIO(shown))
     assert header == [
         *["id", "text", "label", "year", "note", "p_money"],
-        *["textbayes_id", "labels", "p_grain", "textbayes_p_money", "p_sport"],
+        *["textbayes_id", "labels", "known_words", "p_grain", "textbayes_p_money", "p_sport"],
     ]
     assert rows[0][:8] == ["7", "wheat harvest", "grain", "1999", "'=1+1", "x", "7", "grain"]
     assert rows[1][:8] == ["8", "bank, rates", "money", "", "plain", "-3.5", "8", "money"]
@@ -42,7 +42,7 @@ def test_the_inputs_columns_come_first_and_ours_do_not_hide_them(run, models, ne
 
 def test_json_has_them_under_fields(lines, models, new):
     row = lines("classify", models["multiclass"], new, "--keep-columns")[0]
-    assert list(row) == ["id", "fields", "labels", "probabilities"]
+    assert list(row) == ["id", "fields", "labels", "known_words", "probabilities"]
     assert row["fields"]["note"] == "=1+1"
     assert list(row["fields"]) == ["id", "text", "label", "year", "note", "p_money"]
 
