@@ -58,6 +58,12 @@ def test_malformed_files_are_refused(tmp_path):
         list(PARQUET.read(write(path, {"text": ["x", "y"], "id": ["a", "a"]})))
 
 
+def test_text_that_is_not_utf8_is_refused(tmp_path):
+    column = pyarrow.array([b"tea", b"caf\xe9"], pyarrow.binary()).view(pyarrow.string())
+    with pytest.raises(MalformedFileError, match=r"bad\.parquet: not a readable Parquet file .*utf-8"):
+        list(PARQUET.read(write(tmp_path / "bad.parquet", {"text": column})))
+
+
 def test_pipes_and_missing_files_are_refused(tmp_path, endless):
     with pytest.raises(InputError, match="standard input: Parquet is read from its end, so it needs a file"):
         list(PARQUET.read("-"))

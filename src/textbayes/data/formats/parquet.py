@@ -51,8 +51,12 @@ def read_parquet(
                 for row in batch.to_pylist():
                     number += 1
                     yield fields.record(row, number)
-    except (pyarrow.ArrowException, OSError) as error:
-        cause = f"not a readable Parquet file ({str(error).splitlines()[0]}); write it again"
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:  # or no UTF-8, or no date
+        if isinstance(error, InputError):
+            raise
+        cause = (
+            f"not a readable Parquet file ({(str(error).splitlines() or [type(error).__name__])[0]}); write it again"
+        )
         raise MalformedFileError(label, cause) from error
 
 

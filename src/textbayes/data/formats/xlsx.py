@@ -70,7 +70,8 @@ def read_xlsx(
 
 def _rows(source: Source, label: str, sheet: str | int | None) -> Iterator[Sequence[Any]]:
     try:
-        import defusedxml  # noqa: F401  # openpyxl then refuses entities, with which XML files become bombs
+        # With defusedxml openpyxl refuses entities, with which XML files become bombs.
+        import defusedxml  # noqa: F401
         from openpyxl import load_workbook
     except ImportError:
         raise MissingExtraError("openpyxl", "xlsx", "reading Excel workbooks") from None
