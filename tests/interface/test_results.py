@@ -110,7 +110,7 @@ def test_a_workbook(run, models, new, tmp_path):
     assert header[:8] == ["id", "text", "label", "year", "note", "p_money", "textbayes_id", "labels"]
     assert first[:8] == [7, "wheat harvest", "grain", 1999, "=1+1", "x", 7, "grain"]
     assert (second[3], second[5]) == (None, -3.5)
-    assert 0 < first[8] < 1
+    assert (first[8], 0 < first[9] < 1) == (2, True)  # known words, and a probability
     formula = openpyxl.load_workbook(tmp_path / "out.xlsx").active["E2"]
     assert (formula.data_type, formula.quotePrefix) == ("s", True)  # text, and it stays text when edited
     run("classify", models["multiclass"], new, "--keep-columns", "-o", tmp_path / "raw.xlsx", "--keep-formulas")
@@ -139,7 +139,7 @@ def test_a_sheet_has_its_limits(monkeypatch, run, models, write, documents, tmp_
     assert "an XLSX sheet has 10 rows and there are more documents; write .csv instead" in failed
     monkeypatch.setattr("textbayes.cli.xlsx._MOST_COLUMNS", 3)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
-    assert "5 columns are more than the 3 of an XLSX sheet" in failed
+    assert "6 columns are more than the 3 of an XLSX sheet" in failed
 
 
 def test_rows_of_a_workbook_are_not_kept_in_memory(tmp_path):
