@@ -132,6 +132,44 @@ def test_a_device_is_refused(refused):
     assert refused("/dev/zero") == "/dev/zero is a device; give a file, a folder or a pipe with texts"
 
 
+def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):
+    (tmp_path / "notes.csv").write_bytes("text,label\nwheat — and corn,grain\n".encode("cp1252"))
+    message = refused(tmp_path / "notes.csv")
+    assert "notes.csv, line 2: byte 0x97 in column 7 is not valid UTF-8" in message
+    assert "for example --encoding cp1252 (Windows), or pass --errors replace" in message
+
+
+def test_references_are_refused_with_what_to_do(refused, tmp_path):
+    (tmp_path / "refs.ris").write_text("TY  - JOUR\nTI  - Wheat\nER  - \n")
+    message = refused(tmp_path / "refs.ris")
+    assert "refs.ris holds references for a reference manager, which are not read yet: export them as CSV" in message
+
+
+def test_a_workbook_is_read(run, tmp_path, documents):
+    openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
+    book = openpyxl.Workbook()
+    for row in (["id", "text", "label"], *([doc["id"], doc["text"], doc["labels"]] for doc in documents)):
+        book.active.append(row)
+    book.save(tmp_path / "texts.xlsx")
+    run("train", tmp_path / "texts.xlsx", "-o", tmp_path / "model.tb")
+    assert (tmp_path / "model.tb").exists()
+
+
+def test_a_bomb_names_the_option_that_lets_it_in(refused, tmp_path):
+    import gzip
+
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"text,label\n" + (b"c" * 100_000 + b",a\n") * 1_000))
+    message = refused(tmp_path / "bomb.csv.gz")
+    assert "bomb.csv.gz: unpacks to more than 67,108,864 bytes" in message
+    assert "set the reader option max_unpacked to more bytes" in message
+    small = refused(tmp_path / "bomb.csv.gz", "--reader-option", "max_unpacked=1000")
+    assert "unpacks to more than 1,000 bytes" in small
+
+
+def test_a_device_is_refused(refused):
+    assert refused("/dev/zero") == "/dev/zero is a device; give a file, a folder or a pipe with texts"
+
+
 def test_a_missing_file_and_field(refused, write, documents):
     assert refused("nothing.jsonl") == "there is no file or folder nothing.jsonl; check the path"
     assert "there is no field 'body'; the fields are 'id', 'text', 'labels'" in refused(
