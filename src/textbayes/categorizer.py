@@ -119,6 +119,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     rule_ : the fitted decision rule
     standard_errors_ : of the weights, with ``intervals`` or draws; NaN for words that have none
     draws_ : the posterior as ``Draws`` where members sample, else None
+    prior_table_ : the prior as it was read; None without one
     prior_weight_ : how far each label follows the prior; None without one
     prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
     prior_advice_ : what was done with the prior, label by label
@@ -246,7 +247,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         report("fitting all texts", 0, 1)
         members = [member.set_params(intervals=self.intervals) for member in members]
         self.weighting_, fitted = training.all_texts(members, knowledge)
-        self.prior_weight_, self.prior_audit_, self.prior_advice_ = None, [], []
+        self.prior_table_, self.prior_weight_ = table, None
+        self.prior_audit_, self.prior_advice_ = [], []
         if knowledge is not None:
             X, terms = self.weighting_.transform(counts), self.vectorizer_.get_feature_names_out()
             self.prior_weight_ = knowledge.weight

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -186,26 +186,11 @@ def weigh_knowledge(
     return Knowledge(matched, np.full(matched.n_labels, float(prior_weight)))
 
 
-def audit_state(rows: Sequence[AuditRow]) -> list[list[Any]]:
-    """Rows as plain lists, for a model file."""
-    return [list(row) for row in rows]
+def advice_state(rows: Sequence[Advice]) -> list[dict[str, Any]]:
+    """Rows as JSON, for a model file; what is not known is None."""
+    return [{name: None if value != value else value for name, value in row._asdict().items()} for row in rows]
 
 
-def restored_audit(rows: Any) -> list[AuditRow]:
-    """The rows of a model file, each value made what it must be."""
-    return _restored(AuditRow, rows)
-
-
-def advice_state(rows: Sequence[Advice]) -> list[list[Any]]:
-    """Rows as plain lists, for a model file; what is not known is None."""
-    return [[None if value != value else value for value in row] for row in rows]
-
-
-def restored_advice(rows: Any) -> list[Advice]:
-    """The rows of a model file, each value made what it must be."""
-    return _restored(Advice, [[np.nan if value is None else value for value in row] for row in rows])
-
-
-def _restored(row_class: Any, rows: Any) -> list[Any]:
-    kinds = get_type_hints(row_class).values()  # str, float, int and bool make themselves of what they are given
-    return [row_class(*(kind(value) for kind, value in zip(kinds, row, strict=True))) for row in rows]
+def restored_advice(rows: Iterable[Mapping[str, Any]]) -> list[Advice]:
+    """The rows of :func:`advice_state`."""
+    return [Advice._make(np.nan if row[name] is None else row[name] for name in Advice._fields) for row in rows]

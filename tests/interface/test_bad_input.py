@@ -71,6 +71,12 @@ def test_duplicate_ids(refused, write, documents):
     )
 
 
+def test_a_token_pattern_that_no_model_file_may_carry(refused, write, documents):
+    message = refused(write(documents), "--token-pattern", r"(\w+)+@")
+    assert "may take for ever on some texts" in message
+    assert "a model file cannot keep it" in message
+
+
 def test_texts_without_words(refused, write):
     message = refused(write([{"text": "…", "labels": "a"}, {"text": "12", "labels": "b"}]))
     assert "hold no term" in message
@@ -92,44 +98,6 @@ def test_another_encoding_names_the_option(refused, tmp_path):
     message = refused(tmp_path / "old.jsonl")
     assert "is not valid UTF-8: name the file's encoding, for example --encoding latin-1, or pass" in message
     assert "or pass --encoding-errors replace" in message
-
-
-def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):
-    (tmp_path / "notes.csv").write_bytes("text,label\nwheat — and corn,grain\n".encode("cp1252"))
-    message = refused(tmp_path / "notes.csv")
-    assert "notes.csv, line 2: byte 0x97 in column 7 is not valid UTF-8" in message
-    assert "for example --encoding cp1252 (Windows), or pass --errors replace" in message
-
-
-def test_references_are_refused_with_what_to_do(refused, tmp_path):
-    (tmp_path / "refs.ris").write_text("TY  - JOUR\nTI  - Wheat\nER  - \n")
-    message = refused(tmp_path / "refs.ris")
-    assert "refs.ris holds references for a reference manager, which are not read yet: export them as CSV" in message
-
-
-def test_a_workbook_is_read(run, tmp_path, documents):
-    openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
-    book = openpyxl.Workbook()
-    for row in (["id", "text", "label"], *([doc["id"], doc["text"], doc["labels"]] for doc in documents)):
-        book.active.append(row)
-    book.save(tmp_path / "texts.xlsx")
-    run("train", tmp_path / "texts.xlsx", "-o", tmp_path / "model.tb")
-    assert (tmp_path / "model.tb").exists()
-
-
-def test_a_bomb_names_the_option_that_lets_it_in(refused, tmp_path):
-    import gzip
-
-    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"text,label\n" + (b"c" * 100_000 + b",a\n") * 1_000))
-    message = refused(tmp_path / "bomb.csv.gz")
-    assert "bomb.csv.gz: unpacks to more than 67,108,864 bytes" in message
-    assert "set the reader option max_unpacked to more bytes" in message
-    small = refused(tmp_path / "bomb.csv.gz", "--reader-option", "max_unpacked=1000")
-    assert "unpacks to more than 1,000 bytes" in small
-
-
-def test_a_device_is_refused(refused):
-    assert refused("/dev/zero") == "/dev/zero is a device; give a file, a folder or a pipe with texts"
 
 
 def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):

@@ -36,6 +36,14 @@ class TextChoices:
 
         return default_weighting() if self.weighting is None else TermWeighting(self.weighting)
 
+    def check_can_be_kept(self) -> None:
+        """Refuse, before any text is read, a token pattern that no model file may carry."""
+        pattern = dict(self.changes).get("token_pattern")
+        if pattern is not None:
+            from textbayes.text.linear_pattern import check_can_be_kept
+
+            check_can_be_kept(pattern)
+
 
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--stemmer``, ``--stop-words`` and so on; the command is given them as ``text``."""

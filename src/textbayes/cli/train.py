@@ -109,6 +109,7 @@ def train(
     path = _target(target, cv_only, inputs)
     page = None if report is None else check_report_target(report, [*inputs.paths, *([] if path is None else [path])])
     sampling.check(choices.inference)
+    text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
     given = read_labelled(with_group_field(inputs, keep_fields), labelling)
     groups = groups_of(given.documents, keep_fields, inputs)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
+from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.types import AnyArray
 from textbayes.counts import make_count_model
 from textbayes.counts.base import estimate_arrays, settings_of
@@ -102,12 +102,11 @@ def _statistics(parts: Mapping[str, AnyArray], n_classes: int, n_features: int) 
     if "counts" in parts:
         return CountSums(*(np.array(parts[name]) for name in CountSums._fields))
     shape = (len(parts["code"]), n_features)
-    X = sparse.csr_matrix((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-    X.check_format(full_check=True)
-    code = np.array(parts["code"])
-    if len(code) and (code.min() < 0 or code.max() >= n_classes):
-        raise ModelFileError("the count classifier's documents have classes that there are not; was the file altered?")
-    return DocumentStore(X, code, np.array(parts["weight"]), np.array(parts["omega"]), n_classes)
+    rows = {f"X.{name}": parts[name] for name in ("data", "indices", "indptr")}
+    X = saved_csr(rows, "X", shape, least=0.0, in_order=False)
+    code = saved_array(parts, "code", np.int64, shape[:1], least=0, most=n_classes - 1)
+    weight, omega = (saved_array(parts, name, np.float64, shape[:1], least=0.0) for name in ("weight", "omega"))
+    return DocumentStore(X, code, weight, omega, n_classes)
 
 
 def _part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:

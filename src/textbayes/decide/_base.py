@@ -7,7 +7,6 @@ thresholds are strict: label j is given to a document when p_j > threshold_j. Tw
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -39,6 +38,7 @@ class Rule(BaseEstimator):
     """Base of the decision rules: subclasses write ``_fit`` and ``decide`` and register under their ``name``."""
 
     name: ClassVar[str]
+    learnt: ClassVar[tuple[str, ...]] = ()  # one value per label each; what a model file keeps beside ``n_labels_``
 
     @property
     def needs_probabilities(self) -> bool:
@@ -61,6 +61,7 @@ class Rule(BaseEstimator):
             check_same_length(proba, "proba", Y, "Y")
             if Y.shape != proba.shape:
                 raise InputError(f"proba has {proba.shape[1]} labels but Y has {Y.shape[1]}; pass the same columns")
+        self.check_params(proba.shape[1])
         self._fit(proba, Y)
         self.n_labels_ = proba.shape[1]
         return self
@@ -82,6 +83,9 @@ class Rule(BaseEstimator):
         if threshold in (ALWAYS, NEVER):
             return "never given, whatever the probability" if (threshold == NEVER) != mirrored else "always given"
         return f"threshold {1.0 - threshold if mirrored else threshold:.3g}"
+
+    def check_params(self, n_labels: int) -> None:
+        """Refuse parameters that cannot be used for so many labels."""
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         raise NotImplementedError
@@ -106,26 +110,54 @@ class Rule(BaseEstimator):
         return {
             "rule": self.name,
             "params": {key: _plain(value) for key, value in self.get_params(deep=False).items()},
-            "fitted": {key: _plain(value) for key, value in fitted.items()},
+            "fitted": {key: _plain(fitted[key]) for key in sorted(fitted)},
         }
 
     @staticmethod
-    def from_state(state: Mapping[str, Any]) -> Rule:
-        """The rule a state was taken from, of whichever class; it decides the same."""
-        missing = {"rule", "params", "fitted"} - set(state)
-        if missing:
-            raise InputError(f"the state of a decision rule lacks {sorted(missing)[0]!r}; pass what to_state gave")
-        rule_class = rules.get(state["rule"])
-        unknown = set(state["params"]) - set(rule_class._get_param_names())
+    def from_state(state: Mapping[str, Any], n_labels: int | None = None) -> Rule:
+        """The rule a state was taken from, of whichever class; it decides the same.
+
+        Where ``n_labels`` is given, the rule must have been fitted on so many.
+        """
+        if not isinstance(state, Mapping):
+            raise InputError(f"the state of a decision rule is a {type(state).__name__}; pass what to_state gave")
+        for part, kind in (("rule", str), ("params", Mapping), ("fitted", Mapping)):
+            if not isinstance(state.get(part), kind):
+                raise InputError(f"the state of a decision rule lacks {part!r}; pass what to_state gave")
+        name, params, fitted = state["rule"], dict(state["params"]), dict(state["fitted"])
+        rule_class = rules.get(name)
+        unknown = set(params) - set(rule_class._get_param_names())
         if unknown:
-            raise InputError(f"rule {state['rule']!r} has no parameter {sorted(unknown)[0]!r}; was the state altered?")
-        names = [key for key in state["fitted"] if not key.isidentifier() or key[0] == "_" or key[-1] != "_"]
-        if names:
-            raise InputError(f"rule {state['rule']!r} learns no {names[0]!r}; was the state altered?")
-        rule = rule_class(**{key: _revived(value) for key, value in state["params"].items()})
-        for key, value in state["fitted"].items():
-            setattr(rule, key, np.asarray(value) if isinstance(value, list) else _revived(value))
+            raise InputError(f"rule {name!r} has no parameter {sorted(unknown)[0]!r}; was the state altered?")
+        rule = rule_class(**{key: _revived(value) for key, value in params.items()})
+        if fitted or n_labels is not None:
+            rule._restore(fitted, n_labels)
         return rule
+
+    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
+        """Take what was learnt out of a state, if it is what this rule learns from so many labels."""
+        n_fitted = fitted.pop("n_labels_", None)
+        if type(n_fitted) is not int or n_fitted < 1 or n_labels not in (None, n_fitted):
+            raise InputError(f"rule {self.name!r} was fitted on {n_fitted!r} labels; was the state altered?")
+        self.check_params(n_fitted)
+        odd = set(fitted) ^ {key for key in self.learnt if key in fitted or key in self._needed()}
+        if odd:
+            raise InputError(
+                f"rule {self.name!r} does not learn {sorted(odd)[0]!r}, or lacks it; was the state altered?"
+            )
+        for key, value in fitted.items():
+            array = np.array(value) if isinstance(value, list) else np.empty(0)
+            kind = "b" if key == "reached_" else "fi"
+            if array.shape != (n_fitted,) or array.dtype.kind not in kind or not np.isfinite(array).all():
+                raise InputError(
+                    f"rule {self.name!r} needs {n_fitted} finite numbers for {key!r}; was the state altered?"
+                )
+            setattr(self, key, array if kind == "b" else array.astype(np.float64))
+        self.n_labels_ = n_fitted
+
+    def _needed(self) -> tuple[str, ...]:
+        """What of ``learnt`` it cannot decide without."""
+        return ()
 
 
 rules: Registry[type[Rule]] = Registry("decision rule", "textbayes.decide")
@@ -134,7 +166,11 @@ rules: Registry[type[Rule]] = Registry("decision rule", "textbayes.decide")
 class ThresholdRule(Rule):
     """A rule that ends in one threshold per label, ``thresholds_``; p > threshold is a yes."""
 
+    learnt: ClassVar[tuple[str, ...]] = ("thresholds_",)
     thresholds_: FloatArray
+
+    def _needed(self) -> tuple[str, ...]:
+        return ("thresholds_",)
 
     def decide(self, proba: Any) -> BoolArray:
         """True where p > threshold."""
@@ -189,14 +225,8 @@ def make_rule(rule: str | Rule, **params: Any) -> Rule:
 
 
 def check_rule(rule: Rule, n_labels: int = 2) -> None:
-    """Refuse a rule whose parameters cannot be used with so many columns: rules look at them when they are fitted."""
-    proba = np.full((2, n_labels), 0.2)
-    proba[1, 0] = proba[0, -1] = 0.8
-    if n_labels == 1:
-        proba[0, 0] = 0.2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of targets that two documents do not reach
-        clone(rule).fit(proba, proba > 0.5)
+    """Refuse a rule whose parameters cannot be used with so many columns, before it is fitted."""
+    rule.check_params(n_labels)
 
 
 def per_label(value: Any, n_labels: int, name: str) -> FloatArray:
@@ -207,6 +237,12 @@ def per_label(value: Any, n_labels: int, name: str) -> FloatArray:
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite; use 1 to assign a label never and −1 to assign it always")
     return np.broadcast_to(array, (n_labels,)).copy()
+
+
+def check_given(rule: ThresholdRule, expected: FloatArray) -> None:
+    """Refuse a state whose thresholds are not those that the parameters of a rule give."""
+    if not np.array_equal(rule.thresholds_, expected):
+        raise InputError(f"rule {rule.name!r} has thresholds that its parameters do not give; was the state altered?")
 
 
 def check_fraction(value: float, name: str) -> None:

@@ -45,6 +45,7 @@ class ExpectedF1(Rule):
     """
 
     name = "expected_f1"
+    learnt = ("thresholds_",)
 
     def __init__(self, method: Method = "exact", batch: Literal["decide", "fit"] = "decide") -> None:
         self.method = method
@@ -58,15 +59,17 @@ class ExpectedF1(Rule):
     def learns(self) -> bool:
         return self.batch == "fit"
 
+    def _needed(self) -> tuple[str, ...]:
+        return ("thresholds_",) if self.batch == "fit" else ()
+
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
-        self._check_params()
         if self.batch == "fit":
             self.thresholds_ = expected_f1_thresholds(proba, self.method)[0]
 
     def decide(self, proba: Any) -> BoolArray:
         """The set of highest expected F1 in this batch, per label (or p > ``thresholds_``, with ``batch="fit"``)."""
         proba = self._check_decide(proba)
-        self._check_params()
+        self.check_params(proba.shape[1])
         if self.batch == "fit":
             return proba > per_label(self.thresholds_, proba.shape[1], "thresholds_")
         return proba > expected_f1_thresholds(proba, self.method)[0]
@@ -77,7 +80,7 @@ class ExpectedF1(Rule):
             return "decided with the other texts of its batch, for the highest expected F1"
         return super().reason(label, mirrored)
 
-    def _check_params(self) -> None:
+    def check_params(self, n_labels: int) -> None:
         check_choice("method", self.method, ("exact", "lewis"))
         check_choice("batch", self.batch, ("decide", "fit"))
 

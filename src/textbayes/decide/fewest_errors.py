@@ -32,6 +32,7 @@ class FewestErrors(ThresholdRule):
     """
 
     name = "fewest_errors"
+    learnt = ("thresholds_", "errors_")
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         cuts = make_cuts(proba, self._need_labels(Y))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.decide._base import ThresholdRule, per_label, rules
+from textbayes.decide._base import ThresholdRule, check_given, per_label, rules
 
 
 @rules.register("fixed")
@@ -32,6 +32,13 @@ class FixedThreshold(ThresholdRule):
     @property
     def learns(self) -> bool:
         return False
+
+    def check_params(self, n_labels: int) -> None:
+        per_label(self.threshold, n_labels, "threshold")
+
+    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
+        super()._restore(fitted, n_labels)
+        check_given(self, per_label(self.threshold, self.n_labels_, "threshold"))
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         self.thresholds_ = per_label(self.threshold, proba.shape[1], "threshold")

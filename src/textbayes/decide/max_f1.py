@@ -55,6 +55,7 @@ class MaxF1(ThresholdRule):
     """
 
     name = "max_f1"
+    learnt = ("thresholds_", "f_")
 
     def __init__(
         self,
@@ -74,7 +75,6 @@ class MaxF1(ThresholdRule):
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         Y = self._need_labels(Y)
-        self._check_params()
         n_labels = proba.shape[1]
         if self.target == "micro":
             proba, Y = proba.reshape(-1, 1), Y.reshape(-1, 1)
@@ -90,7 +90,7 @@ class MaxF1(ThresholdRule):
         self.f_ = np.broadcast_to(f, (n_labels,)).copy()
         self.thresholds_ = np.broadcast_to(thresholds, (n_labels,)).copy()
 
-    def _check_params(self) -> None:
+    def check_params(self, n_labels: int) -> None:
         check_choice("fallback", self.fallback, ("top", "never"))
         check_choice("target", self.target, ("label", "micro"))
         check_choice("scale", self.scale, ("probability", "logit"))

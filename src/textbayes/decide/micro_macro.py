@@ -45,12 +45,15 @@ class MicroMacroF1(ThresholdRule):
     """
 
     name = "micro_macro"
+    learnt = ("thresholds_", "f_")
 
     def __init__(self, scale: Scale = "probability") -> None:
         self.scale = scale
 
-    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+    def check_params(self, n_labels: int) -> None:
         check_choice("scale", self.scale, ("probability", "logit"))
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         cuts = make_cuts(proba, self._need_labels(Y))
         f = f_measure_of_cuts(cuts)
         positives = cuts.positives[:, 0]

@@ -52,10 +52,12 @@ class ShrunkF1(ThresholdRule):
         self.strength = strength
         self.width = width
 
-    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+    def check_params(self, n_labels: int) -> None:
         given = is_number(self.strength) and is_number(self.width)
-        if not (given and self.strength >= 0.0 and self.width > 0.0):
-            raise InputError(f"strength={self.strength!r} must be ≥ 0 and width={self.width!r} > 0")
+        if not (given and 0.0 <= self.strength < np.inf and 0.0 < self.width < np.inf):
+            raise InputError(f"strength={self.strength!r} must be ≥ 0 and width={self.width!r} > 0, and both finite")
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         Y = self._need_labels(Y)
         tp, fp = _counts_above(proba, Y)
         n_positive = Y.sum(axis=0).astype(np.float64)

@@ -35,6 +35,7 @@ class TargetPrecision(ThresholdRule):
     """
 
     name = "target_precision"
+    learnt = ("thresholds_", "reached_")
 
     def __init__(
         self, precision: float = 0.9, confidence: float | None = None, unreached: Literal["never", "best"] = "never"
@@ -43,11 +44,13 @@ class TargetPrecision(ThresholdRule):
         self.confidence = confidence
         self.unreached = unreached
 
-    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+    def check_params(self, n_labels: int) -> None:
         check_fraction(self.precision, "precision")
         check_choice("unreached", self.unreached, ("never", "best"))
         if self.confidence is not None:
             check_fraction(self.confidence, "confidence")
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         cuts = make_cuts(proba, self._need_labels(Y))
         precision = lower_share(cuts.tp, cuts.accepted, self.confidence)
         precision[:, 0] = -1.0  # no yes at all has no precision

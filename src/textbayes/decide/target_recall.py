@@ -30,15 +30,18 @@ class TargetRecall(ThresholdRule):
     """
 
     name = "target_recall"
+    learnt = ("thresholds_", "reached_")
 
     def __init__(self, recall: float = 0.95, confidence: float | None = None) -> None:
         self.recall = recall
         self.confidence = confidence
 
-    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+    def check_params(self, n_labels: int) -> None:
         check_fraction(self.recall, "recall")
         if self.confidence is not None:
             check_fraction(self.confidence, "confidence")
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         cuts = make_cuts(proba, self._need_labels(Y))
         recall = lower_share(cuts.tp, cuts.positives, self.confidence)
         enough = (recall >= self.recall) & cuts.possible

@@ -41,20 +41,20 @@ class TopLabel(Rule):
         return f"the likeliest of {self.n_labels_} is given{least}"
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
-        self._check(proba)
+        """Nothing to learn."""
 
     def decide(self, proba: Any) -> BoolArray:
         """One True per row, or none where the top probability is below ``min_probability``."""
         proba = self._check_decide(proba)
-        self._check(proba)
+        self.check_params(proba.shape[1])
         top = proba.argmax(axis=1)
         decisions = top[:, None] == np.arange(proba.shape[1])
         if self.min_probability is not None:
             decisions &= proba >= self.min_probability
         return decisions
 
-    def _check(self, proba: FloatArray) -> None:
+    def check_params(self, n_labels: int) -> None:
         if self.min_probability is not None:
             check_fraction(self.min_probability, "min_probability")
-        if proba.shape[1] < 2:
+        if n_labels < 2:
             raise InputError("top_label chooses among labels but proba has one column; use rule 'fixed' for yes or no")

@@ -43,6 +43,7 @@ class UnsureBand(Rule):
     """
 
     name = "unsure"
+    learnt = ("thresholds_", "low_", "high_")
 
     def __init__(
         self,
@@ -66,26 +67,43 @@ class UnsureBand(Rule):
     def needs_probabilities(self) -> bool:
         return make_rule(self.rule).needs_probabilities
 
-    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+    def check_params(self, n_labels: int) -> None:
         if self.precision is not None and self.error_rate is not None:
             raise InputError("both precision and error_rate were given; choose one of them")
-        self.rule_ = make_rule(self.rule).fit(proba, Y)
-        if getattr(self.rule_, "thresholds_", None) is None:
+        for name in ("precision", "error_rate"):
+            if getattr(self, name) is not None:
+                check_fraction(getattr(self, name), name)
+        low, high = per_label(self.low, n_labels, "low"), per_label(self.high, n_labels, "high")
+        if self.precision is None and self.error_rate is None and (low > high).any():
+            raise InputError(f"low={self.low!r} is above high={self.high!r}; the band goes from low to high")
+        inner = make_rule(self.rule)
+        inner.check_params(n_labels)
+        if "thresholds_" not in inner._needed():
             raise NotSupportedError(
-                f"rule {self.rule_.name!r} has no threshold to put a band around; use one that has, such as 'max_f1'"
+                f"rule {inner.name!r} has no threshold to put a band around; use one that has, such as 'max_f1'"
             )
+
+    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
+        inner: Any = fitted.pop("rule_", None)
+        super()._restore(fitted, n_labels)
+        self.rule_: Any = Rule.from_state(inner, self.n_labels_)
+        same = np.array_equal(getattr(self.rule_, "thresholds_", np.empty(0)), self.thresholds_)
+        if not same or not ((self.low_ <= self.thresholds_) & (self.thresholds_ <= self.high_)).all():
+            raise InputError("the band of rule 'unsure' does not hold its thresholds; was the state altered?")
+
+    def _needed(self) -> tuple[str, ...]:
+        return self.learnt
+
+    def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
+        self.rule_ = make_rule(self.rule).fit(proba, Y)
         self.thresholds_: FloatArray = self.rule_.thresholds_
         if self.precision is not None:
-            check_fraction(self.precision, "precision")
             self._fit_band(make_cuts(proba, self._need_labels(Y)), _by_precision, self.precision)
         elif self.error_rate is not None:
-            check_fraction(self.error_rate, "error_rate")
             self._fit_band(make_cuts(proba, self._need_labels(Y)), _by_error_rate, self.error_rate)
         else:
             n_labels = proba.shape[1]
             low, high = per_label(self.low, n_labels, "low"), per_label(self.high, n_labels, "high")
-            if (low > high).any():
-                raise InputError(f"low={self.low!r} is above high={self.high!r}; the band goes from low to high")
             self.low_, self.high_ = np.minimum(low, self.thresholds_), np.maximum(high, self.thresholds_)
 
     def _fit_band(self, cuts: Cuts, choose: _Choose, target: float) -> None:

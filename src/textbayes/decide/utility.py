@@ -8,7 +8,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.decide._base import ALWAYS, NEVER, ThresholdRule, per_label, rules
+from textbayes.decide._base import ALWAYS, NEVER, ThresholdRule, check_given, per_label, rules
 
 
 @rules.register("utility")
@@ -44,6 +44,13 @@ class LinearUtility(ThresholdRule):
     @property
     def learns(self) -> bool:
         return False
+
+    def check_params(self, n_labels: int) -> None:
+        self._thresholds(n_labels)
+
+    def _restore(self, fitted: dict[str, Any], n_labels: int | None) -> None:
+        super()._restore(fitted, n_labels)
+        check_given(self, self._thresholds(self.n_labels_))
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         self.thresholds_ = self._thresholds(proba.shape[1])

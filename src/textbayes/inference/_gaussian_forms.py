@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
+from textbayes.core.saved_arrays import saved_csr
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 
 _DOCUMENTS_AT_ONCE = 1024  # of a batch whose variances are asked for
@@ -189,9 +190,7 @@ def form_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_f
     n_docs = len(inverse)
     _check(diagonal.shape == coupling.shape == (size,) and (diagonal > 0.0).all(), "diagonal")
     _check(inverse.shape == (n_docs, n_docs), "inverse")
-    parts = (_finite(arrays["documents.data"], "documents"), arrays["documents.indices"], arrays["documents.indptr"])
-    documents = sparse.csr_matrix(parts, shape=(n_docs, size))
-    documents.check_format(full_check=True)
+    documents = saved_csr(arrays, "documents", (n_docs, size), in_order=False)
     intercept_var = float(meta["intercept_var"])
     _check(0.0 <= intercept_var < np.inf, "intercept_var")
     return DualForm(columns, diagonal, documents, inverse, coupling, intercept_var, log_det, bool(meta["exact"]))

@@ -1,6 +1,8 @@
 """A model file: a zip of ``manifest.json``, ``model.json`` and ``arrays.safetensors``.
 
-The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed.
+The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed, and
+nothing in it is believed: see ``archive``, ``strict_json`` and ``arrays`` for its form, and the schemas of
+``textbayes.categorizer_schema`` for what it says.
 """
 
 from __future__ import annotations
@@ -16,27 +18,41 @@ import numpy as np
 
 from textbayes._version import __version__
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.categorizer_state import check_description
+from textbayes.core.errors import InputError, ModelFileError, TextBayesError
+from textbayes.store.archive import may_unpack_to, open_archive
 from textbayes.store.atomic import atomic_write
+from textbayes.store.strict_json import MOST_BYTES, read_json
 
 FORMAT = "textbayes model"
-FORMAT_VERSION = 1
-_MEMBERS = ("model.json", "arrays.safetensors")
+FORMAT_VERSION = 2
+_MODEL, _ARRAYS = "model.json", "arrays.safetensors"
+_MANIFEST = "manifest.json"
+_LARGEST_MANIFEST = 1 << 16
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
-_MOST_BYTES = 16 * 2**30  # what a member may unpack to: stops a zip bomb before memory does
 
 
 def save_model(model: TextCategorizer, path: str | Path) -> None:
-    """Write a fitted categorizer to ``path``; what stood there is replaced only when the new file is complete."""
+    """Write a fitted categorizer to ``path``; what stood there is replaced only when the new file is complete.
+
+    The file holds every parameter, so that the model can be fitted again; one that cannot be kept is refused by name.
+    """
     from safetensors.numpy import save
 
     if not isinstance(model, TextCategorizer):
         raise InputError(f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer")
     meta, arrays = model.to_state()
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     members = {
-        "model.json": json.dumps({"class": type(model).__name__, "state": meta}).encode(),
-        "arrays.safetensors": save({name: np.ascontiguousarray(array) for name, array in arrays.items()}),
+        _MODEL: _as_json({"class": type(model).__name__, "state": meta}),
+        _ARRAYS: save(arrays),
     }
+    _check_can_be_read(members[_MODEL], arrays)
+    write_members(path, members)
+
+
+def write_members(path: str | Path, members: dict[str, bytes]) -> None:
+    """Write the members of a model file, and the manifest that vouches for them."""
     manifest = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -44,80 +60,89 @@ def save_model(model: TextCategorizer, path: str | Path) -> None:
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     }
     with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in {"manifest.json": json.dumps(manifest, indent=1).encode(), **members}.items():
-            archive.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
+        for name, content in {_MANIFEST: json.dumps(manifest, indent=1).encode(), **members}.items():
+            archive.writestr(zipfile.ZipInfo(name, _TIME), content, _packing(content))
 
 
 def load_model(path: str | Path) -> TextCategorizer:
     """Read a model file; a truncated, altered or newer one is refused in a sentence."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
+    from textbayes.store.arrays import load_arrays, read_arrays_member  # loads pydantic
+    from textbayes.store.upgrade import upgraded
 
-    members = _read(Path(path))
+    path = Path(path)
+    with open_archive(path, (_MANIFEST, _MODEL, _ARRAYS)) as archive:
+        with archive.open(_MANIFEST) as stream:
+            manifest = _manifest(path, stream.read(_LARGEST_MANIFEST + 1))
+        with archive.open(_MODEL) as stream:
+            described = stream.read(MOST_BYTES + 1)
+            if len(described) > MOST_BYTES:
+                raise ModelFileError(f"{path} is not believable: its {_MODEL} has more than {MOST_BYTES >> 20} MiB")
+        _check_sum(path, manifest, _MODEL, described)
+        with archive.open(_ARRAYS) as stream:
+            content = read_arrays_member(path, stream, _ARRAYS)
+        _check_sum(path, manifest, _ARRAYS, content)
     try:
-        described = json.loads(members["model.json"])
-        arrays = load(members["arrays.safetensors"])
-        if described["class"] != TextCategorizer.__name__:
-            raise ModelFileError(
-                f"{path} holds a {described['class']!r}, which this version of textbayes does not know"
-            )
-        return TextCategorizer.from_state(described["state"], arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, SafetensorError) as error:
-        raise ModelFileError(f"{path} is a damaged model file ({error}); train or copy it again") from error
+        told, arrays = read_json(described, _MODEL), load_arrays(content)
+        if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] != TextCategorizer.__name__:
+            raise ModelFileError("it holds something that this version of textbayes does not know")
+        return TextCategorizer.from_state(*upgraded(told["state"], arrays, manifest["format_version"]))
+    except TextBayesError as error:
+        raise ModelFileError(f"{path} is a damaged model file: {_reason(error)}; train or copy it again") from error
+    except MemoryError:
+        raise ModelFileError(f"{path} needs more memory than there is; was the file altered?") from None
 
 
 def written_by(path: str | Path) -> str:
     """The version of textbayes that wrote a model file."""
-    with zipfile.ZipFile(path) as archive:
-        return str(_manifest(Path(path), archive).get("textbayes", "?"))
+    path = Path(path)
+    with open_archive(path, (_MANIFEST, _MODEL, _ARRAYS)) as archive, archive.open(_MANIFEST) as stream:
+        return str(_manifest(path, stream.read(_LARGEST_MANIFEST + 1)).get("textbayes", "?"))[:40]
 
 
-def _read(path: Path) -> dict[str, bytes]:
-    if path.is_dir():
-        raise ModelFileError(f"{path} is a folder; pass a model file written by `textbayes train`")
+def _as_json(value: Any) -> bytes:
     try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = _manifest(path, archive)
-            return {name: _member(path, archive, name, manifest) for name in _MEMBERS}
-    except FileNotFoundError:
-        raise ModelFileError(
-            f"{path} does not exist; train a model first: textbayes train texts.jsonl -o {path}"
-        ) from None
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
-        raise ModelFileError(f"{path} is not a model file, or it is truncated or altered ({error})") from error
+        return json.dumps(value).encode()
+    except TypeError as error:
+        raise InputError(f"this model cannot be kept in a file: {error}; pass plain numbers and names") from error
 
 
-def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
+def _check_can_be_read(described: bytes, arrays: dict[str, Any]) -> None:
+    """Refuse now what could not be loaded later."""
     try:
-        manifest = json.loads(_unpack(path, archive, "manifest.json"))
-        version, known = manifest["format_version"], manifest["format"] == FORMAT
-        manifest["sha256"].keys()
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise ModelFileError(f"{path} is a zip file but not a textbayes model file") from None
-    if not known or not isinstance(version, int):
-        raise ModelFileError(f"{path} is a zip file but not a textbayes model file")
+        check_description(read_json(described, "its description")["state"], arrays)
+    except TextBayesError as error:
+        raise InputError(f"this model cannot be kept in a file: {_reason(error)}") from error
+
+
+def _reason(error: TextBayesError) -> str:
+    return str(error).removesuffix("; was the file altered?")
+
+
+def _packing(content: bytes) -> int:
+    """Deflated, unless it packs so well that it would not be believed."""
+    packed = len(zlib.compress(content, 1)) if not may_unpack_to(len(content), 0) else 0
+    return zipfile.ZIP_DEFLATED if may_unpack_to(len(content), packed // 2) else zipfile.ZIP_STORED
+
+
+def _manifest(path: Path, content: bytes) -> dict[str, Any]:
+    other = ModelFileError(f"{path} is a zip file but not a textbayes model file")
+    try:
+        manifest = read_json(content[: _LARGEST_MANIFEST + 1], _MANIFEST)
+    except ModelFileError:
+        raise other from None
+    if len(content) > _LARGEST_MANIFEST or not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise other
+    version, sums = manifest.get("format_version"), manifest.get("sha256")
+    if type(version) is not int or version < 1 or not isinstance(sums, dict):
+        raise other
     if version > FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {version}, written by textbayes {manifest.get('textbayes', '?')}; this is "
-            f"textbayes {__version__}, which reads up to version {FORMAT_VERSION}: upgrade textbayes"
+            f"{path} has format version {version}, written by textbayes {str(manifest.get('textbayes', '?'))[:40]}; "
+            f"this is textbayes {__version__}, which reads up to version {FORMAT_VERSION}: upgrade textbayes"
         )
     return manifest
 
 
-def _member(path: Path, archive: zipfile.ZipFile, name: str, manifest: dict[str, Any]) -> bytes:
-    content = _unpack(path, archive, name)
+def _check_sum(path: Path, manifest: dict[str, Any], name: str, content: bytes) -> None:
     if hashlib.sha256(content).hexdigest() != manifest["sha256"].get(name):
         raise ModelFileError(f"{path} was altered after it was written: {name} does not match its checksum")
-    return content
-
-
-def _unpack(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    try:
-        size = archive.getinfo(name).file_size
-    except KeyError:
-        raise ModelFileError(f"{path} is not a textbayes model file: it has no {name}") from None
-    if size > _MOST_BYTES:
-        raise ModelFileError(f"{path} is not believable: its {name} unpacks to more than {_MOST_BYTES >> 30} GiB")
-    return archive.read(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 from scipy import sparse
@@ -14,9 +14,12 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.text.analyze import Piece, TextOptions, columns_to_csr, stop_tokens
+from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.stem import check_stemmer
 from textbayes.text.stopwords import load_stop_words
 from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
+
+LONGEST_NGRAM = 32  # words or characters; every length adds about as many terms as the text has words
 
 
 class BaseTextVectorizer(TransformerMixin, BaseEstimator):
@@ -65,28 +68,29 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
             shortest, longest = (int(n) for n in self.ngram_range)
         except (TypeError, ValueError):
             shortest = longest = 0
-        if not 1 <= shortest <= longest:
+        if not 1 <= shortest <= longest <= LONGEST_NGRAM:
             raise InputError(
-                f"ngram_range={self.ngram_range!r} is not usable; pass (shortest, longest) with 1 ≤ shortest ≤ longest"
+                f"ngram_range={self.ngram_range!r} is not usable; pass (shortest, longest) with 1 ≤ shortest ≤ longest "
+                f"≤ {LONGEST_NGRAM}"
             )
         return shortest, longest
 
     def _warn_if_slow(self) -> None:
         if self.analyzer == "word" and parse_pattern(self.token_pattern) is None:
+            reason = why_not_linear(self.token_pattern)
+            unkept = "" if reason is None else f"; a model file cannot keep it, as it may take for ever ({reason})"
             warnings.warn(
                 f"token_pattern={self.token_pattern!r} is not a run of one class of characters, so Python's re finds "
-                "the tokens, many times slower",
+                f"the tokens, many times slower{unkept}",
                 SlowTokenPatternWarning,
                 stacklevel=4,
             )
 
-    def _text_state(self) -> dict[str, Any]:
-        """The shared parameters, as JSON has them."""
+    def _text_state(self, tokens: tuple[str, ...]) -> dict[str, Any]:
+        """The shared parameters, as JSON has them; the stop words found in a file stand for its path."""
         stop_words = self.stop_words
-        if isinstance(stop_words, PathLike):
-            stop_words = fspath(stop_words)
-        elif stop_words is not None and not isinstance(stop_words, str):
-            stop_words = load_stop_words(stop_words)
+        if stop_words is not None and not (isinstance(stop_words, str) and stop_words in ("english", "smart")):
+            stop_words = list(tokens) if isinstance(stop_words, str | PathLike) else load_stop_words(stop_words)
         return {
             "analyzer": self.analyzer,
             "ngram_range": [int(n) for n in self.ngram_range],

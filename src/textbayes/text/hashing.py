@@ -10,6 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, frequencies
 from textbayes.text.base import BaseTextVectorizer
@@ -138,7 +139,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         names = pack([name for _, name, _ in rows])
         meta = {
             "params": {
-                **self._text_state(),
+                **self._text_state(options.stop_words),
                 "n_features": int(self.n_features),
                 "alternate_sign": bool(self.alternate_sign),
                 "n_names": int(self.n_names),
@@ -156,17 +157,23 @@ class HashingTextVectorizer(BaseTextVectorizer):
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The vectorizer that :meth:`to_state` described; it transforms identically, without its stop word file."""
-        params = dict(meta["params"])
-        params["ngram_range"] = tuple(params["ngram_range"])
-        vectorizer = cls(**params)
-        vectorizer.stop_words_ = tuple(meta["stop_words"])
-        vectorizer._names = {}
+        from textbayes.core.saved import read_saved
+        from textbayes.text.saved import SavedHashing  # loads pydantic
+
+        told = read_saved(SavedHashing, meta, "the model's vectorizer")
+        vectorizer = cls(**told.params.arguments(told.stop_words))
+        vectorizer.stop_words_ = tuple(told.stop_words)
+        vectorizer._options()
         names = checked(arrays["names"], arrays["name_offsets"], "the names table")
-        columns, counts = np.asarray(arrays["name_columns"]), np.asarray(arrays["name_counts"])
-        if not len(columns) == len(counts) == names.n_strings:
-            raise ModelFileError("the names table cannot be read: its arrays differ in length; save the model again")
+        n_names, last = names.n_strings, vectorizer.n_features - 1
+        columns = saved_array(arrays, "name_columns", np.int64, (n_names,), least=0, most=last)
+        counts = saved_array(arrays, "name_counts", np.int64, (n_names,), least=1, most=2.0**62)
+        vectorizer._names = {}
         for name, column, n in zip(unpack(names), columns.tolist(), counts.tolist(), strict=True):
             vectorizer._names.setdefault(column, {})[name] = n
+        rows = vectorizer._names.values()
+        if sum(map(len, rows)) < n_names or any(len(row) > vectorizer.n_names for row in rows):
+            raise ModelFileError("the names table has a name twice, or too many for a column; was the file altered?")
         return vectorizer
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -64,8 +64,8 @@ def parse_pattern(pattern: str) -> TokenRule | None:
         raise InputError(f"token_pattern is a {type(pattern).__name__}; pass a regular expression as a str")
     try:
         compiled = re.compile(pattern)
-    except re.error as error:
-        raise InputError(f"token_pattern={pattern!r} is not a regular expression: {error}") from error
+    except (re.error, OverflowError, RecursionError) as error:  # a{10**20}, and ((((…
+        raise InputError(f"token_pattern={pattern[:100]!r} is not a regular expression: {error}") from error
     if compiled.groups > 1:
         raise InputError(
             f"token_pattern={pattern!r} captures {compiled.groups} groups; capture one at most, (?:…) for the others"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -11,8 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, frequencies
 from textbayes.text.base import BaseTextVectorizer
@@ -187,7 +189,7 @@ class TextVectorizer(BaseTextVectorizer):
         self._fitted()
         meta = {
             "params": {
-                **self._text_state(),
+                **self._text_state(self.stop_words_),
                 "min_df": _plain(self.min_df),
                 "max_df": _plain(self.max_df),
                 "max_features": _plain(self.max_features),
@@ -196,17 +198,34 @@ class TextVectorizer(BaseTextVectorizer):
             "stop_words": list(self.stop_words_),
         }
         terms = self._vocabulary.terms
-        return meta, {"terms": terms.data, "term_offsets": terms.offsets}
+        arrays = {"terms": terms.data, "term_offsets": terms.offsets}
+        if self.vocabulary is not None:  # which of the terms were given, in this order; others were added since
+            arrays["given"] = self._vocabulary.find(_fixed_terms(self.vocabulary)).astype(np.int64)
+        return meta, arrays
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The vectorizer that :meth:`to_state` described; it transforms identically, without its stop word file."""
+        from textbayes.core.saved import read_saved
+        from textbayes.text.saved import SavedVectorizer  # loads pydantic
+
+        told = read_saved(SavedVectorizer, meta, "the model's vectorizer")
         terms = checked(arrays["terms"], arrays["term_offsets"], "the vocabulary")
-        params = dict(meta["params"])
-        params["ngram_range"] = tuple(params["ngram_range"])
-        vectorizer = cls(**params, vocabulary=unpack(terms) if meta["fixed_vocabulary"] else None)
-        vectorizer.stop_words_ = tuple(meta["stop_words"])
+        vocabulary, names = None, unpack(terms)
+        if told.fixed_vocabulary:
+            given = np.arange(len(names))
+            if "given" in arrays:
+                given = saved_array(arrays, "given", np.int64, (None,), least=0, most=len(names) - 1)
+            vocabulary = [names[column] for column in given.tolist()]
+            if len(set(names)) < len(names) or len(set(vocabulary)) < max(len(vocabulary), 1):
+                raise ModelFileError("the vocabulary is empty or has a word twice; was the file altered?")
+        elif not names or any(not before < after for before, after in pairwise(names)):
+            raise ModelFileError("the vocabulary is empty, or not in sorted order; was the file altered?")
+        vectorizer = cls(**told.params.arguments(told.stop_words), vocabulary=vocabulary)
+        vectorizer._check_parameters()
+        vectorizer.stop_words_ = tuple(told.stop_words)
         vectorizer._vocabulary = Vocabulary(terms)
+        vectorizer._fitted()
         return vectorizer
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -216,10 +235,7 @@ class TextVectorizer(BaseTextVectorizer):
         texts = check_texts(texts)
         options = self._text_options()
         fixed = None if self.vocabulary is None else _fixed_terms(self.vocabulary)
-        _check_frequency("min_df", self.min_df)
-        _check_frequency("max_df", self.max_df)
-        if self.max_features is not None and not (_is_integer(self.max_features) and self.max_features >= 1):
-            raise InputError(f"max_features={self.max_features!r} is not usable; pass None or a positive integer")
+        self._check_parameters()
         analysis = analyze(texts, options)
         if not analysis.n_docs:
             raise InputError("no document was given; a vocabulary needs at least one with words in it")
@@ -234,6 +250,12 @@ class TextVectorizer(BaseTextVectorizer):
         self.stop_words_ = options.stop_words
         self._vocabulary = vocabulary
         return analysis, column_of_term
+
+    def _check_parameters(self) -> None:
+        _check_frequency("min_df", self.min_df)
+        _check_frequency("max_df", self.max_df)
+        if self.max_features is not None and not (_is_integer(self.max_features) and self.max_features >= 1):
+            raise InputError(f"max_features={self.max_features!r} is not usable; pass None or a positive integer")
 
     def _chosen(self, analysis: Analysis) -> IntArray:
         """The terms to keep, sorted."""

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 
@@ -110,13 +111,16 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The weighting that :meth:`to_state` described; it transforms identically."""
-        idf = np.array(arrays["idf"])
-        if idf.ndim != 1 or idf.dtype != np.float64 or not np.isfinite(idf).all():
-            raise ModelFileError("the idf of a term weighting cannot be read: not finite numbers; save the model again")
-        weighting = cls(**meta["params"])
-        weighting.n_docs_ = int(meta["n_docs"])
-        weighting.idf_ = idf
-        weighting.n_features_in_ = len(idf)
+        from textbayes.core.saved import read_saved
+        from textbayes.text.saved import SavedWeighting  # loads pydantic
+
+        told = read_saved(SavedWeighting, meta, "the model's weighting")
+        weighting = cls(**dict(told.params))
+        # The idf of a word in all documents, and in none or one, and a little for rounding.
+        ends = _idf(weighting.scheme, np.array([told.n_docs, 0, 1]), told.n_docs)
+        least, most = float(ends.min()) - 1e-9, float(ends.max()) + 1e-9
+        weighting.idf_ = np.array(saved_array(arrays, "idf", np.float64, (None,), least=least, most=most))
+        weighting.n_docs_, weighting.n_features_in_ = told.n_docs, len(weighting.idf_)
         return weighting
 
     def __sklearn_tags__(self) -> Any:

@@ -135,6 +135,18 @@ def test_state_is_json_and_arrays_and_is_checked():
         BayesCountClassifier.from_state(meta, {**arrays, "estimate.rates": np.full((2, 8), np.nan)})
 
 
+@pytest.mark.parametrize("last", [0, -1, 10**6])
+def test_documents_of_a_state_are_never_read_outside_of_their_arrays(last):
+    X, y, omega = data()
+    model = BayesCountClassifier("dirichlet_negative_binomial").fit(X, y, lengths=omega)
+    meta, arrays = model.to_state(statistics=True)
+    BayesCountClassifier.from_state(meta, arrays).partial_fit(X, y, lengths=omega)
+    pointers = arrays["statistics.indptr"].copy()
+    pointers[-1] = last
+    with pytest.raises(ModelFileError):
+        BayesCountClassifier.from_state(meta, {**arrays, "statistics.indptr": pointers})
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

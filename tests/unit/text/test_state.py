@@ -47,7 +47,8 @@ def test_the_stop_word_file_is_not_needed_again(tmp_path: Path) -> None:
     hashing = HashingTextVectorizer(stop_words=path).fit(TEXTS)
     again, hashing_again = round_trip(vectorizer), round_trip(hashing)
     path.unlink()
-    assert again.stop_words == str(path)
+    assert again.stop_words == ["grain"]  # no file that a model names is ever read
+    assert (again.fit_transform(TEXTS) != vectorizer.transform(TEXTS)).nnz == 0
     assert (again.transform(TEXTS) != vectorizer.transform(TEXTS)).nnz == 0
     assert (hashing_again.transform(TEXTS) != hashing.transform(TEXTS)).nnz == 0
 
@@ -75,7 +76,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ModelFileError, match="the vocabulary cannot be read"):
         TextVectorizer.from_state(meta, {**arrays, "term_offsets": arrays["term_offsets"] + 1})
     meta, arrays = HashingTextVectorizer().fit(TEXTS).to_state()
-    with pytest.raises(ModelFileError, match="its arrays differ in length"):
+    with pytest.raises(ModelFileError, match=r"name_counts is int64 of shape \(9,\)"):
         HashingTextVectorizer.from_state(meta, {**arrays, "name_counts": arrays["name_counts"][1:]})
     meta, arrays = TermWeighting("ltc").fit(np.eye(3)).to_state()
     with pytest.raises(ModelFileError, match="idf"):

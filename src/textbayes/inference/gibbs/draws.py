@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.saved_arrays import saved_array
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.links.base import BaseLink
 
@@ -154,26 +155,28 @@ class Draws:
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Draws:
         """The draws that :meth:`to_state` described."""
-        try:
-            n_features = int(meta["n_features"])
-            labels = [
-                LabelDraws(*(np.asarray(arrays[f"{k}.{name}"]) for name in LabelDraws._fields))
-                for k in range(int(meta["n_labels"]))
-            ]
-            for one in labels:
-                _check(one, n_features)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the model's draws are damaged ({error}); was the file altered?") from error
-        return cls(labels, n_features)
+        sizes: list[Any] = [meta.get("n_labels"), meta.get("n_features")]
+        if len(meta) != len(sizes) or not all(type(size) is int and size >= 1 for size in sizes):
+            raise ModelFileError("the model's draws are of no number of labels and words; was the file altered?")
+        n_labels, n_features = sizes
+        if len(arrays) != n_labels * len(LabelDraws._fields):
+            raise ModelFileError(f"the model's draws are not those of {n_labels} labels; was the file altered?")
+        return cls([_label_draws(arrays, k, n_features) for k in range(n_labels)], n_features)
 
 
-def _check(one: LabelDraws, n_features: int) -> None:
-    known: BoolArray = (one.columns >= 0) & (one.columns < n_features)
-    shape = (*one.intercept.shape, len(one.columns))
-    if not known.all() or one.elsewhere.shape != (n_features,) or one.weights.shape != shape:
-        raise ValueError("shapes that do not go together")
-    if not (np.isfinite(one.weights).all() and np.isfinite(one.intercept).all()):
-        raise ValueError("weights that are not numbers")
+def _label_draws(arrays: Mapping[str, AnyArray], k: int, n_features: int) -> LabelDraws:
+    """The draws of one label, every array of the shape that the others ask for."""
+    columns = saved_array(arrays, f"{k}.columns", np.int64, (None,), least=0, most=n_features - 1)
+    intercept = saved_array(arrays, f"{k}.intercept", np.float64, (None, None))
+    if not intercept.size or (np.diff(columns) <= 0).any():
+        raise ModelFileError("the model's draws are none, or have a word twice or out of order; was the file altered?")
+    return LabelDraws(
+        columns,
+        saved_array(arrays, f"{k}.elsewhere", np.float64, (n_features,)),
+        saved_array(arrays, f"{k}.weights", np.float32, (*intercept.shape, len(columns)), least=-1e30, most=1e30),
+        intercept,
+        saved_array(arrays, f"{k}.global_scale", np.float64, intercept.shape, least=0.0),
+    )
 
 
 def _tails(level: float) -> tuple[float, float]:

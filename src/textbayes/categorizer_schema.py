@@ -1,0 +1,258 @@
+"""The schema of what a model file says of a ``TextCategorizer``: one line for each field.
+
+A field that files written before it lack is ``… | None = None``. Parts that have a ``from_state`` of their own
+(vectorizer, weighting, rule, draws) are checked there, arrays where they are used.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from textbayes.core.saved import Jobs, Name, Positive, Saved, Share, Text, WholeFrom0, WholeFrom1, sorted_and_distinct
+from textbayes.select import scores
+
+_Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+_Signed = Annotated[float, Field(ge=-1e100, le=1e100)]
+_Loss = Annotated[float, Field(ge=0.0, le=1e4)]
+
+
+def _is_class_weight(pair: list[Any]) -> list[Any]:
+    name, weight = pair
+    if not isinstance(name, str | int | float) or type(weight) not in (int, float) or not 0.0 <= weight <= 1e100:
+        raise ValueError("a class and its weight, a number from 0 on, are needed")
+    return pair
+
+
+_ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValidator(_is_class_weight)]
+
+
+class SavedLabels(Saved):
+    """The classes, in sorted order, all of one type."""
+
+    kind: Literal["binary", "multiclass", "multilabel"]
+    classes: Annotated[list[Text] | list[bool] | list[_Whole] | list[float], sorted_and_distinct]
+
+    @model_validator(mode="after")
+    def _together(self) -> Any:
+        n = len(self.classes)
+        if not {"binary": n == 2, "multiclass": n > 2, "multilabel": n > 0}[self.kind]:
+            raise ValueError(f"{n} classes are not {self.kind}")
+        if len({str(name) for name in self.classes}) < n:
+            raise ValueError("two classes have one name")
+        return self
+
+
+class SavedSettings(Saved):
+    """Parameters of the categorizer that are numbers and words."""
+
+    select: Text | None
+    select_k: WholeFrom1 | None
+    select_threshold: _Signed | None
+    cv: Annotated[int, Field(ge=2, le=2**31)]
+    random_state: Annotated[int, Field(ge=0, lt=2**63)]
+    intervals: bool
+    average: bool
+    keep_draws: WholeFrom1
+    refit_k: WholeFrom1 | None
+    refit_by: Literal["mean", "sign", "inclusion"]
+    prior_weight: Literal["auto"] | Share
+    n_jobs: Jobs | None
+    calibrate: bool
+    class_weight: Literal["balanced"] | list[_ClassWeight] | None
+
+    @model_validator(mode="after")
+    def _together(self) -> Any:
+        if self.select is None and (self.select_k is not None or self.select_threshold is not None):
+            raise ValueError("words are to be chosen by no score")
+        if self.select is not None and self.select not in scores.names():
+            raise ValueError(f"there is no score {self.select!r}")
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs is 0")
+        return self
+
+
+class SavedGiven(Saved):
+    """Parameters as they were given, where what was fitted does not tell: None stands for the default.
+
+    ``weighting`` is a scheme's name, or an object like the fitted one; ``rule`` a name, or the state of a rule.
+    """
+
+    vectorizer: bool
+    weighting: Text | Literal[True] | None
+    rule: Text | dict[str, Any]
+    classifier: list[dict[str, Any]] | dict[str, Any] | None
+
+
+class SavedAdvice(Saved):
+    """What was done with the prior of a label; None where a number is not known."""
+
+    label: Text
+    weight: Share
+    why: Text
+    words: WholeFrom0
+    not_in_texts: WholeFrom0
+    tried: float | None
+    change: float | None
+    error: float | None
+
+
+class SavedLabelFigures(Saved):
+    """Figures of one label; None where nothing can be said."""
+
+    precision: Share | None
+    recall: Share | None
+    f1: Share | None
+    log_loss: _Loss | None
+    brier: Share | None
+    ece: Share | None
+    tp: WholeFrom0
+    fp: WholeFrom0
+    fn: WholeFrom0
+    tn: WholeFrom0
+    support: WholeFrom0
+
+
+class SavedFigures(Saved):
+    """Cross-validated figures, as ``textbayes.evaluate.evaluate`` has them."""
+
+    n_docs: WholeFrom0 | None = None
+    n_labels: WholeFrom1 | None = None
+    kind: Literal["binary", "multiclass", "multilabel"] | None = None
+    micro_precision: Share | None = None
+    macro_precision: Share | None = None
+    micro_recall: Share | None = None
+    macro_recall: Share | None = None
+    micro_f1: Share | None
+    macro_f1: Share | None
+    accuracy: Share | None = None
+    subset_accuracy: Share | None = None
+    log_loss: _Loss | None
+    log_loss_per: Literal["text", "decision"]
+    brier: Share | None = None
+    ece: Share | None = None
+    labels: dict[Text, SavedLabelFigures] | None = None
+
+
+class SavedCategorizer(Saved):
+    """All of it."""
+
+    link: Annotated[Text, Field(max_length=200)]
+    labels: SavedLabels
+    rule: dict[str, Any]
+    held_out: SavedFigures
+    label_counts: Annotated[list[WholeFrom0], Field(min_length=1)] | None = None
+    vectorizer: dict[str, Any]
+    weighting: dict[str, Any]
+    settings: SavedSettings
+    given: SavedGiven
+    prior_advice: list[SavedAdvice]
+    sharpness: Annotated[float, Field(ge=0.01, le=100.0)]
+    calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
+    draws: dict[str, Any] | None
+    arrays: Annotated[list[Text], sorted_and_distinct]
+
+
+class SavedArray(Saved):
+    """A parameter that is an array of the file."""
+
+    array: Text
+
+
+_Number = Annotated[float, Field(allow_inf_nan=True)]
+_Numbers = Annotated[list[_Number] | list[list[_Number]], Field(min_length=1)]
+_Hyper = _Number | _Numbers | SavedArray
+_MaxIter = Annotated[int, Field(ge=1, le=10**9)]
+
+
+class SavedFamilies(Saved):
+    """The family of every word, by number, and what the numbers mean."""
+
+    names: list[Name]
+    numbers: WholeFrom0 | SavedArray
+
+
+class SavedPriorSettings(Saved):
+    """Hyperparameters of a prior that was given as an object."""
+
+    scale: _Hyper
+    mean: _Hyper
+    sign: _Hyper
+    l1_ratio: _Hyper | None = None
+    degrees: _Hyper | None = None
+    family: SavedFamilies | None = None
+
+
+class SavedPrior(Saved):
+    """A prior that was given as an object."""
+
+    prior: Name
+    settings: SavedPriorSettings
+
+
+class SavedInferenceSettings(Saved):
+    """Settings of an inference that was given as an object; each has some of them."""
+
+    tol: Positive | None = None
+    max_iter: _MaxIter | None = None
+    n_jobs: Jobs | None = None
+    start: Literal["ridge", "mean"] | None = None
+    plain: bool | None = None
+    memory: WholeFrom1 | None = None
+    chains: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    warmup: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    target_ess: Positive | None = None
+    max_r_hat: Annotated[float, Field(gt=1.0)] | None = None
+    max_draws: Annotated[int, Field(ge=4, le=10**9)] | None = None
+    thin: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    sample_scale: bool | None = None
+    method: Name | None = None
+    factors: WholeFrom1 | _Numbers | SavedArray | None = None
+    judges: Annotated[int, Field(ge=1, le=10**9)] | None = None
+
+
+class SavedInference(Saved):
+    """An inference that was given as an object."""
+
+    inference: Name
+    settings: SavedInferenceSettings
+
+
+class _SavedClassifier(Saved):
+    class_: Literal["BayesLinearClassifier", "BayesLinearClassifierCV"] = Field(alias="class")
+    link: Annotated[Text, Field(max_length=200)]
+    prior: Name | SavedPrior
+    mean: _Hyper
+    sign: _Hyper
+    inference: Name | SavedInference
+    fit_intercept: bool
+    intercept_scale: _Hyper
+    intercept_mean: _Hyper
+    tol: Positive
+    max_iter: _MaxIter
+    n_jobs: Jobs | None
+    intervals: bool
+    class_weight: Literal["balanced"] | list[_ClassWeight] | None = None
+
+
+class SavedMember(_SavedClassifier):
+    """Parameters of a ``BayesLinearClassifier``."""
+
+    scale: _Hyper
+    warm_start: bool
+
+
+class SavedSearch(_SavedClassifier):
+    """Parameters of a ``BayesLinearClassifierCV``."""
+
+    scales: Annotated[int, Field(ge=1, le=10_000)] | _Numbers | SavedArray
+    method: Literal["cv", "evidence", "norm"]
+    cv: Annotated[int, Field(ge=2, le=2**31)] | _Numbers | SavedArray
+    scoring: Literal["log_loss", "f1"]
+    rule: Literal["best", "one_se"]
+    per_label: bool
+    errors: Literal["documents", "folds"]
+    search_tol: Positive
+    random_state: Annotated[int, Field(ge=0, lt=2**63)] | None

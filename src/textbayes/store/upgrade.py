@@ -1,0 +1,69 @@
+"""Model files of earlier formats, brought to the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer_state import SETTINGS
+from textbayes.categorizer_tables import audit_arrays
+from textbayes.core.errors import ModelFileError
+from textbayes.core.saved import Saved, Share, Text, WholeFrom0, read_saved
+from textbayes.core.types import AnyArray
+from textbayes.knowledge import AuditRow
+
+_Number = Annotated[float, Field(allow_inf_nan=True)]
+_Row = tuple[Text, Text, Text, _Number, _Number, _Number, _Number, WholeFrom0, Share, bool]
+
+
+class _Format1(Saved):
+    """What format 1 has that is not in the present one, or in another form."""
+
+    settings: dict[Text, Any]
+    rule: dict[Text, Any]
+    labels: dict[Text, Any]
+    held_out: dict[Text, Any]
+    members: list[dict[str, Any]] | None
+    prior_audit: list[list[Any]] | None = None
+
+
+class _Audit(Saved):
+    rows: list[_Row]
+
+
+def upgraded(meta: Any, arrays: Mapping[str, AnyArray], version: int) -> tuple[Any, Mapping[str, AnyArray]]:
+    """The description of a model and its arrays as the present format has them.
+
+    Format 1 did not say how parameters were given: vectorizer, weighting and rule come back as objects, and a prior
+    table, which it did not keep, does not come back.
+    """
+    if version >= 2:
+        return meta, arrays
+    own = (
+        {name: value for name, value in meta.items() if name in _Format1.model_fields}
+        if isinstance(meta, dict)
+        else meta
+    )
+    old = read_saved(_Format1, own, "the model")
+    if set(old.settings) - set(SETTINGS):
+        raise ModelFileError("the model has settings that are not known; was the file altered?")
+    audit = read_saved(
+        _Audit, {"rows": [tuple(row) for row in old.prior_audit or []]}, "the model's audit of its prior"
+    )
+    arrays = {**arrays, **audit_arrays([AuditRow(*row) for row in audit.rows])}
+    defaults = {name: value for name, value in TextCategorizer().get_params(deep=False).items() if name in SETTINGS}
+    given = {"vectorizer": True, "weighting": True, "rule": {**old.rule, "fitted": {}}, "classifier": old.members}
+    rest = {name: value for name, value in meta.items() if name not in ("members", "prior_audit")}
+    added = {"sharpness": 1.0, "calibration": 1.0, "prior_advice": [], "draws": None, "arrays": sorted(arrays)}
+    # The log-loss of format 1 is over yes-or-no decisions, of which two classes have one a text.
+    held_out = {**old.held_out, "log_loss_per": "text" if old.labels.get("kind") == "binary" else "decision"}
+    return {
+        **added,
+        **rest,
+        "held_out": held_out,
+        "given": given,
+        "settings": {**defaults, **old.settings},
+    }, arrays

@@ -1,0 +1,36 @@
+"""Files that earlier versions wrote load, and those models say what they said then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textbayes import load_model, save_model
+
+FIXTURES = Path(__file__).parent / "fixtures"
+SAID = json.loads((FIXTURES / "said.json").read_text())
+
+
+@pytest.mark.parametrize("name", SAID["models"])
+def test_format_1(name, tmp_path):
+    model = load_model(FIXTURES / f"{name}.tb")
+    expected = SAID["models"][name]
+    # Recorded on another machine perhaps, whose exp may differ in the last bit.
+    np.testing.assert_allclose(model.predict_proba(SAID["texts"]), expected["proba"], rtol=1e-12)
+    assert [list(labels) for labels in model.predict_labels(SAID["texts"])] == expected["labels"]
+    save_model(model, tmp_path / "again.tb")
+    again = load_model(tmp_path / "again.tb")
+    np.testing.assert_array_equal(again.predict_proba(SAID["texts"]), model.predict_proba(SAID["texts"]))
+
+
+def test_what_format_1_kept_beside_the_weights():
+    sampled, prior = load_model(FIXTURES / "sampled.tb"), load_model(FIXTURES / "prior.tb")
+    assert sampled.draws_ is not None
+    assert sampled.classifier[0].inference.plan.chains == 2
+    assert {(row.word, row.label) for row in prior.prior_audit_} == {("wheat", "grain"), ("rye", "grain")}
+    assert prior.prior_weight_.tolist() == [1.0, 1.0, 1.0]
+    assert load_model(FIXTURES / "multiclass.tb").standard_errors_ is not None
+    assert load_model(FIXTURES / "ngrams.tb").vectorizer.ngram_range == (1, 2)
