@@ -104,7 +104,7 @@ def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):
     (tmp_path / "notes.csv").write_bytes("text,label\nwheat — and corn,grain\n".encode("cp1252"))
     message = refused(tmp_path / "notes.csv")
     assert "notes.csv, line 2: byte 0x97 in column 7 is not valid UTF-8" in message
-    assert "for example --encoding cp1252 (Windows), or pass --errors replace" in message
+    assert "for example --encoding cp1252 (Windows), or pass --encoding-errors replace" in message
 
 
 def test_references_are_refused_with_what_to_do(refused, tmp_path):
