@@ -85,7 +85,7 @@ def test_a_file_from_before_the_counts_were_kept(run, lines, models, tmp_path):
 def test_counts_that_cannot_be_are_refused(run, models, tmp_path, counts):
     bad = tmp_path / "bad.tb"
     _rewrite(models["multiclass"], bad, lambda state: state.update(label_counts=counts))
-    assert "was the file altered?" in run("show", bad, code=1).stderr
+    assert "is a damaged model file: " in run("show", bad, code=1).stderr
 
 
 def test_what_is_no_model_is_refused(run, write, documents):
