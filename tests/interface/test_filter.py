@@ -125,7 +125,7 @@ def test_csv_and_table(run, desk, feed):
     assert all(set(row["words"].split("|")) & stems for row in rows if row["reason"] == "relevant")
     assert rows[0]["id"].startswith("d1")
     shown = run("filter", desk, "--pending", "--table").stdout.splitlines()
-    assert shown[0].split() == ["document", "topic", "p", "reason", "words"]
+    assert shown[0].split() == ["document", "topic", "p", "bits", "reason", "text"]
     assert len(shown) == len(rows) + 1
     assert "Every decision is the same when computed anew" in run("filter", desk, "--replay", "--table").stdout
 

@@ -13,27 +13,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textbayes.cli.filter_options import filter_options
+from textbayes.cli.filter_views import lines_of, parse_moment, show_pending, show_replay, show_status
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import no_label, read_topics
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
 from textbayes.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from textbayes.stream import FilterFolder
+    from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
 
 COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words")
 _AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 
 
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--pending and --replay read no documents, so that none need be named."""
+    """--status, --pending and --replay read no documents, so that none need be named."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
-        flag = next((name for name in ("pending", "replay") if given[name]), None)
+        flag = next((name for name in ("status", "pending", "replay") if given[name]), None)
         if flag is not None:
             if given["paths"] or given["corpus"] is not None:
                 raise click.UsageError(f"--{flag} reads no documents; leave them out.")
@@ -57,7 +59,23 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--judge-by-labels", "by_labels", is_flag=True, help="Judge what is delivered at once, by its labels.")
 @click.option("--continue", "go_on", is_flag=True, help="Pass over the documents of this input that were seen before.")
+@click.option("--status", is_flag=True, help="Show how each topic is doing, and what is new.")
+@click.option(
+    "--since",
+    type=Checked(parse_moment),
+    default="1d",
+    show_default=True,
+    metavar="TIME|DATE",
+    help="What --status calls new: since so long ago, such as 12h or 1d, or since a date.",
+)
 @click.option("--pending", is_flag=True, help="List what was delivered and is not judged yet.")
+@click.option(
+    "--order",
+    type=click.Choice(["information", "time"]),
+    default="information",
+    show_default=True,
+    help="Of --pending: what would teach most first, or what came first.",
+)
 @click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs.")
 @filter_options
 @label_options("merge_case", "missing")
@@ -70,7 +88,10 @@ def filter_stream(
     inputs: Inputs,
     labelling: Labelling,
     train: bool,
+    status: bool,
+    since: str,
     pending: bool,
+    order: str,
     replay: bool,
     changes: dict[str, Any],
     text: dict[str, Any],
@@ -87,13 +108,14 @@ def filter_stream(
     textbayes filter desk --train labelled.jsonl
     tail -f feed.jsonl | textbayes filter desk
     textbayes judge desk a7 grain yes
-    textbayes filter desk --replay
+    textbayes filter desk --status
 
     Every decision and judgement is in STATE/log.jsonl before it is told: the filter may be ended at any moment, even
-    by kill -9, and goes on where it was. Only words are kept, not texts. Schedules, budget and threshold may be changed
-    in later runs.
+    by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
+    the beginning (--snippet). Schedules, budget and threshold may be changed in later runs.
     """
-    modes = [name for name, chosen in (("train", train), ("pending", pending), ("replay", replay)) if chosen]
+    chosen = {"train": train, "status": status, "pending": pending, "replay": replay}
+    modes = [name for name, wanted in chosen.items() if wanted]
     if len(modes) > 1:
         raise click.UsageError(f"--{modes[0]} and --{modes[1]} were both given; choose one of them.")
     if train:
@@ -103,10 +125,12 @@ def filter_stream(
         raise click.UsageError("--statements, --topic, --stemmer and --stop-words belong to --train.")
     if labelling != Labelling():
         raise click.UsageError("--merge-case and --missing-label belong to --train.")
-    if pending:
-        _pending(state, output)
+    if status:
+        show_status(state, parse_moment(since), output)
+    elif pending:
+        show_pending(state, order, output)
     elif replay:
-        _replay(state, output)
+        show_replay(state, output)
     else:
         _run(state, inputs, changes, output, **rest)
 
@@ -143,14 +167,28 @@ def _start(
     summary: dict[str, Any] = {
         "state": state,
         "documents": len(documents),
-        "topics": {topic.name: {"relevant": topic.n_relevant, "words": len(topic.words)} for topic in made.topics},
+        "topics": {topic.name: _started(made, k) for k, topic in enumerate(made.topics)},
         "seconds": round(time.perf_counter() - started, 2),
     }
+    for told in summary["topics"].values():
+        if told["warning"] is not None:
+            warn(told["warning"])
     if output.is_table:
         _show_start(summary)
     else:
         rows = [{"topic": name, **told} for name, told in summary["topics"].items()]
-        output.write([summary] if output.kind == "json" else rows, ["topic", "relevant", "words"])
+        columns = ["topic", "relevant", "words", "can_deliver", "warning"]
+        output.write([summary] if output.kind == "json" else rows, columns)
+
+
+def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
+    """What there is to say of a topic at the start."""
+    from textbayes.stream.reach import reach, why_silent
+
+    topic, found = made.topics[k], reach(made, k)
+    warning = None if found.can_deliver else why_silent(made, k, found)
+    told = {"relevant": topic.n_relevant, "words": len(topic.words), "can_deliver": found.can_deliver}
+    return {**told, "warning": warning}
 
 
 def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **rest: Any) -> None:
@@ -166,13 +204,14 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
             note(found)
         for path in rest["judgements"]:
             folder.listen(open_source(path))
-        seen = folder.begin(inputs.name, changes)
+        seen = folder.begin(_key(inputs), changes, rest["go_on"])
         on_screen = output.is_table and sys.stdout.isatty()
         documents = inputs.documents(count=not on_screen)
-        if rest["go_on"] and seen:
-            note(f"{seen:,} documents of {inputs.name} were seen before and are passed over")
-            documents = itertools.islice(documents, seen, None)
+        if seen:
+            passed_over = sum(1 for _ in itertools.islice(documents, seen))
+            note(f"{passed_over:,} documents of {inputs.name} were seen before and are passed over")
         before, n_delivered = folder.filter.n_seen, 0
+        write = _writer(output)
         deliveries = run(
             folder,
             batches(documents, 1 if "-" in inputs.paths else _AHEAD),
@@ -180,65 +219,40 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
             before_each=lambda: folder.take_judgements(warn),
         )
         for delivery in deliveries:
-            _write([delivery._asdict()], output, first=not n_delivered)
+            write(delivery)
             n_delivered += 1
         folder.take_judgements(warn)
-        _close(folder, inputs, folder.filter.n_seen - before, n_delivered)
+        _close(folder, f"{inputs.name} holds no {'new ' if seen else ''}documents", before, n_delivered)
 
 
-def _close(folder: FilterFolder, inputs: Inputs, n_seen: int, n_delivered: int) -> None:
+def _key(inputs: Inputs) -> str:
+    """What an input goes under in the log: several files by all their names."""
+    return inputs.name if len(inputs.paths) < 2 else ", ".join(inputs.paths)
+
+
+def _writer(output: Output) -> Callable[[Delivery], None]:
+    """A function that writes deliveries as they come."""
+    if output.is_table:
+        line = lines_of(("document", "topic", "p", "reason", "words"), (4, 6, 5, 8))
+        return lambda told: line([told.id, told.topic, f"{told.probability:.3f}", told.reason, " ".join(told.words)])
+    header = True
+
+    def write(told: Delivery) -> None:
+        nonlocal header
+        row = told._asdict()
+        output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
+        header = False
+
+    return write
+
+
+def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) -> None:
+    n_seen = folder.filter.n_seen - before
     if n_seen:
         n_judged = len(folder.filter.judgements)
         note(f"{n_delivered:,} deliveries from {n_seen:,} documents; {n_judged:,} judgements in all")
     else:
-        note(f"{inputs.name} holds no documents")
-
-
-def _pending(state: str, output: Output) -> None:
-    from pathlib import Path
-
-    from textbayes.stream.ledger import read_pending
-    from textbayes.stream.snapshot import read_config
-
-    read_config(Path(state))
-    for number, row in enumerate(read_pending(Path(state))):
-        _write([row], output, first=number == 0)
-
-
-def _replay(state: str, output: Output) -> None:
-    from textbayes.core.errors import ModelFileError
-    from textbayes.stream import replay_log
-
-    with reporting("count") as progress:
-        found = replay_log(state, progress)
-    if found.difference is not None:
-        raise ModelFileError(f"{state} does not replay: {found.difference}")
-    summary = {name: value for name, value in found._asdict().items() if name != "difference"}
-    if output.is_table:
-        told = ", ".join(f"{value:,} {name}" for name, value in summary.items())
-        echo(f"Every decision is the same when computed anew: {told}.")
-    else:
-        output.write([{"state": state, **summary, "identical": True}], ["state", *summary, "identical"])
-
-
-def _write(rows: list[dict[str, Any]], output: Output, first: bool) -> None:
-    if not output.is_table:
-        flat = [{**row, "words": list(row["words"])} for row in rows]
-        output.write(flat if output.kind == "csv" else rows, COLUMNS, header=first)
-        return
-    from rich.cells import set_cell_size
-
-    screen = console()
-    widths = [max(screen.width // 4 - 2, 8), max(screen.width // 6 - 2, 6), 5, 8]
-
-    def line(cells: list[str]) -> str:
-        return "  ".join([*(set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=False)), cells[-1]])
-
-    if first:
-        screen.print(line(["document", "topic", "p", "reason", "words"]), style="bold")
-    for row in rows:
-        cells = [row["id"], row["topic"], f"{row['probability']:.3f}", row["reason"], " ".join(row["words"])]
-        screen.print(line(cells), overflow="ellipsis", no_wrap=True)
+        note(nothing)
 
 
 def _show_start(summary: dict[str, Any]) -> None:

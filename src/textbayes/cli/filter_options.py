@@ -17,8 +17,10 @@ SETTINGS = (
     "ask",
     "explore",
     "budget",
+    "patience",
     "rehearse",
     "word_threshold",
+    "least_words",
     "start_words",
     "most_words",
     "passes",
@@ -30,6 +32,7 @@ SETTINGS = (
     "gain",
     "seed",
     "keep",
+    "snippet",
 )
 _TEXT = ("stemmer", "stop_words")
 
@@ -94,11 +97,23 @@ _OPTIONS = [
         help="Most questions, asked or random, over all topics: 20/day, or 5/1000 for every 1000 documents.",
     ),
     click.option(
+        "--patience",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="A topic that has delivered nothing asks after about N documents, later after 2N, 3N and so on; 50, and 0 "
+        "for never.",
+    ),
+    click.option(
         "--rehearse/--no-rehearse",
         default=None,
         help="With every irrelevant document, learn a past relevant one again; yes if not given.",
     ),
     click.option("--word-threshold", type=float, help="Least −2 ln λ of a topic's words; 12.13."),
+    click.option(
+        "--least-words",
+        type=click.IntRange(min=0),
+        help="Words that a topic has even where fewer pass the threshold, the best there are; 10.",
+    ),
     click.option("--words", "start_words", type=click.IntRange(min=1), help="Words per topic at the start; 300."),
     click.option("--most-words", type=click.IntRange(min=1), help="Words per topic later; 1000."),
     click.option("--passes", type=click.IntRange(min=1), help="Passes over the labelled documents; 3."),
@@ -125,6 +140,12 @@ _OPTIONS = [
         "--keep",
         type=click.Choice(["all", "delivered"]),
         help="Documents whose words the log keeps, for --replay; all.",
+    ),
+    click.option(
+        "--snippet",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Characters of a delivered text that the log keeps, to be shown when it is judged; 200, and 0 for none.",
     ),
     click.option(
         "--stemmer",

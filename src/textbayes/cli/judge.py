@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from textbayes.cli.judge_pending import judge_pending
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
@@ -24,15 +25,21 @@ _SAID = {"new": "", "same": " (as before)", "changed": " (another answer than be
 @click.argument("document", required=False)
 @click.argument("topic", required=False)
 @click.argument("answer", required=False, metavar="[yes|no]")
+@click.option("--interactive", is_flag=True, help="Show what waits, one by one, and ask; the default on a terminal.")
 @output_options
 @common_options
-def judge(state: str, document: str | None, topic: str | None, answer: str | None, output: Output) -> None:
+def judge(
+    state: str, document: str | None, topic: str | None, answer: str | None, interactive: bool, output: Output
+) -> None:
     """Tell a filter whether a document is relevant.
 
-    Without DOCUMENT, TOPIC and answer, judgements are read from standard input as JSON lines and answered one by one. A
-    document that was delivered can be judged for any topic; another one with its "text" in the JSON line.
+    Without DOCUMENT, TOPIC and answer, what waits to be judged is shown on a terminal, the most informative first, and
+    answered by a key: y, n, s(kip), u(ndo), q(uit). Elsewhere judgements are read from standard input as JSON lines and
+    answered one by one. A document that was delivered can be judged for any topic; another one with its "text" in the
+    JSON line.
 
     \b
+    textbayes judge desk
     textbayes judge desk a7 grain yes
     echo '{"id": "a7", "topic": "grain", "relevant": true}' | textbayes judge desk
 
@@ -46,6 +53,12 @@ def judge(state: str, document: str | None, topic: str | None, answer: str | Non
 
     folder = Path(state)
     read_config(folder)
+    on_terminal = document is None and sys.stdin is not None and sys.stdin.isatty()
+    if interactive or on_terminal:
+        if document is not None:
+            raise click.UsageError("--interactive shows what waits; leave DOCUMENT, TOPIC and the answer out.")
+        judge_pending(folder)
+        return
     if answer is not None:
         assert document is not None
         assert topic is not None
@@ -62,8 +75,7 @@ def judge(state: str, document: str | None, topic: str | None, answer: str | Non
             ledger = read_ledger(folder)  # it may have been delivered since
             verdict = ledger.verdict(judgement)
         give_judgements(folder, [judgement])
-        ledger.judgements[judgement.id, judgement.topic] = judgement.relevant
-        ledger.ids.add(judgement.id)
+        ledger.take(judgement)
         n_given += 1
         row = {**judgement._replace(text=None).to_json(), "status": verdict}
         if output.is_table:
@@ -79,7 +91,7 @@ def _from_standard_input() -> Iterator[Judgement]:
     from textbayes.core.errors import InputError, MalformedFileError
     from textbayes.stream.judgements import parse_judgement
 
-    if sys.stdin is None or sys.stdin.isatty():
+    if sys.stdin is None:
         raise click.UsageError("Give DOCUMENT, TOPIC and yes or no, or JSON lines on standard input.")
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), start=1):
         if line.strip():

@@ -8,6 +8,7 @@ import click
 
 from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
+from textbayes.cli.filter_words import is_filter, show_topic_words
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
@@ -101,8 +102,11 @@ def words(
     than evenly spread ones (Poisson) would: the dispersion δ. Words of fewer than --min-texts of the texts are left
     out, since one text can make any δ. Tests say how far counts are from Poisson, and whether a negative binomial fits.
 
+    Of a filter, whose folder stands in place of the model, the words of each topic and the intervals of their weights.
+
     \b
     textbayes words model.tb --intervals --by sign
+    textbayes words desk --label grain
     textbayes words model.tb --burstiness texts.jsonl
     textbayes words model.tb --label sport --top 15 --plot forest --out sport.svg
     """
@@ -110,6 +114,11 @@ def words(
         raise click.UsageError("--plot and --out go together: what to draw, and the file to draw it to.")
     if (plot == "variance") != (bursts is not None and plot is not None):
         raise click.UsageError("--plot variance belongs to --burstiness, and no other plot does.")
+    if is_filter(model):
+        if audit or bursts is not None or plot is not None or by != "mean":
+            raise click.UsageError(f"{model} is a filter: --prior, --burstiness, --plot and --by belong to models.")
+        show_topic_words(model, labels, level, top, output)
+        return
     from textbayes.store import load_model
 
     categorizer = load_model(model)

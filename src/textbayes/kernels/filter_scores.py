@@ -109,7 +109,9 @@ def join_columns(new, first, starts, documents, column_of, newest):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def predict_topics(indptr, columns, data, place, size, mean_at, means, cov_at, covs):  # type: ignore[no-untyped-def]
+def predict_topics(  # type: ignore[no-untyped-def]
+    indptr, columns, data, place, size, mean_at, means, cov_at, covs, n_waiting, waiting_at, directions, removed
+):
     """Mean and variance of the linear predictors, (n_docs, n_topics); Σ over topics of O(its non-zeros²/2) a document.
 
     The words of each topic are found document by document, in one reading; then topic by topic, so that a covariance
@@ -117,7 +119,8 @@ def predict_topics(indptr, columns, data, place, size, mean_at, means, cov_at, c
 
     Parameters: ``place`` (n_columns, n_topics), the position of a column among a topic's weights, below 1 for none;
     topic k has ``size[k]`` weights, their means from ``means[mean_at[k]]`` on, their covariance from
-    ``covs[cov_at[k]]`` on, row by row.
+    ``covs[cov_at[k]]`` on, row by row; less ``n_waiting[k]`` directions times ``removed[k]`` (see ``online_deferred``),
+    which are columns from row ``waiting_at[k]`` of ``directions`` on: what a word needs of them stands together.
     """
     n_docs, n_topics = len(indptr) - 1, len(size)
     ends = np.zeros((n_topics, n_docs), dtype=np.int64)  # where the words of a document for a topic end
@@ -142,6 +145,7 @@ def predict_topics(indptr, columns, data, place, size, mean_at, means, cov_at, c
                     own[at], values[at] = row[k], data[t]
                     ends[k, i] += 1
     center, spread = np.empty((n_docs, n_topics)), np.empty((n_docs, n_topics))
+    along = np.empty(removed.shape[1])
     start = U(0)
     for k in range(n_topics):
         mean, base, d = U(mean_at[k]), U(cov_at[k]), U(size[k])
@@ -156,6 +160,16 @@ def predict_topics(indptr, columns, data, place, size, mean_at, means, cov_at, c
                 for t in range(start, s):
                     half += values[t] * covs[row_at + U(own[t])]
                 v += 2.0 * x * half
+            n_along = U(n_waiting[k])
+            first = U(waiting_at[k])
+            for w in range(n_along):
+                along[w] = directions[first, w]
+            for s in range(start, stop):
+                x, row = values[s], directions[first + U(own[s])]
+                for w in range(n_along):
+                    along[w] += x * row[w]
+            for w in range(n_along):
+                v -= removed[k, w] * along[w] * along[w]
             center[i, k], spread[i, k] = m, max(v, 0.0)
             start = stop
     return center, spread

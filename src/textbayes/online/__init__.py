@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from textbayes.online.base import LearnInfo, LinearPredictor, OnlinePosterior
     from textbayes.online.batch import BatchPrior, as_prior, diagonal_from_batch, full_from_batch, low_rank_from_batch
     from textbayes.online.classifier import BayesOnlineClassifier
+    from textbayes.online.deferred import DeferredPosterior
     from textbayes.online.diagonal import DiagonalPosterior
     from textbayes.online.full import FullPosterior
     from textbayes.online.gp import GaussianProcess
@@ -27,6 +28,7 @@ _PUBLIC = {
     "Bank": "textbayes.online.bank",
     "BatchPrior": "textbayes.online.batch",
     "BayesOnlineClassifier": "textbayes.online.classifier",
+    "DeferredPosterior": "textbayes.online.deferred",
     "DiagonalPosterior": "textbayes.online.diagonal",
     "FullPosterior": "textbayes.online.full",
     "GaussianProcess": "textbayes.online.gp",
@@ -56,6 +58,7 @@ __all__ = [
     "Bank",
     "BatchPrior",
     "BayesOnlineClassifier",
+    "DeferredPosterior",
     "DiagonalPosterior",
     "FullPosterior",
     "GaussianProcess",

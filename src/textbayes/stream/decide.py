@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.stream.topic import Topic
 from textbayes.stream.words import Lexicon, Rows
 
@@ -60,14 +60,17 @@ def decide(
     chance: FloatArray | None,
     explore_at: FloatArray,
     questions_left: float,
+    overdue: BoolArray | None = None,
 ) -> list[tuple[int, Reason]]:
     """For which topics a document is delivered, and the reason.
 
     A document with p > threshold is relevant. Any other is asked about if its expected information gain reaches
-    ``ask_at``, the schedule's θ for what was delivered for the topic so far, or drawn if ``chance`` falls below
-    ``explore_at``; both cost one of the questions that are left.
+    ``ask_at``, the schedule's θ for what was delivered for the topic so far, or the topic is ``overdue`` with a
+    question, or drawn if ``chance`` falls below ``explore_at``; all cost one of the questions that are left.
     """
     relevant, asked = probability > threshold, gain >= ask_at
+    if overdue is not None:
+        asked |= overdue & np.isfinite(ask_at)
     wanted = relevant | asked if chance is None else relevant | asked | (chance < explore_at)
     chosen: list[tuple[int, Reason]] = []
     for k in wanted.nonzero()[0].tolist():

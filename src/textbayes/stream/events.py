@@ -24,9 +24,11 @@ class Account:
     ----------
     filter : AdaptiveFilter
     inputs : dict
-        Documents seen of each input, by the input's name.
+        How far each input has been read, in documents, by the input's name.
     input : str
         The one at hand.
+    place : int
+        How far the one at hand has been read this time: a run that does not continue begins anew.
     sources : dict
         Bytes read of each file of judgements.
     """
@@ -35,11 +37,13 @@ class Account:
         self.filter = filter
         self.inputs: dict[str, int] = {}
         self.input = ""
+        self.place = 0
         self.sources: dict[str, int] = {}
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         meta, arrays = filter_state(self.filter)
-        return {"filter": meta, "inputs": self.inputs, "input": self.input, "sources": self.sources}, arrays
+        place = {"inputs": self.inputs, "input": self.input, "place": self.place}
+        return {"filter": meta, **place, "sources": self.sources}, arrays
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Account:
@@ -48,6 +52,7 @@ class Account:
             account = cls(filter_from_state(meta["filter"], arrays))
             account.inputs = {str(name): int(n) for name, n in meta["inputs"].items()}
             account.input = str(meta["input"])
+            account.place = int(meta.get("place", account.inputs.get(account.input, 0)))
             account.sources = {str(name): int(n) for name, n in meta["sources"].items()}
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ModelFileError(f"a snapshot of the filter holds what cannot be used ({error!r})") from error
@@ -57,17 +62,19 @@ class Account:
         """Bring the account up to an entry of the log, without deciding anything anew."""
         kind = entry["kind"]
         if kind == "run":
-            self.begin(entry["input"])
+            # Entries of before do not say where a run began: all of them were taken to go on.
+            self.begin(entry["input"], entry.get("passed_over", self.inputs.get(entry["input"], 0)))
         elif kind == "settings":
             self.filter.use(self.filter.settings.changed(**entry["changes"]))
         elif kind == "document":
             deliveries = [Delivery(entry["id"], **told) for told in entry["delivered"]]
             kept = self.filter.lexicon.keep(Bag.from_json(entry["words"])) if deliveries else None
-            self.filter.take_note(entry["id"], deliveries, entry["time"], kept)
-            self.inputs[self.input] += 1
+            records = {self.filter.index[topic]: best for topic, best in entry.get("records", {}).items()}
+            self.filter.take_note(entry["id"], deliveries, entry["time"], kept, records)
+            self.read_one()
         elif kind == "repeated":
             self.filter.take_note(entry["id"], [], entry["time"])
-            self.inputs[self.input] += 1
+            self.read_one()
         elif kind == "judgement":
             bag = Bag.from_json(entry["words"]) if "words" in entry else None
             self.filter.judge(entry["id"], entry["topic"], entry["relevant"], bag)
@@ -79,10 +86,15 @@ class Account:
                 f"the log has an entry of kind {kind!r}, which this version of textbayes does not know"
             )
 
-    def begin(self, name: str) -> None:
-        """Go over to an input."""
-        self.input = name
+    def begin(self, name: str, passed_over: int) -> None:
+        """Go over to an input, of which so many documents are passed over."""
+        self.input, self.place = name, passed_over
         self.inputs.setdefault(name, 0)
+
+    def read_one(self) -> None:
+        """Count a document of the input at hand."""
+        self.place += 1
+        self.inputs[self.input] = max(self.inputs[self.input], self.place)
 
     def read_to(self, entry: Entry) -> None:
         """Note how far a file of judgements has been read."""
@@ -90,7 +102,9 @@ class Account:
             self.sources[entry["source"]] = entry["offset"]
 
 
-def document_entry(document: Document, seen: Seen, time: float, bags: Bags, i: int, scores: Scores, keep: str) -> Entry:
+def document_entry(
+    document: Document, seen: Seen, time: float, bags: Bags, i: int, scores: Scores, filter: AdaptiveFilter
+) -> Entry:
     """The decision on a document. ``scores`` is a digest of all its probabilities and gains, to the last bit."""
     if seen.repeated:
         return {"kind": "repeated", "id": seen.id, "time": time}
@@ -104,9 +118,23 @@ def document_entry(document: Document, seen: Seen, time: float, bags: Bags, i: i
         del told["id"]
         delivered.append(told)
     entry["delivered"] = delivered
-    if delivered or keep == "all":
+    if seen.records:
+        entry["records"] = {filter.topics[k].name: best for k, best in seen.records.items()}
+    if delivered or filter.settings.keep == "all":
         entry["words"] = bags.bag(i).to_json()
+    if delivered and filter.settings.snippet and document.text:
+        entry["snippet"] = make_snippet(document.text, filter.settings.snippet)
     return entry
+
+
+def make_snippet(text: str, most: int) -> str:
+    """The beginning of a text on one line, at most so many characters.
+
+    >>> make_snippet("corn\\n  and wheat", 10)
+    'corn and …'
+    """
+    start = " ".join(text[: 20 * most].split())  # not all of a long text, which may be spaces
+    return start if len(start) <= most and len(text) <= 20 * most else start[: most - 1] + "…"
 
 
 def judgement_entry(judgement: Judgement, bag: Bag | None, time: float, source: str | None, offset: int) -> Entry:

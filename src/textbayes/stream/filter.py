@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,12 +16,15 @@ from textbayes.online import OnlineLikelihood
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.decide import Delivery, Reason, Spent, decide, draws, strongest_words
 from textbayes.stream.judgements import Verdict, check_known
+from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.learn import learn_judgement
+from textbayes.stream.patience import Patience
 from textbayes.stream.schedules import make_ask, make_budget, make_explore
 from textbayes.stream.scoring import Block, Scorer, Scores, make_scorer, score_rows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.start import Progress, start_topics
 from textbayes.stream.topic import Topic
+from textbayes.stream.watch import WordWatch
 from textbayes.stream.words import Columns, Lexicon, Rows
 
 N_WORDS = 5  # words shown behind a delivery
@@ -28,12 +33,14 @@ N_WORDS = 5  # words shown behind a delivery
 class Seen(NamedTuple):
     """What became of a document: under which id it goes, and for which topics it was delivered.
 
-    ``repeated`` says that the very document had been delivered before, and was therefore passed over.
+    ``repeated`` says that the very document had been delivered before, and was therefore passed over; ``records`` for
+    which topics, by number, it is the most probable while they look for something to ask (see :class:`Patience`).
     """
 
     id: str
     deliveries: list[Delivery]
     repeated: bool = False
+    records: Mapping[int, float] = MappingProxyType({})
 
 
 class AdaptiveFilter:
@@ -67,16 +74,18 @@ class AdaptiveFilter:
     """
 
     def __init__(
-        self, settings: FilterSettings, lexicon: Lexicon, topics: Sequence[Topic], kept: Sequence[Columns]
+        self, settings: FilterSettings, lexicon: Lexicon, topics: Sequence[Topic], kept: KeptDocuments
     ) -> None:
-        self.lexicon, self.topics, self.kept = lexicon, list(topics), list(kept)
+        self.lexicon, self.topics, self.kept = lexicon, list(topics), kept
         self.index = {topic.name: k for k, topic in enumerate(self.topics)}
         self.ids: dict[str, int] = {}  # delivered or judged documents, by their number in ``kept``
         self.judgements: dict[tuple[int, int], bool] = {}  # by numbers of document and topic
         self.n_seen = 0
         self.spent = Spent()
+        self.patience = Patience([topic.delivered for topic in self.topics])
         self.version = 0
         self._scorer: Scorer = make_scorer(self.topics)
+        self._watches = [WordWatch() for _ in self.topics]
         self.at_hand: Block | None = None  # documents weighed together, of which the next to come is one
         self.use(settings)
 
@@ -105,9 +114,11 @@ class AdaptiveFilter:
 
     def copy(self, **changes: Any) -> Self:
         """Another filter that knows the same and goes its own way, under other settings if some are given."""
-        other = type(self)(self.settings.changed(**changes), copy.deepcopy(self.lexicon), self.topics, self.kept)
+        topics = [replace(topic, counts=topic.counts.copy()) for topic in self.topics]
+        other = type(self)(self.settings.changed(**changes), copy.deepcopy(self.lexicon), topics, self.kept.copy())
         other.ids, other.judgements = dict(self.ids), dict(self.judgements)
-        other.n_seen, other.spent = self.n_seen, self.spent
+        other.n_seen, other.spent, other.patience = self.n_seen, self.spent, copy.deepcopy(self.patience)
+        other.use(other.settings)
         return other
 
     def use(self, settings: FilterSettings) -> None:
@@ -118,6 +129,7 @@ class AdaptiveFilter:
         self._budget = None if settings.budget is None else make_budget(settings.budget)
         self._ask_at = np.array([self._ask(topic.delivered) for topic in self.topics], dtype=np.float64)
         self._explore_at = np.array([self._explore(topic.delivered) for topic in self.topics], dtype=np.float64)
+        self.patience.use(settings.patience, self.n_seen)
 
     # -- reading and scoring -----------------------------------------------------------------------------------------
     def read(self, texts: Iterable[str]) -> Bags:
@@ -167,7 +179,8 @@ class AdaptiveFilter:
             self._ask_at,
             None if self.settings.explore == "never" else draws(self.settings.seed, self.n_seen, len(self.topics)),
             self._explore_at,
-            math.inf if self._budget is None else self._budget.most - self._spent_at(time).used,
+            math.inf if (left := self.questions_left(time)) is None else left,
+            self.patience.overdue(probability, self.n_seen),
         )
         deliveries, kept = [], None
         if chosen:
@@ -176,8 +189,9 @@ class AdaptiveFilter:
                 told = float(probability[k]), reason, float(gain[k]), behind
                 deliveries.append(Delivery(name, self.topics[k].name, *told))
             kept = self.lexicon.keep_from(bags, i)
-        self.take_note(name, deliveries, time, kept)
-        return Seen(name, deliveries)
+        records = self.patience.records(probability, self.n_seen)
+        self.take_note(name, deliveries, time, kept, records)
+        return Seen(name, deliveries, records=records)
 
     def identify(self, given: str, bags: Bags, i: int = 0) -> tuple[str, bool]:
         """The id a document goes under, and whether the very document has been delivered under it before.
@@ -191,7 +205,14 @@ class AdaptiveFilter:
             name, number = f"{given}#{number}", number + 1
         return name, False
 
-    def take_note(self, name: str, deliveries: Sequence[Delivery], time: float, kept: Columns | None = None) -> None:
+    def take_note(
+        self,
+        name: str,
+        deliveries: Sequence[Delivery],
+        time: float,
+        kept: Columns | None = None,
+        records: Mapping[int, float] = MappingProxyType({}),
+    ) -> None:
         """Count a document as seen, and keep it under its name if it is delivered: all that seeing it changes."""
         self.spent = self._spent_at(time)
         self.n_seen += 1
@@ -205,6 +226,7 @@ class AdaptiveFilter:
             self.topics[k] = self.topics[k].delivered_again()
             n = self.topics[k].delivered
             self._ask_at[k], self._explore_at[k] = self._ask(n), self._explore(n)
+        self.patience.take_note([self.index[delivery.topic] for delivery in deliveries], records, self.n_seen)
 
     # -- learning ----------------------------------------------------------------------------------------------------
     def check_judgement(self, document: str, topic: str, bag: Bag | None = None) -> None:
@@ -234,6 +256,7 @@ class AdaptiveFilter:
                 self.settings,
                 self.likelihood,
                 self.judgements.get((number, k)),
+                self._watches[k],
             )
             self.judgements[number, k] = relevant
             self.version += 1
@@ -244,6 +267,10 @@ class AdaptiveFilter:
         number = self.ids.get(document)
         before = None if number is None else self.judgements.get((number, self.index[topic]))
         return "new" if before is None else "same" if before == relevant else "changed"
+
+    def questions_left(self, time: float) -> int | None:
+        """How many questions the budget leaves at a time; None without a budget."""
+        return None if self._budget is None else max(self._budget.most - self._spent_at(time).used, 0)
 
     # -- the inside --------------------------------------------------------------------------------------------------
     def _keep(self, name: str, kept: Columns) -> None:

@@ -34,10 +34,21 @@ from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Ve
 from textbayes.stream.lock import FileLock
 from textbayes.stream.log import DecisionLog, Entry, LogPosition, read_log, sync_folder
 from textbayes.stream.scoring import Scores
-from textbayes.stream.snapshot import format_mark, newest, read_config, read_snapshot, remove_old, write_snapshot
+from textbayes.stream.snapshot import (
+    format_mark,
+    newest,
+    read_config,
+    read_snapshot,
+    remove_old,
+    snapshots,
+    write_snapshot,
+)
 
 _SNAPSHOT_JUDGEMENTS = 200  # learnt between two snapshots: what a recovery may have to learn again
 _SNAPSHOT_DOCUMENTS = 100_000  # seen between two: a recovery reads their entries
+# Bytes of a snapshot that a judgement and a document may cost: a large state is written less often, so that the cost of
+# a document does not grow with the past.
+_BYTES_PER_JUDGEMENT, _BYTES_PER_DOCUMENT = 32_768, 1_024
 
 
 class FilterFolder:
@@ -55,6 +66,7 @@ class FilterFolder:
         self._log, self._lock = log, lock
         self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
         self._judged = self._seen = 0
+        self._snapshot_size = max((place.stat().st_size for place in snapshots(path / "snapshots")), default=0)
         self._whole = True  # whether account and log agree: not while an entry is being made
 
     # -- from start to end -------------------------------------------------------------------------------------------
@@ -131,21 +143,26 @@ class FilterFolder:
     def filter(self) -> AdaptiveFilter:
         return self.account.filter
 
-    def begin(self, name: str, changes: Mapping[str, Any] | None = None) -> int:
-        """Begin with an input, under other settings if some are given; how many of its documents were seen before."""
+    def begin(self, name: str, changes: Mapping[str, Any] | None = None, go_on: bool = False) -> int:
+        """Begin with an input, under other settings if some are given; how many of its documents to pass over.
+
+        With ``go_on`` these are the documents seen in earlier runs; else none, and the input is read from its start.
+        """
         settings = self.filter.settings.changed(**(changes or {}))
         if settings != self.filter.settings:
             told = {key: value for key, value in (changes or {}).items() if value != getattr(self.filter.settings, key)}
             self._happen({"kind": "settings", "changes": told, "time": clock.time()}, durable=False)
-        self._happen({"kind": "run", "input": name, "textbayes": __version__, "time": clock.time()}, durable=False)
-        return self.account.inputs[name]
+        passed_over = self.account.inputs.get(name, 0) if go_on else 0
+        entry = {"kind": "run", "input": name, "passed_over": passed_over, "textbayes": __version__}
+        self._happen({**entry, "time": clock.time()}, durable=False)
+        return passed_over
 
     def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen:
         """Decide on a document; what is delivered is on disk first."""
         self._whole = False
         seen = self.filter.see(document, time, bags, i, scores)
-        entry = document_entry(document, seen, time, bags, i, scores, self.filter.settings.keep)
-        self.account.inputs[self.account.input] += 1
+        entry = document_entry(document, seen, time, bags, i, scores, self.filter)
+        self.account.read_one()
         self._log.append(entry, durable=bool(seen.deliveries))
         self._whole = True
         self._seen += 1
@@ -199,12 +216,13 @@ class FilterFolder:
     def snapshot(self) -> None:
         """Write the state as it is, and remove older snapshots but for the first and one before this."""
         self._log.sync()  # a snapshot must not know more than the log
-        _write(self.path, self.account, self._log.position)
+        self._snapshot_size = _write(self.path, self.account, self._log.position).stat().st_size
         remove_old(self.path / "snapshots", n_newest=2)
         self._judged = self._seen = 0
 
     def _perhaps_snapshot(self) -> None:
-        if self._judged >= _SNAPSHOT_JUDGEMENTS or self._seen >= _SNAPSHOT_DOCUMENTS:
+        judged, seen = self._snapshot_size // _BYTES_PER_JUDGEMENT, self._snapshot_size // _BYTES_PER_DOCUMENT
+        if self._judged >= max(_SNAPSHOT_JUDGEMENTS, judged) or self._seen >= max(_SNAPSHOT_DOCUMENTS, seen):
             self.snapshot()
 
 
@@ -225,9 +243,9 @@ def check_new(path: str | Path) -> Path:
     return target
 
 
-def _write(folder: Path, account: Account, position: LogPosition) -> None:
+def _write(folder: Path, account: Account, position: LogPosition) -> Path:
     meta, arrays = account.to_state()
-    write_snapshot(folder / "snapshots", position.sequence, {**meta, "log": list(position)}, arrays)
+    return write_snapshot(folder / "snapshots", position.sequence, {**meta, "log": list(position)}, arrays)
 
 
 def _umask() -> int:

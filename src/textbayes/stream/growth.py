@@ -12,28 +12,42 @@ from textbayes.select.tables import Table
 from textbayes.stream.topic import Topic
 from textbayes.stream.words import Lexicon
 
-_NONE = np.zeros(0, dtype=np.int64)
+NONE = np.zeros(0, dtype=np.int64)
 
 
-def telling_words(topic: Topic, lexicon: Lexicon, threshold: float, most: int) -> IntArray:
+def telling_words(topic: Topic, lexicon: Lexicon, threshold: float, most: int, least: int = 0) -> IntArray:
     """Columns, ascending, of words with −2 ln λ > threshold that are not the topic's yet; at most ``most``, the best.
+
+    Where fewer than ``least`` of them are more frequent in relevant documents than in others, the best of such words
+    are taken whatever their scores: with little evidence no score is high, but a topic without words is deaf.
 
     A word in none of the relevant documents has a score that rises with the documents it is in (the derivative is
     2 ln((N − b)/(N − b − R)) > 0 for b of N documents, R relevant), so of these only the frequent ones are looked at.
     """
     n_docs = lexicon.n_docs + topic.n_later
     if most < 1 or not 0 < topic.n_relevant < n_docs:
-        return _NONE
-    counts = topic.counts.resized(len(lexicon))
-    with_word = lexicon.document_frequency + counts.later
-    looked_at = counts.relevant > 0
+        return NONE
+    relevant, later = (counts[: len(lexicon)] for counts in topic.counts.resized(len(lexicon)))
+    with_word = lexicon.document_frequency + later
+    looked_at = relevant > 0
     looked_at |= with_word >= _least_frequent(topic.n_relevant, n_docs, threshold)
     looked_at[topic.words] = False
     columns = np.flatnonzero(looked_at)
+    scores = word_scores(relevant[columns], with_word[columns], topic.n_relevant, n_docs)
+    above = scores > threshold
+    if least:
+        speak = relevant[columns] * n_docs > with_word[columns] * topic.n_relevant
+        missing = least - int((above & speak).sum())
+        rest = np.flatnonzero(speak & ~above)
+        above[rest[np.argsort(-scores[rest], kind="stable")[: max(missing, 0)]]] = True
+    return best_words(columns[above], scores[above], most)
+
+
+def best_words(columns: IntArray, scores: FloatArray, most: int) -> IntArray:
+    """Those of the columns, at most ``most``, with the highest scores."""
     if not len(columns):
-        return _NONE
-    scores = word_scores(counts.relevant[columns], with_word[columns], topic.n_relevant, n_docs)
-    chosen = select_per_label(ScoreResult(scores[None, :], None), k=most, threshold=threshold)[0]
+        return NONE
+    chosen = select_per_label(ScoreResult(scores[None, :], None), k=most)[0]
     return columns[chosen]
 
 

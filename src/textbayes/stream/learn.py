@@ -10,7 +10,8 @@ import numpy as np
 from textbayes.online import OnlineLikelihood
 from textbayes.stream.growth import telling_words
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import Topic, WordCounts, local_rows
+from textbayes.stream.topic import Topic, lesson_rows
+from textbayes.stream.watch import WordWatch
 from textbayes.stream.words import Columns, Lexicon
 
 
@@ -23,8 +24,9 @@ def learn_judgement(
     settings: FilterSettings,
     likelihood: OnlineLikelihood,
     before: bool | None = None,
+    watch: WordWatch | None = None,
 ) -> Topic:
-    """The topic after the judgement of a kept document.
+    """The topic after the judgement of a kept document; its counts are counted up in place.
 
     In this order: the document is counted; words that now tell the topic join; the document is learnt, and after an
     irrelevant one with ``rehearse`` a past relevant one again, each in its turn (§ 4.2.1 and 4.2.2); a relevant one is
@@ -37,23 +39,36 @@ def learn_judgement(
     before : bool, optional
         The judgement that this one replaces. Counts are corrected as if it had never been; a Gaussian posterior
         cannot unlearn, so the new judgement is learnt as one more document.
+    watch : WordWatch, optional
+        Knows which words to look at; all of them are if not given.
     """
-    topic = _counted(topic, number, kept[number], relevant, len(lexicon), before)
+    watch = watch or WordWatch()
+    document = kept[number]
+    topic = _counted(topic, number, document, relevant, len(lexicon), before)
+    if before is not None:
+        watch.forget()  # what is corrected can change a score by more than a document more does
     room = settings.most_words - len(topic.words)
-    topic = topic.grown(telling_words(topic, lexicon, settings.word_threshold, room), settings.variance)
+    missing = settings.least_words - len(topic.words)
+    if missing > 0:
+        joining = telling_words(topic, lexicon, settings.word_threshold, room, missing)
+        watch.forget()
+    else:
+        joining = watch.joining(topic, lexicon, settings.word_threshold, room, document.columns)
+    topic = topic.grown(joining, settings.variance)
     lesson, outcomes = [number], [1.0 if relevant else -1.0]
     if not relevant and settings.rehearse and topic.examples:
         lesson.append(topic.examples[topic.turn])
         outcomes.append(1.0)
         topic = replace(topic, turn=(topic.turn + 1) % len(topic.examples))
-    rows = local_rows(lexicon.weigh_kept([kept[i] for i in lesson]), topic.position(len(lexicon)))
-    posterior, _ = topic.posterior.learn(rows, np.array(outcomes), likelihood)
+    rows = lexicon.weigh_kept([kept[i] for i in lesson])
+    local = lesson_rows(rows, watch.places.of(topic.words, rows.indices))
+    posterior, _ = topic.posterior.learn(local, np.array(outcomes), likelihood)
     topic = replace(topic, posterior=posterior)
-    return replace(topic, examples=(*topic.examples, number)) if relevant else topic
+    return replace(topic, examples=topic.examples.followed_by(number)) if relevant else topic
 
 
 def _counted(topic: Topic, number: int, document: Columns, relevant: bool, n_words: int, before: bool | None) -> Topic:
-    counts = WordCounts(*(array.copy() for array in topic.counts.resized(n_words)))
+    counts = topic.counts.resized(n_words)
     n_relevant, n_later, examples, turn = topic.n_relevant, topic.n_later, topic.examples, topic.turn
     if before is None:
         counts.later[document.columns] += 1
@@ -62,7 +77,7 @@ def _counted(topic: Topic, number: int, document: Columns, relevant: bool, n_wor
         counts.relevant[document.columns] -= 1
         n_relevant -= 1
         place = examples.index(number)
-        examples = examples[:place] + examples[place + 1 :]
+        examples = examples.without(place)
         turn = (turn - (place < turn)) % max(len(examples), 1)
     if relevant:
         counts.relevant[document.columns] += 1

@@ -15,6 +15,7 @@ from textbayes.stream.events import Account, document_entry
 from textbayes.stream.folder import read_account
 from textbayes.stream.log import Entry, read_log
 from textbayes.stream.snapshot import read_config, read_snapshot, snapshots
+from textbayes.stream.state import complete_state
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -78,9 +79,10 @@ def _differs(account: Account, entry: Entry) -> str | None:
     bags = Bags.of([Bag.from_json(entry["words"])])
     scores = filter.score(bags)
     seen = filter.see(document, entry["time"], bags, 0, scores)
-    account.inputs[account.input] += 1
-    found = document_entry(document, seen, entry["time"], bags, 0, scores, filter.settings.keep)
-    return _first_difference(entry, found, f"document {entry['id']!r}")
+    account.read_one()
+    found = document_entry(document, seen, entry["time"], bags, 0, scores, filter)
+    told = {name: value for name, value in entry.items() if name != "snippet"}  # of a text that is not kept
+    return _first_difference(told, found, f"document {entry['id']!r}")
 
 
 def _first_difference(told: Mapping[str, Any], found: Mapping[str, Any], where: str) -> str | None:
@@ -104,6 +106,8 @@ def _differs_from(account: Account, path: Path) -> str | None:
     except ModelFileError:
         return None
     meta, computed = account.to_state()
+    # Snapshots of before do not say what was not there to be said.
+    told = {"place": meta["place"], **told, "filter": complete_state(told["filter"], meta["filter"])}
     for name in meta:
         if meta[name] != told.get(name):
             return f"{path.name}: its {name} is not what comes out when computed anew"

@@ -12,7 +12,14 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.online import FullPosterior, OnlineLikelihood, expected_information_gain
+from textbayes.online import (
+    DeferredPosterior,
+    FullPosterior,
+    OnlineLikelihood,
+    OnlinePosterior,
+    expected_information_gain,
+)
+from textbayes.online.deferred import MOST
 from textbayes.stream.bags import Bags
 from textbayes.stream.topic import Topic, predict
 from textbayes.stream.words import Lexicon, Rows
@@ -62,7 +69,8 @@ class Scorer(Protocol):
 
 def make_scorer(topics: Sequence[Topic]) -> Scorer:
     """The fastest way to score for these topics."""
-    return TopicBank(topics) if all(type(topic.posterior) is FullPosterior for topic in topics) else EachTopic(topics)
+    full = all(isinstance(topic.posterior, FullPosterior | DeferredPosterior) for topic in topics)
+    return TopicBank(topics) if full else EachTopic(topics)
 
 
 class EachTopic:
@@ -76,9 +84,12 @@ class EachTopic:
     def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
         self._topics = topics
         for k, topic in enumerate(topics):
-            if len(self._places[k]) < n_words or self._placed[k] != len(topic.words):
+            if len(self._places[k]) < n_words or self._placed[k] < 0:
                 # With room for columns to come, so seldom made anew.
-                self._places[k], self._placed[k] = topic.position(n_words + n_words // 4), len(topic.words)
+                self._places[k] = topic.position(n_words + n_words // 4)
+            else:  # words only ever join, at the end
+                self._places[k][topic.words[self._placed[k] :]] = np.arange(self._placed[k] + 1, len(topic.words) + 1)
+            self._placed[k] = len(topic.words)
 
     def places(self, k: int) -> AnyArray:
         return self._places[k]
@@ -95,7 +106,8 @@ class TopicBank:
     """Posteriors with full covariance laid end to end, a copy that follows the topics.
 
     A document is read once, and each of its words says for which topics it counts. When a topic learns, its part is
-    copied anew: about what learning itself costs.
+    copied anew: about what learning itself costs. Of a :class:`DeferredPosterior` what waits stands here too, and the
+    covariance is copied when it is another.
     """
 
     def __init__(self, topics: Sequence[Topic]) -> None:
@@ -106,6 +118,9 @@ class TopicBank:
         self._room = np.zeros(len(topics), dtype=np.int64)
         self._mean_at = self._cov_at = np.zeros(len(topics), dtype=np.int64)
         self._means = self._covs = np.zeros(0)
+        self._directions = np.zeros((0, MOST))
+        self._n_waiting = np.zeros(len(topics), dtype=np.int64)
+        self._removed = np.zeros((len(topics), MOST))
         self._place = np.zeros((0, len(topics)), dtype=np.int32)
 
     def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
@@ -117,21 +132,33 @@ class TopicBank:
         self._version = version
         changed = [k for k, topic in enumerate(topics) if topic.posterior is not self._held[k]]
         if changed:
-            self._size[changed] = [topics[k].posterior.n_weights for k in changed]
+            self._size[changed] = [_side(topics[k].posterior) for k in changed]
             if (self._size > self._room).any():
                 self._lay_out()
+                self._held = [None] * len(topics)
                 changed = list(range(len(topics)))
         for k in changed:
-            posterior = topics[k].posterior
-            assert isinstance(posterior, FullPosterior)
-            size, mean_at, cov_at = self._size[k], self._mean_at[k], self._cov_at[k]
-            self._means[mean_at : mean_at + size] = posterior.mean
-            self._covs[cov_at : cov_at + size * size] = posterior.cov.ravel()
-            self._held[k] = posterior
-        for k in changed:  # words only ever join, at the end
-            new = topics[k].words[self._placed[k] :]
+            self._copy(k, topics[k].posterior)
+            new = topics[k].words[self._placed[k] :]  # words only ever join, at the end
             self._place[new, k] = np.arange(self._placed[k] + 1, len(topics[k].words) + 1)
             self._placed[k] = len(topics[k].words)
+
+    def _copy(self, k: int, posterior: OnlinePosterior) -> None:
+        held, mean_at, cov_at = self._held[k], self._mean_at[k], self._cov_at[k]
+        self._means[mean_at : mean_at + posterior.n_weights] = posterior.mean
+        self._held[k] = posterior
+        if isinstance(posterior, FullPosterior):
+            self._covs[cov_at : cov_at + posterior.cov.size] = posterior.cov.ravel()
+            return
+        assert isinstance(posterior, DeferredPosterior)
+        first, n, size = 0, posterior.n_waiting, self._size[k]  # directions have room as the covariance has
+        if isinstance(held, DeferredPosterior) and held.base is posterior.base:
+            # What waited before still does, unless another posterior took its room.
+            first = held.n_waiting if held.waiting is posterior.waiting else 0
+        else:
+            self._covs[cov_at : cov_at + posterior.base.size] = posterior.base.ravel()
+        self._directions[mean_at : mean_at + size, first:n] = posterior.waiting.directions[first:n].T
+        self._n_waiting[k], self._removed[k, first:n] = n, posterior.removed[first:]
 
     def _lay_out(self) -> None:
         """Room for every topic, with some to grow."""
@@ -139,6 +166,7 @@ class TopicBank:
         ends = np.cumsum(self._room), np.cumsum(self._room**2)
         self._mean_at, self._cov_at = ends[0] - self._room, ends[1] - self._room**2
         self._means, self._covs = np.zeros(ends[0][-1]), np.zeros(ends[1][-1])
+        self._directions = np.zeros((ends[0][-1], MOST))
 
     def places(self, k: int) -> AnyArray:
         return self._place[:, k]
@@ -147,8 +175,14 @@ class TopicBank:
         from textbayes.kernels.filter_scores import predict_topics
 
         bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
-        mean, var = predict_topics(*rows, *bank)
+        waiting = self._n_waiting, self._mean_at, self._directions, self._removed
+        mean, var = predict_topics(*rows, *bank, *waiting)
         return mean, var
+
+
+def _side(posterior: OnlinePosterior) -> int:
+    """Rows of the covariance, those with room for words to come among them."""
+    return len(posterior.base) if isinstance(posterior, DeferredPosterior) else posterior.n_weights
 
 
 def score_rows(

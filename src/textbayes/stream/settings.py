@@ -18,7 +18,13 @@ KERNELS = ("linear", "quadratic", "rbf")
 GAINS = ("paper", "gaussian", "exact")
 KEEPS = ("all", "delivered")
 # May be changed while a filter runs; the change is an entry of its log.
-CHANGEABLE = ("threshold", "ask", "explore", "budget", "rehearse", "word_threshold", "most_words")
+CHANGEABLE = (
+    "threshold", "ask", "explore", "budget", "patience", "rehearse", "word_threshold", "least_words", "most_words",
+    "snippet",
+)  # fmt: skip
+_FROM_ZERO = ("seed", "patience", "least_words", "snippet")
+# The paper's rules, and what filters did before these could be chosen: those that do not say go on to the last bit.
+PAPER: Mapping[str, Any] = {"deferred": False, "patience": 0, "least_words": 0, "snippet": 0}
 
 
 def default_text_options(**changes: Any) -> TextOptions:
@@ -39,7 +45,10 @@ def default_text_options(**changes: Any) -> TextOptions:
 
 @dataclass(frozen=True)
 class FilterSettings:
-    """How an adaptive filter learns, decides and asks. The defaults are the online paper's system +rel+ig.
+    """How an adaptive filter learns, decides and asks.
+
+    The defaults are the online paper's system +rel+ig, but for topics that would be silent there: ``PAPER`` has the
+    settings that leave them so.
 
     Parameters
     ----------
@@ -52,10 +61,17 @@ class FilterSettings:
         Chance that a document is delivered at random (+rnd): see :func:`~textbayes.stream.schedules.make_explore`.
     budget : str, optional
         Most questions, asked or random, over all topics: ``"20/day"`` or ``"5/1000"`` documents.
+    patience : int
+        A topic with n deliveries that has had none for (n + 1)·patience documents asks about the next that is at least
+        as probable as the last ``patience``: see :mod:`~textbayes.stream.patience`. 0 for never; so is a topic that
+        never asks.
     rehearse : bool
         With every irrelevant document learn a past relevant one again, in turn (+rel).
     word_threshold : float
         A word becomes a feature of a topic when its −2 ln λ exceeds this; 12.13 is the 0.05 % level.
+    least_words : int
+        Words of a topic that are taken whatever their −2 ln λ, the best of those that speak for it: with few documents
+        none may exceed the threshold, and a topic without words cannot tell documents apart. 0 is the paper's rule.
     start_words, most_words : int
         Words of a topic at the start, the best of those above the threshold, and later, when judgements have brought
         more. With full covariance a topic costs 8·most_words² bytes.
@@ -69,6 +85,10 @@ class FilterSettings:
         Most documents in the basis of the Gaussian process. A topic costs 16·basis² bytes.
     variance : float
         Prior variance of every weight, also of words that join later. A Gaussian process has it in its kernel.
+    deferred : bool
+        Let updates of a full covariance wait beside it, 32 at most, so that a judgement costs no pass over it (see
+        :class:`~textbayes.online.DeferredPosterior`); the same up to rounding. Filters that were started before this
+        could be chosen go on without.
     link : str
     noise : float
         The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.online.OnlineLikelihood`. The default is
@@ -79,6 +99,9 @@ class FilterSettings:
         Of the random looks: the draws for the n-th document depend on seed and n alone.
     keep : {"all", "delivered"}
         Of which documents the log keeps the words. A replay can compute those decisions anew whose words are kept.
+    snippet : int
+        Characters of a delivered text that the log keeps, from its beginning, to be shown when it is to be judged; 0
+        for none, so that only words are kept.
     text : TextOptions
         How documents become words.
     """
@@ -87,8 +110,10 @@ class FilterSettings:
     ask: str | Schedule = "paper"
     explore: str | Schedule = "never"
     budget: str | None = None
+    patience: int = 50
     rehearse: bool = True
     word_threshold: float = 12.13
+    least_words: int = 10
     start_words: int = 300
     most_words: int = 1000
     passes: int = 3
@@ -96,11 +121,13 @@ class FilterSettings:
     kernel: str = "linear"
     basis: int = 300
     variance: float = 1.0
+    deferred: bool = True
     link: str = "flip:rate=0.1,base=probit"
     noise: float = 0.0
     gain: str = "paper"
     seed: int = 0
     keep: str = "all"
+    snippet: int = 200
     text: TextOptions = field(default_factory=default_text_options)
 
     def __post_init__(self) -> None:
@@ -108,8 +135,8 @@ class FilterSettings:
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("gain", self.gain, GAINS)
         check_choice("keep", self.keep, KEEPS)
-        for name in ("start_words", "most_words", "passes", "basis", "seed"):
-            value, least = getattr(self, name), 0 if name == "seed" else 1
+        for name in ("start_words", "most_words", "passes", "basis", *_FROM_ZERO):
+            value, least = getattr(self, name), 0 if name in _FROM_ZERO else 1
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number of at least {least}")
         if not self.variance > 0.0:
@@ -159,7 +186,7 @@ class FilterSettings:
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         """What :meth:`to_json` wrote."""
         known = {item.name for item in fields(cls)}
-        given = {name: value for name, value in told.items() if name in known}
+        given = {name: value for name, value in {**PAPER, **told}.items() if name in known}
         text = dict(given["text"])
         text["ngram_range"], text["stop_words"] = tuple(text["ngram_range"]), tuple(text["stop_words"])
         return cls(**{**given, "text": TextOptions(**text)})

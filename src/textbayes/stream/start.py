@@ -15,8 +15,9 @@ from textbayes.core.types import AnyArray, Document, FloatArray
 from textbayes.online import OnlineLikelihood
 from textbayes.stream.bags import Bags
 from textbayes.stream.growth import telling_words
+from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import Topic, WordCounts, local_rows, start_posterior
+from textbayes.stream.topic import Examples, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
 from textbayes.stream.words import Columns, Lexicon, Rows
 from textbayes.text.packed import sort_order, take
 
@@ -30,7 +31,7 @@ def start_topics(
     settings: FilterSettings,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> tuple[Lexicon, list[Topic], list[Columns]]:
+) -> tuple[Lexicon, list[Topic], KeptDocuments]:
     """The lexicon, the trained topics, and the relevant documents that are kept for rehearsal.
 
     Every training document is judged for every topic: relevant where it has the label. A statement trains its own
@@ -50,7 +51,7 @@ def start_topics(
     told = [*statements, *documents]
     every = [set(document.labels) for document in told]
     kept_numbers: dict[int, int] = {}
-    kept: list[Columns] = []
+    kept = KeptDocuments()
 
     def keep(i: int) -> int:
         if i not in kept_numbers:
@@ -64,8 +65,11 @@ def start_topics(
         judged = np.ones(len(told), dtype=np.bool_)
         judged[: len(statements)] = relevant[: len(statements)]
         topic = _counted(name, rows.presence, relevant, len(statements), settings)
-        words = telling_words(topic, lexicon, settings.word_threshold, min(settings.start_words, settings.most_words))
-        examples = tuple(keep(int(i)) for i in np.flatnonzero(relevant))
+        most = min(settings.start_words, settings.most_words)
+        words = telling_words(topic, lexicon, settings.word_threshold, most, settings.least_words)
+        if settings.deferred:  # frequent words side by side: then most of what a document needs of a covariance is
+            words = words[np.argsort(-lexicon.document_frequency[words], kind="stable")]
+        examples = Examples(keep(int(i)) for i in np.flatnonzero(relevant))
         topic = replace(topic, words=words, posterior=start_posterior(settings, words), examples=examples)
         untrained.append((topic, np.where(judged, np.where(relevant, 1.0, -1.0), 0.0)))
 
@@ -73,7 +77,7 @@ def start_topics(
         topic, outcomes = one
         local = local_rows(rows.weighed, topic.position(len(lexicon)))
         posterior, _ = topic.posterior.learn(local, outcomes, likelihood, passes=settings.passes, in_place=True)
-        return replace(topic, posterior=posterior)
+        return replace(topic, posterior=ready_to_judge(posterior, settings))
 
     trained: list[Topic] = []
     with ThreadPoolExecutor(n_jobs or os.cpu_count() or 1) as pool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -11,13 +11,14 @@ from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.online import GaussianProcess
+from textbayes.online import DeferredPosterior, GaussianProcess
 from textbayes.online.gp_kernels import KERNELS
 from textbayes.stream.decide import Spent
 from textbayes.stream.filter import AdaptiveFilter
+from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import POSTERIORS, Topic, WordCounts
-from textbayes.stream.words import Columns, Lexicon
+from textbayes.stream.topic import POSTERIORS, Examples, Topic, WordCounts
+from textbayes.stream.words import Lexicon
 from textbayes.text.packed import checked
 
 _CSR = ("data", "indices", "indptr")
@@ -32,6 +33,7 @@ def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyA
         "n_docs": filter.lexicon.n_docs,
         "n_seen": filter.n_seen,
         "spent": list(filter.spent),
+        "patience": filter.patience.to_state(),
         "ids": filter.ids,
         "judgements": [[number, k, relevant] for (number, k), relevant in filter.judgements.items()],
         "topics": [],
@@ -40,13 +42,19 @@ def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyA
         "terms": terms.data,
         "term_offsets": terms.offsets,
         "document_frequency": filter.lexicon.document_frequency,
-        **_pack_kept(filter.kept),
+        **filter.kept.to_arrays(),
     }
     for k, topic in enumerate(filter.topics):
         told, own = _topic_state(topic)
         meta["topics"].append(told)
         arrays |= {f"topic{k}.{name}": array for name, array in own.items()}
     return meta, arrays
+
+
+def complete_state(told: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What a snapshot tells, with the settings that it means and what filters of its time did not tell from another."""
+    settings = FilterSettings.from_json(told["settings"]).to_json()
+    return {"patience": now["patience"], **told, "settings": settings}
 
 
 def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> AdaptiveFilter:
@@ -61,10 +69,11 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
         mark = f"topic{k}."
         own = {name.removeprefix(mark): np.array(array) for name, array in arrays.items() if name.startswith(mark)}
         topics.append(_topic_from_state(told, own, settings, len(lexicon)))
-    filter = AdaptiveFilter(settings, lexicon, topics, _unpack_kept(arrays))
+    filter = AdaptiveFilter(settings, lexicon, topics, KeptDocuments.from_arrays(arrays, len(lexicon)))
     filter.ids = {str(name): int(number) for name, number in meta["ids"].items()}
     filter.judgements = {(int(number), int(k)): bool(relevant) for number, k, relevant in meta["judgements"]}
     filter.n_seen, filter.spent = int(meta["n_seen"]), Spent(*map(int, meta["spent"]))
+    filter.patience.restore(meta.get("patience", {}))
     return filter
 
 
@@ -75,6 +84,11 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         # Most words are in no document of a topic: only the others are written.
         columns = np.flatnonzero(counts)
         arrays |= {f"{name}.columns": columns, f"{name}.counts": counts[columns]}
+    if isinstance(topic.posterior, DeferredPosterior):
+        posterior, size = topic.posterior, topic.posterior.n_weights
+        own = {"words": posterior.words, "mean": posterior.mean, "base": posterior.base[:size, :size]}
+        own |= {"directions": posterior.directions, "removed": posterior.removed}
+        return meta, arrays | {f"posterior.{name}": array for name, array in own.items()}
     for item in fields(topic.posterior):  # every posterior is a dataclass of arrays and numbers, but for a process
         value = getattr(topic.posterior, item.name)
         if isinstance(value, np.ndarray):
@@ -88,6 +102,8 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 def _posterior(told: Mapping[str, Any], parts: dict[str, Any], settings: FilterSettings) -> Any:
     kind = POSTERIORS[settings.covariance]
+    if settings.covariance == "full" and settings.deferred:
+        return DeferredPosterior.restore(**parts, variance=settings.variance)
     if kind is not GaussianProcess:
         return kind(**parts, **told)
     csr = tuple(parts.pop(f"basis_{part}") for part in _CSR)
@@ -106,8 +122,8 @@ def _topic_from_state(
         full = np.zeros(n_words, dtype=np.int32)
         full[arrays[f"{name}.columns"]] = arrays[f"{name}.counts"]
         counts[name] = full
-    words, examples = arrays["words"], tuple(arrays["examples"].tolist())
-    n_known = len(posterior.words) if isinstance(posterior, GaussianProcess) else len(posterior.prior_mean) - 1
+    words, examples = arrays["words"], Examples(arrays["examples"].tolist())
+    n_known = len(posterior.words) if isinstance(posterior, GaussianProcess) else posterior.n_weights - 1
     if n_known != len(words):
         raise ModelFileError(f"topic {meta['name']!r} cannot be read: its words and weights differ in number")
     return Topic(
@@ -118,20 +134,3 @@ def _topic_from_state(
         examples=examples,
         **{name: int(meta[name]) for name in _COUNTED},
     )
-
-
-def _pack_kept(kept: Sequence[Columns]) -> dict[str, AnyArray]:
-    none = np.zeros(0, dtype=np.int64)
-    return {
-        "kept.indptr": np.cumsum([0, *(len(document.columns) for document in kept)], dtype=np.int64),
-        "kept.columns": np.concatenate([none, *(document.columns for document in kept)]),
-        "kept.counts": np.concatenate([none, *(document.counts for document in kept)]),
-    }
-
-
-def _unpack_kept(arrays: Mapping[str, AnyArray]) -> list[Columns]:
-    cuts = arrays["kept.indptr"][1:-1]
-    if len(arrays["kept.indptr"]) < 2:
-        return []
-    parts = (np.split(np.array(arrays[f"kept.{name}"]), cuts) for name in ("columns", "counts"))
-    return [Columns(*document) for document in zip(*parts, strict=True)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.online import (
+    DeferredPosterior,
     DiagonalPosterior,
     FullPosterior,
     GaussianProcess,
@@ -33,24 +35,67 @@ class WordCounts(NamedTuple):
 
     ``relevant`` counts relevant documents, training ones too; ``later`` all documents judged for this topic alone: its
     statements and those of the stream. With n the training documents that have a word, ``n + later`` judged documents
-    have it.
+    have it. Arrays may have room for columns to come, and are counted up in place: copying them with every judgement
+    would cost more the longer the stream is.
     """
 
     relevant: AnyArray
     later: AnyArray
 
     def resized(self, n_words: int) -> WordCounts:
-        """With room for more words."""
-        missing = n_words - len(self.relevant)
-        if missing <= 0:
+        """With room for so many words, and for some to come, so seldom made anew."""
+        if n_words <= len(self.relevant):
             return self
-        zeros = np.zeros(missing, dtype=np.int32)
+        zeros = np.zeros(n_words + n_words // 4 - len(self.relevant), dtype=np.int32)
         return WordCounts(np.concatenate([self.relevant, zeros]), np.concatenate([self.later, zeros]))
+
+    def copy(self) -> WordCounts:
+        """Counts that go their own way."""
+        return WordCounts(self.relevant.copy(), self.later.copy())
+
+
+class Examples(Sequence[int]):
+    """Numbers in the order they came. Never changed: another that is longer by one shares its list, and costs O(1).
+
+    >>> first = Examples([4, 7])
+    >>> tuple(first.followed_by(9)), tuple(first.without(0))
+    ((4, 7, 9), (7,))
+    """
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        self._shared = list(numbers)
+        self._n = len(self._shared)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._shared[: self._n][i] if isinstance(i, slice) or i < 0 else self._shared[i]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._shared[: self._n])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def followed_by(self, number: int) -> Examples:
+        """With one more at the end."""
+        more = self if len(self._shared) == self._n else Examples(self)  # another has been made longer already
+        longer = object.__new__(Examples)
+        more._shared.append(number)
+        longer._shared, longer._n = more._shared, self._n + 1
+        return longer
+
+    def without(self, place: int) -> Examples:
+        """With one taken out."""
+        return Examples([*self[:place], *self[place + 1 :]])
 
 
 @dataclass(frozen=True, eq=False)
 class Topic:
-    """What a filter knows of one topic. Never changed: learning makes another.
+    """What a filter knows of one topic. Never changed but for its counts: learning makes another.
 
     Attributes
     ----------
@@ -59,7 +104,7 @@ class Topic:
     counts : WordCounts
     n_relevant, n_later : int
         Relevant documents, and documents judged for this topic alone.
-    examples : tuple of int
+    examples : Examples
         Numbers of the kept relevant documents, in the order they came.
     turn : int
         Which of them is rehearsed next.
@@ -73,7 +118,7 @@ class Topic:
     counts: WordCounts
     n_relevant: int = 0
     n_later: int = 0
-    examples: tuple[int, ...] = ()
+    examples: Examples = field(default_factory=Examples)
     turn: int = 0
     delivered: int = 0
 
@@ -122,6 +167,41 @@ def start_posterior(settings: FilterSettings, words: IntArray) -> Any:
         return DiagonalPosterior.start(len(words), variance=settings.variance, bias_variance=settings.variance)
     kind = POSTERIORS[settings.covariance]
     return kind.start(words, variance=settings.variance, bias_variance=settings.variance)
+
+
+def ready_to_judge(posterior: Any, settings: FilterSettings) -> Any:
+    """A posterior as single judgements will find it: of a full covariance their updates may wait beside it."""
+    if settings.covariance == "full" and settings.deferred:
+        return DeferredPosterior.of(posterior, settings.variance)
+    return posterior
+
+
+class WordPlaces:
+    """Where a topic has the weights of some columns, by bisection: costs nothing for words that others have.
+
+    >>> WordPlaces().of(np.array([7, 2]), np.array([2, 3, 7]))
+    array([ 2, -1,  1], dtype=int32)
+    """
+
+    def __init__(self) -> None:
+        self._sorted = self._order = np.zeros(0, dtype=np.int64)
+
+    def of(self, words: IntArray, columns: AnyArray) -> AnyArray:
+        """Positions among the weights of ``words``, to which words are only ever added; −1 for other columns."""
+        if len(words) != len(self._order):
+            self._order = np.argsort(words)
+            self._sorted = words[self._order]
+        found = np.full(len(columns), -1, dtype=np.int32)
+        if len(words):
+            at = np.minimum(np.searchsorted(self._sorted, columns), len(words) - 1)
+            own = self._sorted[at] == columns
+            found[own] = self._order[at[own]] + 1
+        return found
+
+
+def lesson_rows(rows: Rows, positions: AnyArray) -> LocalRows:
+    """The same as :func:`local_rows`, with the position of every entry of the rows."""
+    return local_rows(rows._replace(indices=np.arange(len(positions), dtype=np.int32)), positions)
 
 
 def local_rows(rows: Rows, position: AnyArray) -> LocalRows:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
+from textbayes.online import FullPosterior
 from textbayes.stream import FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
 from textbayes.stream.judgements import FileSource, Judgement, PipeSource, open_source, parse_judgement
@@ -131,10 +134,17 @@ def test_how_far_an_input_has_been_read(start, stream):
     path = start()
     filtered(path, stream[:30], name="a")
     filtered(path, stream[30:35], name="b")
+    filtered(path, stream[:10], name="a")  # from its start, and not to where it was
     with FilterFolder.open(path) as folder:
-        assert folder.begin("a") == 30
-        assert folder.begin("b") == 5
-        assert folder.begin("c") == 0
+        assert folder.begin("a", go_on=True) == 30
+        assert folder.begin("b", go_on=True) == 5
+        assert folder.begin("c", go_on=True) == 0
+        assert folder.begin("a") == 0
+    for place in snapshots(path / "snapshots")[1:]:
+        place.unlink()  # all from the log
+    with FilterFolder.open(path) as folder:
+        assert folder.account.inputs == {"a": 30, "b": 5, "c": 0}
+    assert replay_log(path).difference is None
 
 
 # -- what is wrong ----------------------------------------------------------------------------------------------------
@@ -397,3 +407,22 @@ def test_replay_needs_the_start(start):
     snapshots(path / "snapshots")[0].unlink()
     with pytest.raises(ModelFileError, match="has lost the snapshot of its start"):
         replay_log(path)
+
+
+# -- folders of earlier versions --------------------------------------------------------------------------------------
+def test_a_folder_of_before_goes_on_as_it_began(tmp_path, stream):
+    """Made by textbayes before words adapted, topics asked when silent, and covariances were put off."""
+    path = shutil.copytree(Path(__file__).parent / "folder_of_before", tmp_path / "state")
+    with FilterFolder.open(path) as folder:
+        settings = folder.filter.settings
+        assert (settings.least_words, settings.patience, settings.deferred, settings.snippet) == (0, 0, False, 0)
+        assert isinstance(folder.filter.topics[0].posterior, FullPosterior)
+        assert folder.filter.judgements == {(folder.filter.ids["a"], 0): True}
+        assert folder.begin("feed.jsonl", go_on=True) == 6  # three documents twice: it did not tell runs apart
+    assert [(row["id"], row["snippet"]) for row in read_pending(path)] == [("b", None)]
+    filtered(path, stream[:20])
+    with FilterFolder.open(path) as folder:
+        folder.begin("more", {"least_words": 5, "patience": 10, "snippet": 50})
+    filtered(path, stream[20:60])
+    with FilterFolder.open(path) as folder:
+        assert folder.filter.n_seen == 66

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.core.errors import ModelFileError
 from textbayes.stream.bags import Bag, Bags
+from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import default_text_options
-from textbayes.stream.words import Lexicon
+from textbayes.stream.words import Columns, Lexicon
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import pack
@@ -82,3 +84,24 @@ def test_a_document_without_words():
     assert bags.bag(0) == Bag((), ())
     assert lexicon.weigh_kept([lexicon.keep(bags.bag(0))]).indptr.tolist() == [0, 0]
     assert lexicon.weigh_kept([]).n_docs == 0
+
+
+def test_documents_that_are_kept_come_back_as_they_were():
+    rng = np.random.default_rng(4)
+    documents = [Columns(np.sort(rng.choice(900, n, replace=False)), rng.integers(1, 9, n)) for n in (3, 0, 40, 1) * 30]
+    kept = KeptDocuments(documents[:50])
+    other = kept.copy()
+    for document in documents[50:]:
+        kept.append(document)
+    assert (len(kept), len(other)) == (120, 50)
+    again = KeptDocuments.from_arrays(kept.to_arrays(), 900)
+    for one, two, document in zip(kept, again, documents, strict=True):
+        assert one.columns.tolist() == two.columns.tolist() == document.columns.tolist()
+        assert one.counts.tolist() == two.counts.tolist() == document.counts.tolist()
+    assert kept[-1].columns.tolist() == documents[-1].columns.tolist()
+    with pytest.raises(IndexError):
+        kept[120]
+    for name, value in (("kept.indptr", [0, 9]), ("kept.columns", [7, 900]), ("kept.columns", [-1, 3])):
+        arrays = {"kept.indptr": np.array([0, 2]), "kept.columns": np.array([0, 1]), "kept.counts": np.array([1, 1])}
+        with pytest.raises(ModelFileError, match="do not fit together"):
+            KeptDocuments.from_arrays({**arrays, name: np.array(value)}, 900)

@@ -18,6 +18,7 @@ from textbayes.reproduce.online.filtering_protocol import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
 from textbayes.stream.run import Ahead
+from textbayes.stream.settings import PAPER
 from textbayes.stream.words import Lexicon, Rows
 
 PERCEPTRONS: Mapping[str, Mapping[str, Any]] = {
@@ -52,7 +53,7 @@ class Simulation:
 
     def __init__(self, collection: Collection, settings: FilterSettings | None = None) -> None:
         self.collection = collection
-        self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000)
+        self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000, **PAPER)
         self._bags = Bags.read(collection.texts, self.settings.text)
 
     def courses(self, task: Task, systems: tuple[str, ...] = SYSTEMS) -> dict[str, Course]:

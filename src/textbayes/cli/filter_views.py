@@ -1,0 +1,136 @@
+"""What a filter shows without reading documents: its status, what waits to be judged, and whether it replays."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textbayes.cli.output import Output, console, make_table
+from textbayes.cli.progress import reporting
+from textbayes.cli.settings import warn
+from textbayes.cli.terminal import echo
+from textbayes.core.errors import InputError
+
+if TYPE_CHECKING:
+    from textbayes.stream.status import Status
+
+PENDING_COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "time", "snippet")
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def parse_moment(text: str) -> float:
+    """Seconds of a moment: so long ago, such as 1d or 12h, or a date, such as 2026-11-15 or 2026-11-15T08:00."""
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    if found is not None:
+        return time.time() - int(found[1]) * _UNITS[found[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise InputError(f"{text!r} is no moment; write 1d (or m, h, w), or a date such as 2026-11-15") from None
+
+
+def show_status(state: str, since: float, output: Output) -> None:
+    """Topic by topic: words, deliveries, judgements, precision, and what is new."""
+    from textbayes.stream.status import read_status
+
+    found = read_status(state, since, time.time())
+    if output.is_table:
+        _show_table(state, found, since)
+        return
+    for topic in found.topics:
+        if topic.warning is not None:
+            warn(topic.warning)
+    rows = [topic._asdict() for topic in found.topics]
+    told = {"state": state, **found._asdict(), "since": since, "topics": rows}
+    output.write([told] if output.kind == "json" else rows, list(rows[0]))
+
+
+def _show_table(state: str, found: Status, since: float) -> None:
+    heads = ("words", "delivered", "asked", "judged", "precision", "pending", "new")
+    table = make_table("topic", *heads, right=heads)
+    for topic in found.topics:
+        precision = "" if topic.precision is None else f"{topic.precision:.0%}"
+        counts = (topic.words, topic.delivered, topic.asked, topic.judged)
+        table.add_row(
+            topic.topic, *(f"{n:,}" for n in counts), precision, f"{topic.pending:,}", f"+{topic.new_delivered:,}"
+        )
+    console().print(table)
+    for topic in found.topics:
+        if topic.warning is not None:
+            echo(f"{topic.warning[0].upper()}{topic.warning[1:]}.")
+    last = "" if found.last is None else f", the last at {_moment(found.last)}"
+    echo(f"{state} has seen {found.documents:,} documents{last}.")
+    judged, relevant = (sum(getattr(topic, name) for topic in found.topics) for name in ("new_judged", "new_relevant"))
+    new = f"{found.new_documents:,} documents, {judged:,} judgements ({relevant:,} relevant)"
+    echo(f"New since {_moment(since)}: {new}.")
+    if found.budget is not None:
+        echo(f"{found.questions_left:,} question(s) of {found.budget} are left.")
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+
+
+def show_pending(state: str, order: str, output: Output) -> None:
+    """What was delivered and is not judged yet, the most informative first or in the order of time."""
+    from textbayes.stream.ledger import most_informative, read_pending
+    from textbayes.stream.snapshot import read_config
+
+    read_config(Path(state))
+    pending = read_pending(Path(state))
+    rows = most_informative(pending) if order == "information" else list(pending)
+    if output.is_table:
+        write = lines_of(("document", "topic", "p", "bits", "reason", "text"), (4, 6, 5, 5, 8))
+        for row in rows:
+            numbers = f"{row['probability']:.3f}", f"{row['information_gain']:.3f}"
+            write([row["id"], row["topic"], *numbers, row["reason"], row["snippet"] or " ".join(row["words"])])
+    elif output.kind == "csv":
+        output.write([{**row, "words": list(row["words"])} for row in rows], PENDING_COLUMNS, header=bool(rows))
+    else:
+        output.write(rows, PENDING_COLUMNS)
+
+
+def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
+    """A function that prints rows as they come, one a line, a bold header before the first.
+
+    The first two widths are shares of the terminal, the others characters; the last column has what is left.
+    """
+    from rich.cells import set_cell_size
+
+    screen = console()
+    sizes = [max(screen.width // share - 2, 6) for share in widths[:2]] + list(widths[2:])
+
+    def line(cells: list[str]) -> str:
+        return "  ".join([*(set_cell_size(cell, size) for cell, size in zip(cells, sizes, strict=False)), cells[-1]])
+
+    first = True
+
+    def write(cells: list[str]) -> None:
+        nonlocal first
+        if first:
+            screen.print(line(list(heads)), style="bold")
+        first = False
+        screen.print(line(cells), overflow="ellipsis", no_wrap=True)
+
+    return write
+
+
+def show_replay(state: str, output: Output) -> None:
+    """Compute every decision anew; a difference is an error."""
+    from textbayes.core.errors import ModelFileError
+    from textbayes.stream import replay_log
+
+    with reporting("count") as progress:
+        found = replay_log(state, progress)
+    if found.difference is not None:
+        raise ModelFileError(f"{state} does not replay: {found.difference}")
+    summary = {name: value for name, value in found._asdict().items() if name != "difference"}
+    if output.is_table:
+        told = ", ".join(f"{value:,} {name}" for name, value in summary.items())
+        echo(f"Every decision is the same when computed anew: {told}.")
+    else:
+        output.write([{"state": state, **summary, "identical": True}], ["state", *summary, "identical"])
