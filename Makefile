@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
 	@$(PYTHON) -m venv $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, apt install python3-venv first."; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
@@ -37,6 +37,13 @@ docs: $(VENV)/.ready
 # Rewrites the generated blocks and example outputs of README.md and docs/ (about two minutes).
 generate: $(VENV)/.ready
 	$(BIN)/python docs/generate.py
+
+# Mutated model files and inputs of every format, as many as one likes: make fuzz MUTATIONS=20000 SEED=1.
+MUTATIONS ?= 20000
+SEED ?= 0
+fuzz: $(VENV)/.ready
+	$(BIN)/python tests/fuzz/model_file.py --mutations $(MUTATIONS) --seed $(SEED)
+	$(BIN)/python tests/fuzz/importers.py --mutations $(MUTATIONS) --seed $(SEED)
 
 # A first session without extras: with the newest versions, then with the lowest that pyproject.toml allows.
 smoke: $(VENV)/.ready

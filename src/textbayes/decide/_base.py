@@ -18,7 +18,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.registry import Registry
 from textbayes.core.specs import name_and_parameters
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import (
     as_numbers,
     check_choice,
@@ -148,7 +148,7 @@ class Rule(BaseEstimator):
         for key, value in fitted.items():
             kinds = {bool} if key == "reached_" else {int, float}
             plain = isinstance(value, list) and len(value) == n_fitted and {type(one) for one in value} <= kinds
-            array = np.array(value if plain else [np.nan], dtype=np.bool_ if bool in kinds else np.float64)
+            array: AnyArray = np.array(value if plain else [np.nan], dtype=np.bool_ if bool in kinds else np.float64)
             if not plain or not np.isfinite(array).all():
                 raise InputError(
                     f"rule {self.name!r} needs {n_fitted} finite numbers for {key!r}; was the state altered?"
