@@ -26,7 +26,6 @@ from textbayes.knowledge import (
     with_words,
     words_of,
 )
-from textbayes.knowledge.suggest import did_you_mean
 from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.priors import make_prior
@@ -139,16 +138,9 @@ def read_prior(prior: WordPriors | str | Path) -> WordPriors:
 
 
 def words_known(table: WordPriors, vectorizer: Any) -> list[str]:
-    """The words that a table speaks of and a fitted vectorizer has not met, as it would cut and stem them.
-
-    One that is written much like a word of the texts may be a slip, and is warned of.
-    """
+    """The words that a table speaks of and a fitted vectorizer has not met, as it would cut and stem them."""
     known = vectorizer.vocabulary_
-    missing = [word for word in with_words(known, table, words_of(vectorizer)) if word not in known]
-    for word in missing[:_SHOWN]:
-        if hint := did_you_mean(word, known):
-            warnings.warn(f"the prior's word {word!r} is in too few training texts{hint}", UserWarning, stacklevel=4)
-    return missing
+    return [word for word in with_words(known, table, words_of(vectorizer)) if word not in known]
 
 
 def match_knowledge(table: WordPriors, vectorizer: Any, space: LabelSpace) -> MatchedPriors:

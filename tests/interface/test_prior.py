@@ -125,14 +125,6 @@ def test_the_prior_is_shown_as_it_was_given_whatever_its_weight(weight, lines, r
     assert "+6.00 ± 0.10" in shown
 
 
-@pytest.mark.filterwarnings("default:the prior's word")
-def test_a_slip_in_a_prior_file_is_asked_about(run, write, documents, tmp_path):
-    advice = tmp_path / "advice.csv"
-    advice.write_text("word,label,mean,scale\nwheet,grain,4,0.5\n", encoding="utf-8")
-    result = run("train", write(documents), "--prior", advice, "-o", tmp_path / "m.tb")
-    assert "'wheet' is in too few training texts; did you mean 'wheat'?" in " ".join(result.stderr.split())
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

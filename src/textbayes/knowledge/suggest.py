@@ -15,8 +15,8 @@ def suggested_words(word: str, vocabulary: Collection[str], vectorizer: Any = No
     """Words of the vocabulary that may be meant, the stem as ``vectorizer`` makes it first.
 
     >>> from textbayes.text import TextVectorizer
-    >>> suggested_words("prices", ["price", "prize", "bank"], TextVectorizer(stemmer="porter"))
-    ['price', 'prize']
+    >>> suggested_words("priced", ["price", "prized", "bank"], TextVectorizer(stemmer="porter"))
+    ['price', 'prized']
     """
     stems = [] if vectorizer is None else [piece for piece in words_of(vectorizer)(word) if piece in vocabulary]
     close = difflib.get_close_matches(word.lower(), list(vocabulary), n, _CLOSE)
