@@ -83,7 +83,7 @@ class Patience:
         return {"since": self.since, "best": self.best}
 
     def restore(self, told: Mapping[str, Any], delivered: Sequence[int]) -> None:
-        """What :meth:`to_state` told of topics with so many deliveries; a filter that was never patient told nothing."""
+        """What :meth:`to_state` told of topics with so many deliveries; filters of before told nothing."""
         self._delivered = list(delivered)
         if told:
             self.since, self.best = list(map(int, told["since"])), list(map(float, told["best"]))
