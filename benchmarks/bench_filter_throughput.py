@@ -17,8 +17,8 @@ delivery judged by its labels: the loop of ``textbayes filter --judge-by-labels`
 that all parts of a stream are alike, and again when they are used up, each time with some of their words altered, so
 that words go on to be new. The rate of the last tenth is compared with that of the first, by processor time. A machine
 that others use is now faster and now slower by that measure too: so a yardstick, the same documents through a copy of
-the filter as it was at the start, is timed ten times in every tenth, and rates are told in its units as well. These are
-held to the bar. What the filter keeps is printed too: memory grows by what is delivered.
+the filter as it was at the start, is timed twenty times in every tenth, and rates are told in its units as well. These
+are held to the bar. What the filter keeps is printed too: memory grows by what is delivered.
 
 Usage: python benchmarks/bench_filter_throughput.py [--documents N] [--runs 1] [--streams N ...] [--part peer|streams].
 Exits 1 when below 2×, or when the last tenth of a stream has less than 0.9 times the rate of the first. The log is
@@ -145,7 +145,7 @@ def judged_stream(desk: AdaptiveFilter, corpus: Corpus, n_docs: int) -> float:
             def before_each() -> None:
                 if folder.filter.n_seen % (n_docs // 10) == 0:
                     marks.append(own_time())
-                if folder.filter.n_seen % (n_docs // 100) == n_docs // 200:
+                if folder.filter.n_seen % (n_docs // 200) == n_docs // 400:
                     yard.measure()
                 folder.take_judgements(print)
 

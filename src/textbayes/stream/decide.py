@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray
 from textbayes.stream.topic import Topic
 from textbayes.stream.words import Lexicon, Rows
 
@@ -60,7 +61,7 @@ def decide(
     chance: FloatArray | None,
     explore_at: FloatArray,
     questions_left: float,
-    overdue: BoolArray | None = None,
+    overdue: Sequence[int] = (),
 ) -> list[tuple[int, Reason]]:
     """For which topics a document is delivered, and the reason.
 
@@ -69,8 +70,8 @@ def decide(
     question, or drawn if ``chance`` falls below ``explore_at``; all cost one of the questions that are left.
     """
     relevant, asked = probability > threshold, gain >= ask_at
-    if overdue is not None:
-        asked |= overdue & np.isfinite(ask_at)
+    for k in overdue:
+        asked[k] |= ask_at[k] < np.inf
     wanted = relevant | asked if chance is None else relevant | asked | (chance < explore_at)
     chosen: list[tuple[int, Reason]] = []
     for k in wanted.nonzero()[0].tolist():

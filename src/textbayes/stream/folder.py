@@ -48,7 +48,7 @@ _SNAPSHOT_JUDGEMENTS = 200  # learnt between two snapshots: what a recovery may 
 _SNAPSHOT_DOCUMENTS = 100_000  # seen between two: a recovery reads their entries
 # Bytes of a snapshot that a judgement and a document may cost: a large state is written less often, so that the cost of
 # a document does not grow with the past.
-_BYTES_PER_JUDGEMENT, _BYTES_PER_DOCUMENT = 32_768, 1_024
+_BYTES_PER_JUDGEMENT, _BYTES_PER_DOCUMENT = 16_384, 512
 
 
 class FilterFolder:

@@ -73,7 +73,7 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     filter.ids = {str(name): int(number) for name, number in meta["ids"].items()}
     filter.judgements = {(int(number), int(k)): bool(relevant) for number, k, relevant in meta["judgements"]}
     filter.n_seen, filter.spent = int(meta["n_seen"]), Spent(*map(int, meta["spent"]))
-    filter.patience.restore(meta.get("patience", {}))
+    filter.patience.restore(meta.get("patience", {}), [topic.delivered for topic in topics])
     return filter
 
 
