@@ -10,11 +10,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from textbayes.core.saved import Jobs, Name, Positive, Saved, Share, Text, WholeFrom0, WholeFrom1, sorted_and_distinct
+from textbayes.core.saved import (
+    Jobs,
+    Name,
+    Positive,
+    Real,
+    Saved,
+    Share,
+    Text,
+    WholeFrom0,
+    WholeFrom1,
+    sorted_and_distinct,
+)
 from textbayes.select import scores
 
 _Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-_Signed = Annotated[float, Field(ge=-1e100, le=1e100)]
+_Signed = Annotated[Real, Field(ge=-1e100, le=1e100)]
 _Loss = Annotated[float, Field(ge=0.0, le=1e4)]
 
 
@@ -160,7 +171,7 @@ class SavedArray(Saved):
     array: Text
 
 
-_Number = Annotated[float, Field(allow_inf_nan=True)]
+_Number = int | Annotated[float, Field(allow_inf_nan=True)]
 _Numbers = Annotated[list[_Number] | list[list[_Number]], Field(min_length=1)]
 _Hyper = _Number | _Numbers | SavedArray
 _MaxIter = Annotated[int, Field(ge=1, le=10**9)]
@@ -203,7 +214,7 @@ class SavedInferenceSettings(Saved):
     chains: Annotated[int, Field(ge=1, le=10_000)] | None = None
     warmup: Annotated[int, Field(ge=0, le=10**9)] | None = None
     target_ess: Positive | None = None
-    max_r_hat: Annotated[float, Field(gt=1.0)] | None = None
+    max_r_hat: Annotated[Real, Field(gt=1)] | None = None
     max_draws: Annotated[int, Field(ge=4, le=10**9)] | None = None
     thin: Annotated[int, Field(ge=1, le=10**9)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None

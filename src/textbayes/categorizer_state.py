@@ -100,11 +100,12 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.label_counts_ = _label_counts(told.label_counts, model)
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
     model.sharpness_, model.calibration_ = told.sharpness, told.calibration
-    check_fits_memory(8 * shape[0] * shape[1] * (1 + ("errors.data" in arrays)), "the weights of the model")
+    with_errors = bool(part("errors"))
+    check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
     model.coef_ = _dense(saved_csr(arrays, "coef", shape))
     model.intercept_ = saved_array(arrays, "intercept", np.float64, shape[:1])
     model.standard_errors_ = None
-    if "errors.data" in arrays:
+    if with_errors:
         errors = _dense(saved_csr(arrays, "errors", shape, least=0.0))
         model.standard_errors_ = np.where(errors > 0.0, errors, np.nan)
     model.draws_ = None if told.draws is None else _draws(told.draws, part("draws"), shape)

@@ -92,11 +92,10 @@ def _texts(table: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> d
 
 
 def _unpacked(arrays: Mapping[str, AnyArray], table: str, names: Sequence[str]) -> list[list[str]]:
-    columns = []
-    for name in (f"{table}.{name}" for name in names):
-        if not {name, f"{name}_offsets"} <= set(arrays):
-            raise ModelFileError(f"the model has no array {name}; was the file altered?")
-        columns.append(unpack(checked(arrays[name], arrays[f"{name}_offsets"], f"the model's {name}")))
+    columns = [
+        unpack(checked(arrays.get(name), arrays.get(f"{name}_offsets"), f"the model's {name}"))
+        for name in (f"{table}.{name}" for name in names)
+    ]
     if len({len(column) for column in columns}) > 1:
         raise ModelFileError(f"the columns of the model's {table} differ in length; was the file altered?")
     return columns

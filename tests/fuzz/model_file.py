@@ -72,7 +72,12 @@ def target(case: Case) -> str:
     """Load the file and, if it is accepted, do all that is done with a model."""
     path = FOLDER / "model.tb"
     path.write_bytes(case.content)
-    model = load_model(path)
+    try:
+        model = load_model(path)
+    except TextBayesError as error:
+        if "not foreseen" in str(error):
+            raise LateFailureError(f"refused by chance: {error.__cause__!r}") from error
+        raise
     try:
         answers = said(model)
         if not case.fair and answers != case.expected:

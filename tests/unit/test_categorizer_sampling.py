@@ -135,7 +135,7 @@ def test_draws_that_do_not_belong_are_refused(model):
         with pytest.raises(ModelFileError, match="was the file altered"):
             TextCategorizer.from_state(meta | change, arrays)
     fewer = {name: array for name, array in arrays.items() if name != "draws.0.weights"}
-    with pytest.raises(ModelFileError, match="draws are damaged"):
+    with pytest.raises(ModelFileError, match=r"lacks the array .draws\.0\.weights."):
         TextCategorizer.from_state(meta, fewer)
 
 

@@ -18,7 +18,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.registry import Registry
 from textbayes.core.specs import name_and_parameters
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import (
     as_numbers,
     check_choice,
@@ -146,13 +146,14 @@ class Rule(BaseEstimator):
                 f"rule {self.name!r} does not learn {sorted(odd)[0]!r}, or lacks it; was the state altered?"
             )
         for key, value in fitted.items():
-            array = np.array(value) if isinstance(value, list) else np.empty(0)
-            kind = "b" if key == "reached_" else "fi"
-            if array.shape != (n_fitted,) or array.dtype.kind not in kind or not np.isfinite(array).all():
+            kinds = {bool} if key == "reached_" else {int, float}
+            plain = isinstance(value, list) and len(value) == n_fitted and {type(one) for one in value} <= kinds
+            array: AnyArray = np.array(value if plain else [np.nan], dtype=np.bool_ if bool in kinds else np.float64)
+            if not plain or not np.isfinite(array).all():
                 raise InputError(
                     f"rule {self.name!r} needs {n_fitted} finite numbers for {key!r}; was the state altered?"
                 )
-            setattr(self, key, array if kind == "b" else array.astype(np.float64))
+            setattr(self, key, array)
         self.n_labels_ = n_fitted
 
     def _needed(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ FORMAT_VERSION = 2
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 1 << 16
+_UNFORESEEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
@@ -88,6 +89,10 @@ def load_model(path: str | Path) -> TextCategorizer:
         return TextCategorizer.from_state(*upgraded(told["state"], arrays, manifest["format_version"]))
     except TextBayesError as error:
         raise ModelFileError(f"{path} is a damaged model file: {_reason(error)}; train or copy it again") from error
+    except _UNFORESEEN as error:  # nothing is known to get here, but a file should never end in a traceback
+        raise ModelFileError(
+            f"{path} is a damaged model file, in a way that was not foreseen ({error!r:.100}); train or copy it again"
+        ) from error
     except MemoryError:
         raise ModelFileError(f"{path} needs more memory than there is; was the file altered?") from None
 

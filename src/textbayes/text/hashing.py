@@ -164,7 +164,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         vectorizer = cls(**told.params.arguments(told.stop_words))
         vectorizer.stop_words_ = tuple(told.stop_words)
         vectorizer._options()
-        names = checked(arrays["names"], arrays["name_offsets"], "the names table")
+        names = checked(arrays.get("names"), arrays.get("name_offsets"), "the names table")
         n_names, last = names.n_strings, vectorizer.n_features - 1
         columns = saved_array(arrays, "name_columns", np.int64, (n_names,), least=0, most=last)
         counts = saved_array(arrays, "name_counts", np.int64, (n_names,), least=1, most=2.0**62)

@@ -68,8 +68,8 @@ def take(packed: Packed, chosen: IntArray) -> Packed:
     return Packed(packed.data[source], offsets)
 
 
-def checked(data: AnyArray, offsets: AnyArray, what: str) -> Packed:
-    """Strings read from a file: refused unless a kernel can read them without leaving the arrays."""
+def checked(data: AnyArray | None, offsets: AnyArray | None, what: str) -> Packed:
+    """Strings read from a file: refused unless they are there and a kernel can read them without leaving the arrays."""
     data, offsets = np.array(data), np.array(offsets)
     sound = (
         data.ndim == offsets.ndim == 1

@@ -210,7 +210,7 @@ class TextVectorizer(BaseTextVectorizer):
         from textbayes.text.saved import SavedVectorizer  # loads pydantic
 
         told = read_saved(SavedVectorizer, meta, "the model's vectorizer")
-        terms = checked(arrays["terms"], arrays["term_offsets"], "the vocabulary")
+        terms = checked(arrays.get("terms"), arrays.get("term_offsets"), "the vocabulary")
         vocabulary, names = None, unpack(terms)
         if told.fixed_vocabulary:
             given = np.arange(len(names))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load, save
 
 from textbayes import load_model, save_model
+from textbayes.core.errors import ModelFileError
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SAID = json.loads((FIXTURES / "said.json").read_text())
@@ -24,6 +28,31 @@ def test_format_1(name, tmp_path):
     save_model(model, tmp_path / "again.tb")
     again = load_model(tmp_path / "again.tb")
     np.testing.assert_array_equal(again.predict_proba(SAID["texts"]), model.predict_proba(SAID["texts"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("multiclass", "errors.data", r"no array errors\.data"),
+        ("multilabel", "vectorizer.terms", "the vocabulary cannot be read"),
+        ("hashed", "vectorizer.name_offsets", "the names table cannot be read"),
+        ("sampled", "draws.0.weights", "draws are not those of 3 labels"),
+    ],
+)
+def test_format_1_does_not_list_its_arrays_but_lacks_none(name, array, message, tmp_path):
+    with zipfile.ZipFile(FIXTURES / f"{name}.tb") as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    arrays = load(members["arrays.safetensors"])
+    del arrays[array]
+    members["arrays.safetensors"] = save(arrays)
+    manifest = json.loads(members["manifest.json"])
+    manifest["sha256"]["arrays.safetensors"] = hashlib.sha256(members["arrays.safetensors"]).hexdigest()
+    members["manifest.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(tmp_path / "m.tb", "w") as archive:
+        for one, content in members.items():
+            archive.writestr(one, content)
+    with pytest.raises(ModelFileError, match=message):
+        load_model(tmp_path / "m.tb")
 
 
 def test_what_format_1_kept_beside_the_weights():

@@ -78,6 +78,7 @@ CHANGES = {
     "words not sorted": (lambda m, a: a["vectorizer.terms"].__setitem__(0, ord("z")), "not in sorted order"),
     "stop words that are no texts": (put("vectorizer", "stop_words", [1, None]), "stop_words.0 is 1"),
     "thresholds of another length": (put("rule", "fitted", "thresholds_", [0.5]), "needs 3 finite numbers"),
+    "threshold a list": (put("rule", "fitted", "thresholds_", [0.5, [1, 2], 0.5]), "needs 3 finite numbers"),
     "threshold not finite": (put("rule", "fitted", "thresholds_", [0.5, 0.5, float("nan")]), "needs 3 finite numbers"),
     "rule learnt on other labels": (put("rule", "fitted", "n_labels_", 2), "was fitted on 2 labels"),
     "rule's parameter no number": (put("rule", "params", "strength", "much"), "strength='much'"),
