@@ -64,9 +64,8 @@ def _is_text(value: str) -> str:
 Text = Annotated[str, AfterValidator(_is_text)]
 Name = Annotated[Text, Field(min_length=1, max_length=100)]
 SortedTexts = Annotated[list[Text], AfterValidator(_sorted_and_distinct)]
-Real = (
-    Annotated[int, Field(ge=-(2**53), le=2**53)] | float
-)  # a whole number stays one: saved again, it is the same text
+# A whole number stays one, so that a model that is saved again has the same text.
+Real = Annotated[int, Field(ge=-(2**53), le=2**53)] | float
 Share = Annotated[Real, Field(ge=0, le=1)]
 Positive = Annotated[Real, Field(gt=0)]
 WholeFrom1 = Annotated[int, Field(ge=1, le=2**53)]

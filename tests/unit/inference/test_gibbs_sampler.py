@@ -298,7 +298,7 @@ def test_state_of_draws_comes_back_and_damage_is_seen():
     meta, arrays = draws.to_state()
     back = Draws.from_state(meta, arrays)
     np.testing.assert_array_equal(back.mean(), draws.mean())
-    for name, bad in (("0.columns", np.array([0, 7])), ("0.weights", np.full((2, 2, 2), np.nan))):
+    for name, bad in (("0.columns", np.array([0, 7])), ("0.weights", np.full((2, 2, 2), np.nan, np.float32))):
         with pytest.raises(ModelFileError, match=f"{name} has values"):
             Draws.from_state(meta, arrays | {name: bad})
     with pytest.raises(ModelFileError, match="of no number of labels"):
