@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,7 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
     screen.print(_grid(_facts(model, shown)))
     screen.print(_label_table(labels))
     screen.print("Cross-validation of its training", style="bold")
-    screen.print(_grid([(name.replace("_", " "), f"{value:.4f}") for name, value in _numbers(shown["held_out"])]))
+    screen.print(_grid(list(_figures(shown["held_out"]))))
 
 
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> list[tuple[str, str]]:
@@ -119,8 +120,11 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> list[tuple[str, str
     ]
 
 
-def _numbers(held_out: dict[str, Any]) -> list[tuple[str, float]]:
-    return [(name, value) for name, value in held_out.items() if isinstance(value, float)]
+def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in held_out.items():
+        if isinstance(value, float):
+            of = f" per {held_out['log_loss_per']}" if name == "log_loss" else ""
+            yield f"{name.replace('_', ' ')}{of}", f"{value:.4f}"
 
 
 def _grid(rows: list[tuple[str, str]]) -> Table:
