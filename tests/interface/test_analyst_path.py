@@ -86,3 +86,11 @@ def test_answers_open_as_csv_and_as_a_workbook(run, model, messy, tmp_path):
         assert row[5] == cell[5]
         assert [float(value) for value in row[6:]] == pytest.approx(cell[6:], rel=1e-12)
     assert {cell.data_type for cell in book["D"]} == {"s"}  # no formula
+
+
+def test_the_report_opens(run, model, messy, tmp_path):
+    run("report", model, messy, "--merge-case", "--missing-label", "N/A", "-o", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "<script" not in page
+    assert f"42 in {messy}" in page
