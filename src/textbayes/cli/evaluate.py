@@ -21,6 +21,7 @@ from textbayes.cli.mistakes import COLUMNS, Mistakes, flat, print_mistakes
 from textbayes.cli.output import Output, output_options, to_json
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options, warn
+from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
 from textbayes.core.types import BoolArray
@@ -106,7 +107,7 @@ def evaluate(
         if n_errors is not None:
             n_wrong = sum(set(due) != set(got) for due, got in zip(labels, given, strict=True))
             if not (per_label or confused):
-                click.echo()  # a table ends with an empty line, the figures do not
+                echo()  # a table ends with an empty line, the figures do not
             print_mistakes(errors, n_wrong)
     elif output.kind == "json":
         if confused:

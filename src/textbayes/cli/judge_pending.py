@@ -52,8 +52,8 @@ def judge_pending(folder: Path) -> None:
 
 
 def _show(row: dict[str, Any], at: int, n: int, before: bool | None) -> None:
-    click.echo()
-    click.secho(visible(f"{at + 1}/{n}  {row['id']}"), bold=True)
+    echo()
+    echo(f"{at + 1}/{n}  {row['id']}", bold=True)
     words = " ".join(row["words"]) or "no word of the topic"
     echo(f"p = {row['probability']:.3f}, {row['information_gain']:.3f} bits, {row['reason']}: {words}")
     if row["snippet"]:
@@ -64,7 +64,7 @@ def _show(row: dict[str, Any], at: int, n: int, before: bool | None) -> None:
 
 def _key(topic: str) -> str:
     """The next answer: a key on a terminal, the first letter of a line elsewhere, and q at the end of the input."""
-    click.echo(visible(f"Relevant to {topic}? [y/n/s/u/q] "), nl=False)
+    echo(f"Relevant to {topic}? [y/n/s/u/q] ", nl=False)
     if sys.stdin is not None and sys.stdin.isatty():
         key = click.getchar()
         echo(key if key.isprintable() else "")

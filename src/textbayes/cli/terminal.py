@@ -27,9 +27,9 @@ def visible(text: str) -> str:
     return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def echo(message: str, err: bool = False) -> None:
-    """A line to standard output, or to standard error."""
-    click.echo(visible(message), err=err)
+def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = True) -> None:
+    """A line to standard output, or to standard error; without ``nl`` the line does not end."""
+    click.echo(click.style(visible(message), bold=True) if bold else visible(message), err=err, nl=nl)
 
 
 def console(stderr: bool = False) -> Console:
