@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from textbayes import BayesLinearClassifier, TextCategorizer
+from textbayes import BayesLinearClassifier
 from textbayes.store import load_model
 
 ADVICE = "word,label,mean,scale\nwheat,grain,2,1\nbank,grain,-1,1\n"
@@ -107,18 +107,6 @@ def test_calibration_is_a_step_of_its_own(lines, write, noisy, tmp_path):
     assert told["calibration"] == other.calibration_
     assert "calibrated model: weights times" in told["notes"][0]
     assert lines("words", tmp_path / "scaled.tb")[0]["weight_of"] == "weight (gaussian), before calibration"
-
-
-def test_a_model_file_without_a_calibration_has_none(models):
-    model = load_model(models["multiclass"])
-    meta, arrays = model.to_state()
-    older = {name: value for name, value in meta.items() if name not in ("calibration", "prior_advice")}
-    older["settings"] = {
-        name: value for name, value in meta["settings"].items() if name not in ("calibrate", "class_weight")
-    }
-    same = TextCategorizer.from_state(older, arrays)
-    assert same.calibration_ == 1.0
-    np.testing.assert_array_equal(same.predict_proba(["corn", "bank"]), model.predict_proba(["corn", "bank"]))
 
 
 def test_what_cannot_be_calibrated_is_refused_before_it_is_sampled(run, write, documents, tmp_path):

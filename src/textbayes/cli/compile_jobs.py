@@ -11,6 +11,8 @@ import numpy as np
 
 _LABELS = ("grain", "money", "oil")
 _N_TEXTS = 24
+# A round of these texts with each is judged by a filter: enough for what waits to be learnt together to be learnt.
+_NEW_WORDS = ("barley", "copper", "cotton", "gold", "rubber", "silver", "sugar", "timber")
 
 
 def make_texts() -> tuple[list[str], list[str]]:
@@ -85,7 +87,14 @@ def sampling(folder: Path) -> None:
 
 def online_learning(folder: Path) -> None:
     """Every form of covariance and the Gaussian process, with outcomes in closed form and without; information gain."""
-    from textbayes.online import BayesOnlineClassifier, FullPosterior, GaussianProcess, OnlineLikelihood, propagate
+    from textbayes.online import (
+        BayesOnlineClassifier,
+        DeferredPosterior,
+        FullPosterior,
+        GaussianProcess,
+        OnlineLikelihood,
+        propagate,
+    )
 
     X, labels = _weights()
     outcomes = np.where(np.array(labels) == _LABELS[0], 1.0, -1.0)
@@ -97,7 +106,8 @@ def online_learning(folder: Path) -> None:
         likelihood = OnlineLikelihood(link)
         process, _ = GaussianProcess.start(range(X.shape[1]), budget=6).learn(X, outcomes, likelihood)
         process.predict(X)
-    propagate(FullPosterior.start(range(X.shape[1])), X, outcomes, OnlineLikelihood("probit"))
+    full, _ = propagate(FullPosterior.start(range(X.shape[1])), X, outcomes, OnlineLikelihood("probit"))
+    DeferredPosterior.of(full, 1.0).predict(X)
 
 
 def filters(folder: Path) -> None:
@@ -109,8 +119,9 @@ def filters(folder: Path) -> None:
     documents = [Document(str(i), text, (label,)) for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
     for covariance in ("full", "low_rank", "diagonal", "gp"):
         desk = AdaptiveFilter.start(documents, settings=FilterSettings(covariance=covariance, word_threshold=0.0))
-        new = [document._replace(id=f"new {document.id}", text=f"{document.text} unseen") for document in documents]
-        list(simulate(desk, new, judged=True))
+        for word in _NEW_WORDS:
+            new = [one._replace(id=f"{word} {one.id}", text=f"{one.text} {word}") for one in documents]
+            list(simulate(desk, new, judged=True))
 
 
 def count_models(folder: Path) -> None:
