@@ -12,6 +12,11 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
+# The locked versions without their hashes, which would be asked of every other package too.
+.cache/constraints.txt: requirements.lock
+	@mkdir -p .cache
+	@sed -n 's/^\([A-Za-z].*\) \\$$/\1/p' requirements.lock > $@
+
 # The first run also compiles what the demo does not use, in the background, so that no later command waits for it.
 demo: $(VENV)/.ready
 	@[ -e $(VENV)/compile.log ] || nohup nice $(BIN)/textbayes compile --table > $(VENV)/compile.log 2>&1 < /dev/null &
@@ -26,12 +31,12 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock 'skglm>=0.5' 'river>=0.26' 'numpyro>=0.15'
+bench: $(VENV)/.ready .cache/constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .cache/constraints.txt 'skglm>=0.5' 'river>=0.26' 'numpyro>=0.15'
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
-docs: $(VENV)/.ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock 'sphinx>=8' 'numpydoc>=1.8' 'myst-parser>=4'
+docs: $(VENV)/.ready .cache/constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .cache/constraints.txt 'sphinx>=8' 'numpydoc>=1.8' 'myst-parser>=4'
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
 
 # Rewrites the generated blocks and example outputs of README.md and docs/ (about two minutes).
