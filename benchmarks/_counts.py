@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from textbayes.counts import BayesCountClassifier
-from textbayes.counts.choose import FIRST, SECOND
 from textbayes.evaluate import calibration_error, log_loss, paired_bootstrap
+from textbayes.models.counts import BayesCountClassifier
+from textbayes.models.counts.choose import FIRST, SECOND
 from textbayes.select import scores, select_global
 
 

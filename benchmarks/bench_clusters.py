@@ -24,11 +24,11 @@ from scipy import sparse
 from sklearn.decomposition import LatentDirichletAllocation
 
 from _common import close
-from textbayes.counts import BayesCountClassifier
-from textbayes.counts.clusters import SoftClusters
-from textbayes.counts.clusters_measures import completion_perplexity, npmi_coherence
 from textbayes.data import load_corpus
 from textbayes.evaluate import paired_bootstrap
+from textbayes.models.clusters.estimator import SoftClusters
+from textbayes.models.clusters.measures import completion_perplexity, npmi_coherence
+from textbayes.models.counts import BayesCountClassifier
 from textbayes.text import TextVectorizer
 
 N_CLUSTERS, SEEDS, THREADS = 20, (0, 1, 2), 2

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from _common import close
-from textbayes.counts import BayesCountClassifier
 from textbayes.data import load_corpus
+from textbayes.models.counts import BayesCountClassifier
 from textbayes.text import TextVectorizer
 
 WORDS = (

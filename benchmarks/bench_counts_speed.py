@@ -15,8 +15,8 @@ from sklearn.naive_bayes import MultinomialNB
 from threadpoolctl import threadpool_limits
 
 from _common import close, fastest, rcv1_matrix
-from textbayes.counts import BayesCountClassifier
-from textbayes.kernels.counts_rates import sample_rates
+from textbayes.kernels.counts.rates import sample_rates
+from textbayes.models.counts import BayesCountClassifier
 
 MODELS = ("multinomial", "poisson", "dirichlet_poisson", "negative_binomial", "dirichlet_negative_binomial")
 FIT_BARS, PREDICT_BAR, SAMPLE_BAR = {"poisson": 2.0, "dirichlet_poisson": 20.0}, 3.0, 50.0

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from _common import close, fastest
 from textbayes.data import load_corpus
+from textbayes.lexical.delta2 import delta2_test
 from textbayes.select import scores
-from textbayes.select.delta2 import delta2_test
 
 BAR = 3.0
 ANALYTIC = [(model, "chi2") for model in ("poisson", "negative_binomial")]

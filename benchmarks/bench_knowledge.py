@@ -23,6 +23,7 @@ import numpy as np
 from scipy import stats
 
 from _common import close
+from textbayes.categorizer.presets import default_classifiers, default_vectorizer, default_weighting
 from textbayes.data import corpus_path, load_corpus
 from textbayes.data.archives import iter_members
 from textbayes.evaluate import contingency, f_measure
@@ -35,8 +36,7 @@ from textbayes.knowledge import (
     match_priors,
     words_of,
 )
-from textbayes.linear import BayesLinearClassifier
-from textbayes.presets import default_classifiers, default_vectorizer, default_weighting
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 N_SEEDS, N_SEEDS_OTHERS = 20, 5
 N_POSITIVE, N_NEGATIVE = 10, 100

@@ -18,8 +18,8 @@ from numba import njit
 from scipy import sparse
 
 from _common import close, fastest, reuters
-from textbayes.online import PAPER_PROBIT, Bank, DiagonalPosterior, FullPosterior, OnlineLikelihood
-from textbayes.online.base import Rows
+from textbayes.models.online import PAPER_PROBIT, Bank, DiagonalPosterior, FullPosterior, OnlineLikelihood
+from textbayes.models.online.base import Rows
 from textbayes.select.rules import select_per_label
 from textbayes.select.score_functions import scores
 from textbayes.text import TermWeighting, TextVectorizer

@@ -27,8 +27,8 @@ from _common import close, reuters_matrix
 from textbayes.decide import stratified_folds
 from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate
-from textbayes.linear import _as_columns
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import regularisation_path, search_scale
 from textbayes.tune.path import at_scale

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench_knowledge import descriptions, others
+from textbayes.categorizer.presets import default_classifiers, default_vectorizer, default_weighting
 from textbayes.data import load_corpus
 from textbayes.evaluate import contingency, f_measure
 from textbayes.knowledge import (
@@ -26,8 +27,7 @@ from textbayes.knowledge import (
     words_of,
 )
 from textbayes.knowledge.weigh import best_weight
-from textbayes.linear import BayesLinearClassifier
-from textbayes.presets import default_classifiers, default_vectorizer, default_weighting
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 N_SEEDS, N_POSITIVE, N_NEGATIVE, N_JUDGED = 3, 10, 100, 3000
 MODELS = {

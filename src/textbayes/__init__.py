@@ -10,13 +10,14 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.core.errors import TextBayesError
-    from textbayes.counts import BayesCountClassifier, SoftClusters
     from textbayes.data import load_corpus, open_documents
     from textbayes.decide import ThresholdClassifier
     from textbayes.evaluate import compare
     from textbayes.knowledge import WordPriors
-    from textbayes.linear import BayesLinearClassifier
-    from textbayes.online import BayesOnlineClassifier
+    from textbayes.models.clusters import SoftClusters
+    from textbayes.models.counts import BayesCountClassifier
+    from textbayes.models.linear.classifier import BayesLinearClassifier
+    from textbayes.models.online import BayesOnlineClassifier
     from textbayes.select import SelectWords
     from textbayes.store import load_model, save_model
     from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 
 # Public name → module that defines it. Loaded on first use, so that `import textbayes` costs milliseconds.
 _PUBLIC = {
-    "BayesCountClassifier": "textbayes.counts",
-    "BayesLinearClassifier": "textbayes.linear",
+    "BayesCountClassifier": "textbayes.models.counts",
+    "BayesLinearClassifier": "textbayes.models.linear.classifier",
     "BayesLinearClassifierCV": "textbayes.tune",
-    "BayesOnlineClassifier": "textbayes.online",
+    "BayesOnlineClassifier": "textbayes.models.online",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
-    "SoftClusters": "textbayes.counts",
+    "SoftClusters": "textbayes.models.clusters",
     "TermWeighting": "textbayes.text",
     "TextBayesError": "textbayes.core.errors",
     "TextCategorizer": "textbayes.categorizer",

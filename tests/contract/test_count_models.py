@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textbayes.counts import BayesCountClassifier, count_models, make_count_model
-from textbayes.counts.draws import Sampling
-from textbayes.counts.statistics import CountSums
+from textbayes.models.counts import BayesCountClassifier, count_models, make_count_model
+from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.statistics import CountSums
 
 NAMES = count_models.names()
 VARIANTS = [(name, {}) for name in NAMES] + [

@@ -17,8 +17,8 @@ from scipy import optimize, sparse
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference import inferences
 from textbayes.inference.block_em import BlockEm
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import links, make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior, priors
 
 

@@ -22,9 +22,9 @@ from textbayes import (
     TextCategorizer,
     TextVectorizer,
 )
-from textbayes.counts import SoftClusters
-from textbayes.counts.classifier import BayesCountClassifier
 from textbayes.decide import ThresholdClassifier, make_rule, rules
+from textbayes.models.clusters import SoftClusters
+from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.select import SelectWords
 from textbayes.tune import BayesLinearClassifierCV
 

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from textbayes.core.errors import MissingExtraError, NotSupportedError
 from textbayes.inference import inferences
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import links, make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior, priors
 
 SAMPLERS = [name for name in inferences.names() if inferences.get(name).samples]

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import ScoreFunction, ScoreResult
-from textbayes.select import scores, takes_counts
+from textbayes.lexical import takes_counts
+from textbayes.select import scores
 
 pytestmark = pytest.mark.parametrize("name", scores.names())
 

@@ -8,7 +8,8 @@ import io
 import numpy as np
 import pytest
 
-from textbayes.select import benjamini_hochberg, scores
+from textbayes.lexical import benjamini_hochberg
+from textbayes.select import scores
 from textbayes.store import load_model
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from textbayes.counts.clusters import SoftClusters
+from textbayes.models.clusters.estimator import SoftClusters
 
 N_CLUSTERS, N_WORDS, N_DOCS = 4, 60, 400
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from textbayes.counts import make_count_model
-from textbayes.counts.draws import Sampling
+from textbayes.models.counts import make_count_model
+from textbayes.models.counts.draws import Sampling
 
 LONG = Sampling(n_draws=12_000, thin=4, warmup=1_000, chains=2, seed=5)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from textbayes.select import delta2_test, keyness, smallest_p_value
-from textbayes.select.delta2 import word_dispersion, word_pairs
-from textbayes.select.delta2_null import METHODS
-from textbayes.select.exposures import word_exposures
+from textbayes.lexical import delta2_test, keyness, smallest_p_value
+from textbayes.lexical.delta2 import word_dispersion, word_pairs
+from textbayes.lexical.delta2_null import METHODS
+from textbayes.lexical.exposures import word_exposures
 
 N_WORDS = 1500
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from textbayes.kernels.online_full import learn_full
-from textbayes.online import PAPER_FLIP, PAPER_PROBIT, FullPosterior
+from textbayes.kernels.online.full import learn_full
+from textbayes.models.online import PAPER_FLIP, PAPER_PROBIT, FullPosterior
 
 N_DOCS, N_WORDS = 2500, 24
 PASSES = 8

@@ -10,7 +10,7 @@ from textbayes.cli.output import make_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from textbayes.categorizer_knowledge import Advice
+    from textbayes.categorizer.knowledge import Advice
 
 
 def advice_table(rows: Sequence[Advice]) -> Table:

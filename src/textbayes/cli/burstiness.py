@@ -12,7 +12,7 @@ from textbayes.core.errors import InputError
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
-    from textbayes.select.burstiness import Burstiness
+    from textbayes.lexical.burstiness import Burstiness
 
 COLUMNS = (
     "rank", "word", "count", "documents", "rate", "dispersion", "variance", "poisson_variance", "fitted_variance",
@@ -32,7 +32,7 @@ def show_burstiness(
 
     ``target`` is a file for the drawing of observed against fitted variance (SVG).
     """
-    from textbayes.select import burstiest, burstiness
+    from textbayes.lexical import burstiest, burstiness
 
     vectorizer = categorizer.vectorizer_
     counts, lengths = vectorizer.transform(texts), vectorizer.document_lengths(texts)

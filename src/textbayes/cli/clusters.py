@@ -17,7 +17,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import Document, FloatArray
 
 if TYPE_CHECKING:
-    from textbayes.counts.clusters import SoftClusters
+    from textbayes.models.clusters.estimator import SoftClusters
 
 _SHOWN = 3  # memberships of a text that a table shows
 
@@ -114,7 +114,7 @@ def clusters(
 def _fit(counts: Any, labels: list[str | None] | None, n_clusters: int, starts: int, seed: int) -> SoftClusters:
     from sklearn.exceptions import ConvergenceWarning
 
-    from textbayes.counts.clusters import SoftClusters
+    from textbayes.models.clusters.estimator import SoftClusters
 
     model = SoftClusters(n_clusters, n_init=starts, random_state=seed, n_jobs=-1)
     with warnings.catch_warnings():

@@ -41,7 +41,7 @@ def read_words(folder: Path) -> None:
 def linear_models(folder: Path) -> None:
     """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
     from textbayes.categorizer import TextCategorizer
-    from textbayes.linear import BayesLinearClassifier
+    from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.store import load_model, save_model
     from textbayes.tune import BayesLinearClassifierCV
 
@@ -74,7 +74,7 @@ def expected_f1(folder: Path) -> None:
 def sampling(folder: Path) -> None:
     """Draws with each link and each family of priors."""
     from textbayes.inference.gibbs import Gibbs
-    from textbayes.linear import BayesLinearClassifier
+    from textbayes.models.linear.classifier import BayesLinearClassifier
 
     X, labels = _weights()
     gibbs = Gibbs(chains=1, warmup=4, max_draws=4)
@@ -87,7 +87,7 @@ def sampling(folder: Path) -> None:
 
 def online_learning(folder: Path) -> None:
     """Every form of covariance and the Gaussian process, with outcomes in closed form and without; information gain."""
-    from textbayes.online import (
+    from textbayes.models.online import (
         BayesOnlineClassifier,
         DeferredPosterior,
         FullPosterior,
@@ -126,7 +126,7 @@ def filters(folder: Path) -> None:
 
 def count_models(folder: Path) -> None:
     """Rates, dispersions and their draws."""
-    from textbayes.counts import BayesCountClassifier
+    from textbayes.models.counts import BayesCountClassifier
 
     counts, labels = _counts()
     for model in ("dirichlet_poisson", "dirichlet_negative_binomial", "negative_binomial", "poisson"):
@@ -137,7 +137,7 @@ def count_models(folder: Path) -> None:
 
 def clusters(folder: Path) -> None:
     """Soft clusters of texts."""
-    from textbayes.counts import SoftClusters
+    from textbayes.models.clusters import SoftClusters
 
     counts, _ = _counts()
     SoftClusters(2, n_init=1, max_iter=3).fit(counts).transform(counts)
@@ -145,7 +145,7 @@ def clusters(folder: Path) -> None:
 
 def keyness(folder: Path) -> None:
     """Exact tests of word rates."""
-    from textbayes.select import keyness as test
+    from textbayes.lexical import keyness as test
 
     counts, labels = _counts()
     Y = np.array(labels)[:, None] == np.array(_LABELS)

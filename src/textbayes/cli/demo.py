@@ -65,8 +65,8 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     The test half is looked at once, at the end; nothing is chosen on it.
     """
     from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer.presets import default_classifiers
     from textbayes.data import load_corpus
-    from textbayes.presets import default_classifiers
     from textbayes.report import check_report_extra, collect_report, describe_classifier
 
     check_report_extra()

@@ -15,7 +15,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 
 if TYPE_CHECKING:
-    from textbayes.explain import Explanation
+    from textbayes.categorizer.explain import Explanation
 
 
 @click.command()

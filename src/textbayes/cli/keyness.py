@@ -18,7 +18,7 @@ from textbayes.core.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from textbayes.select.keyness import Keyness
+    from textbayes.lexical.keyness import Keyness
 
 _EFFECTS = ("log_ratio", "percent_difference", "odds_ratio")
 _COLUMNS = (
@@ -89,7 +89,7 @@ def _measure(
     texts: list[str], labels: Any, text: TextChoices, rules: dict[str, Any]
 ) -> tuple[list[str], list[str], Keyness]:
     from textbayes.core.labels import encode_labels
-    from textbayes.select import keyness as measure
+    from textbayes.lexical import keyness as measure
 
     if text.weighting is not None:
         raise InputError(f"weighting={text.weighting!r} was given, but keyness compares counts; leave it out")

@@ -12,7 +12,7 @@ import click
 from textbayes.cli.parameters import ClassWeight, LinkSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
 
 if TYPE_CHECKING:
-    from textbayes.linear import BayesLinearClassifier
+    from textbayes.models.linear.classifier import BayesLinearClassifier
 
 SEARCHES: dict[str, dict[str, str]] = {
     "cv": {"method": "cv"},
@@ -54,8 +54,8 @@ class ModelChoices:
         given = {name: value for name, value in changes.items() if value is not None}
         if self.family is None and search is None and not given:
             return None
-        from textbayes.linear import BayesLinearClassifier
-        from textbayes.presets import default_classifiers
+        from textbayes.categorizer.presets import default_classifiers
+        from textbayes.models.linear.classifier import BayesLinearClassifier
         from textbayes.tune import BayesLinearClassifierCV
 
         members = default_classifiers()

@@ -17,9 +17,9 @@ from textbayes.cli.settings import note
 
 if TYPE_CHECKING:
     from textbayes.cli.labelled import Labelled
-    from textbayes.draws_file import RunFolder
     from textbayes.inference.gibbs import Gibbs
-    from textbayes.linear import BayesLinearClassifier
+    from textbayes.models.linear.classifier import BayesLinearClassifier
+    from textbayes.store.checkpoint import RunFolder
 
 _INTERCEPT_SCALE = 10.0
 _NAMES = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges", "keep_draws", "plug_in", "checkpoint")
@@ -71,7 +71,7 @@ class SamplingChoices:
         """Where the run is kept, if anywhere; refused if it was begun with other texts, labels or settings."""
         if self.checkpoint is None:
             return None
-        from textbayes.draws_file import RunFolder
+        from textbayes.store.checkpoint import RunFolder
 
         settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
         settings |= {"judges": self.judges, "plug-in": self.plug_in}

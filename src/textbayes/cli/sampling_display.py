@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textbayes.categorizer_sampling import SamplingWatch
+from textbayes.categorizer.sampling import SamplingWatch
 from textbayes.cli.progress import shown
 from textbayes.cli.terminal import console
 from textbayes.core.types import AnyArray

@@ -89,7 +89,8 @@ def select(
 
 def _rank(texts: list[str], labels: Any, score: str, text: TextChoices, rules: dict[str, Any]) -> _Ranking:
     from textbayes.core.labels import encode_labels
-    from textbayes.select import benjamini_hochberg, scores, select_per_label, storey, takes_counts
+    from textbayes.lexical import benjamini_hochberg, storey, takes_counts
+    from textbayes.select import scores, select_per_label
 
     indicator, space = encode_labels(labels)
     if space.kind == "binary":  # the first class is a category as well

@@ -25,13 +25,13 @@ class TextChoices:
     weighting: str | None
 
     def vectorizer(self) -> TextVectorizer:
-        from textbayes.presets import default_vectorizer
+        from textbayes.categorizer.presets import default_vectorizer
 
         vectorizer: TextVectorizer = default_vectorizer().set_params(**dict(self.changes))
         return vectorizer
 
     def term_weighting(self) -> TermWeighting:
-        from textbayes.presets import default_weighting
+        from textbayes.categorizer.presets import default_weighting
         from textbayes.text import TermWeighting
 
         return default_weighting() if self.weighting is None else TermWeighting(self.weighting)

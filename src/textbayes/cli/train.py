@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from textbayes.categorizer import TextCategorizer
-    from textbayes.inference.gibbs.draws import Draws
+    from textbayes.posterior.draws import Draws
 
 _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functions")
 

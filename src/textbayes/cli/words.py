@@ -163,7 +163,7 @@ def _plot(
     level: float | None,
     top: int,
 ) -> None:
-    from textbayes.draws import plot_words
+    from textbayes.report import plot_words
 
     path = check_output(target)
     plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level or 0.95)
@@ -249,7 +249,7 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
 
 
 def _first_of(categorizer: TextCategorizer) -> str:
-    from textbayes.categorizer_words import member_names
+    from textbayes.categorizer.words import member_names
 
     first, *others = member_names(categorizer.classifier, len(categorizer.pool_))
     return f"{first}, the first classifier" if others else first

@@ -11,7 +11,7 @@ from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._anderson import Anderson
 from textbayes.inference._label import LabelFit
 from textbayes.inference._mstep import Block
-from textbayes.kernels.coordinate import gather_columns, newton_step
+from textbayes.kernels.linear.coordinate import gather_columns, newton_step
 from textbayes.kernels.sparse import transpose_times
 from textbayes.priors.base import BasePrior
 

@@ -12,7 +12,7 @@ import numpy as np
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import FitInfo, Posterior, Problem
-from textbayes.kernels.coordinate import dot, penalty_value, violation_at, violations
+from textbayes.kernels.linear.coordinate import dot, penalty_value, violation_at, violations
 
 MAX_NEWTON = 50
 _ARMIJO = 0.01

@@ -22,8 +22,8 @@ import numpy as np
 from scipy import linalg
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.kernels.coordinate import gather_columns
-from textbayes.kernels.gram import gather_rows, weighted_gram
+from textbayes.kernels.linear.coordinate import gather_columns
+from textbayes.kernels.linear.gram import gather_rows, weighted_gram
 from textbayes.kernels.sparse import times, transpose_times
 
 _JITTER = 1e-10  # relative; makes a direction of free words without any curvature stand still instead of failing

@@ -20,7 +20,7 @@ from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._label import MAX_NEWTON, LabelFit
 from textbayes.inference._working_set import WorkingSet, choose
 from textbayes.inference.base import Problem
-from textbayes.kernels.coordinate import gather_columns
+from textbayes.kernels.linear.coordinate import gather_columns
 from textbayes.kernels.sparse import times, transpose_times
 
 _GROWTH = 0.5  # times the support: words that a working set may add to it

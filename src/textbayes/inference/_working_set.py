@@ -8,8 +8,8 @@ import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._label import LabelFit
-from textbayes.kernels.coordinate import gather_columns, newton_step
-from textbayes.kernels.gram import gather_rows, newton_step_gram
+from textbayes.kernels.linear.coordinate import gather_columns, newton_step
+from textbayes.kernels.linear.gram import gather_rows, newton_step_gram
 
 _MIN_NEW = 64  # words that a working set may add to the support at least
 _MAX_SWEEPS = 50

@@ -9,8 +9,8 @@ from textbayes.inference import inferences
 from textbayes.inference._label import LabelFit, solve_in_blocks
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.inference.starts import away_from_pole
+from textbayes.kernels.linear.trust_region import relax_columns, relax_intercept
 from textbayes.kernels.sparse import times, transpose_times
-from textbayes.kernels.trust_region import relax_columns, relax_intercept
 from textbayes.links.base import BaseLink
 from textbayes.links.logit import Logit
 from textbayes.priors.base import BasePrior

@@ -8,13 +8,13 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.inference._gaussian_forms import LEAST_PRECISION, DualForm, PrimalForm, dual_form, primal_form
 from textbayes.inference._label import LabelFit
 from textbayes.inference.base import Posterior, Problem
-from textbayes.inference.gaussian_approximation import LARGEST, GaussianApproximation
-from textbayes.kernels.coordinate import gather_columns
-from textbayes.kernels.gram import gather_rows, weighted_gram
+from textbayes.kernels.linear.coordinate import gather_columns
+from textbayes.kernels.linear.gram import gather_rows, weighted_gram
 from textbayes.links.base import BaseLink
+from textbayes.posterior.gaussian import LARGEST, GaussianApproximation
+from textbayes.posterior.gaussian_forms import LEAST_PRECISION, DualForm, PrimalForm, dual_form, primal_form
 
 _FREE = 1e-6  # a free weight's precision counts as at least this share of what it is with the other weights known
 

@@ -15,23 +15,23 @@ logger = logging.getLogger("textbayes")
 
 
 class Feature(NamedTuple):
-    """Kernels that are compiled together, by the first words of their files' names."""
+    """Kernels that are compiled together, by the first words of their modules' names."""
 
     name: str
     seconds: int  # about how long compiling takes on one free core; `textbayes compile` prints the figures
-    files: tuple[str, ...]
+    modules: tuple[str, ...]
 
 
 FEATURES = (
-    Feature("reading words", 15, ("tokens", "ngrams", "columns")),
-    Feature("linear models", 15, ("coordinate", "gram", "sparse", "logit", "tails", "trust_region")),
+    Feature("reading words", 15, ("text.", "linear.columns")),
+    Feature("linear models", 15, ("linear.", "sparse")),
     Feature("expected F1", 6, ("expected_f",)),
-    Feature("sampling", 8, ("gibbs_",)),
-    Feature("online learning", 30, ("online_", "gp")),
-    Feature("filters", 12, ("filter_scores",)),
-    Feature("count models", 25, ("counts_",)),
-    Feature("clusters", 6, ("clusters_",)),
-    Feature("keyness", 2, ("delta2_",)),
+    Feature("sampling", 8, ("gibbs.",)),
+    Feature("online learning", 30, ("online.",)),
+    Feature("filters", 12, ("online.filter_scores",)),
+    Feature("count models", 25, ("counts.",)),
+    Feature("clusters", 6, ("counts.clusters_",)),
+    Feature("keyness", 2, ("counts.delta2_",)),
 )
 
 
@@ -65,9 +65,10 @@ class _Announce(event.Listener):
         """Nothing to say."""
 
 
-def feature_of(file: str) -> Feature:
-    """The feature that a file of this folder belongs to."""
-    return next(feature for feature in FEATURES if file.startswith(feature.files))
+def feature_of(module: str) -> Feature:
+    """The feature that a module of this package belongs to, such as ``text.tokens``: that of the longest beginning."""
+    begins = [(name, feature) for feature in FEATURES for name in feature.modules if module.startswith(name)]
+    return max(begins, key=lambda one: len(one[0]))[1]
 
 
 def n_compiled() -> int:

@@ -15,8 +15,8 @@ from textbayes.inference import make_inference
 from textbayes.knowledge.match import Analyze, MatchedPriors, match_priors
 from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
 from textbayes.knowledge.table import WordPrior, WordPriors
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import BaseLink, make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import BasePrior, make_prior
 from textbayes.priors.by_word import ByWord
 

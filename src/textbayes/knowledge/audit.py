@@ -28,8 +28,8 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.knowledge.match import MatchedPriors
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import BasePrior, make_prior
 
 _BLOCK = 64  # words whose curvature is found together

@@ -28,8 +28,8 @@ from textbayes.decide import stratified_folds
 from textbayes.knowledge.apply import informed
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 GRID = (0.0, 0.25, 0.5, 1.0)
 

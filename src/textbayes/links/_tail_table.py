@@ -38,7 +38,7 @@ def compiled_likelihood(
     table = tail_table(df)
     if table is None:
         return None
-    from textbayes.kernels.tails import tail_likelihood
+    from textbayes.kernels.linear.tails import tail_likelihood
 
     given = np.empty(0) if weight is None else weight
     return Likelihood(

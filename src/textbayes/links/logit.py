@@ -49,7 +49,7 @@ class Logit(BaseLink):
         return Derivatives(np.minimum(m, 0.0) - np.log1p(e), y * wrong, wide * narrow)
 
     def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
-        from textbayes.kernels.logit import logit_likelihood
+        from textbayes.kernels.linear.logit import logit_likelihood
 
         return Likelihood(*logit_likelihood(eta, y, np.empty(0) if weight is None else weight))
 

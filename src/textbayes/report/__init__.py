@@ -2,6 +2,7 @@
 
 ``collect_report`` computes, ``render_report`` and ``write_report`` lay out, ``print_report`` shows the same figures
 on a terminal. Plots need the ``demo`` extra; nothing here imports matplotlib or jinja2 before a report is rendered.
+``to_inference_data`` gives draws to ArviZ, ``plot_words`` draws them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
+    from textbayes.report.arviz import to_inference_data
     from textbayes.report.collect import collect_report
+    from textbayes.report.draws_plots import plot_words
     from textbayes.report.records import ReportData
     from textbayes.report.render import check_report_extra, render_report, write_report
     from textbayes.report.terminal import print_report
@@ -23,8 +26,10 @@ _PUBLIC = {
     "check_report_extra": "textbayes.report.render",
     "collect_report": "textbayes.report.collect",
     "describe_classifier": "textbayes.report.wording",
+    "plot_words": "textbayes.report.draws_plots",
     "print_report": "textbayes.report.terminal",
     "render_report": "textbayes.report.render",
+    "to_inference_data": "textbayes.report.arviz",
     "write_report": "textbayes.report.render",
 }
 
@@ -33,8 +38,10 @@ __all__ = [
     "check_report_extra",
     "collect_report",
     "describe_classifier",
+    "plot_words",
     "print_report",
     "render_report",
+    "to_inference_data",
     "write_report",
 ]
 

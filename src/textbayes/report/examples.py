@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.explain import Explanation
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.explain import Explanation
 from textbayes.report.confusions import UNKNOWN
 from textbayes.report.records import Example, Reason, Word
 from textbayes.report.surface import common_forms, headline, highlight, shown

@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import Any
 
-from textbayes.drawing import Colours, blank_figure, figure_svg
+from textbayes.display.drawing import Colours, blank_figure, figure_svg
 from textbayes.report.records import Bin, Coverage, Curve
 
 # matplotlib wants colours it can compute with; these stand for the page's own and are replaced in the finished SVG.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.core.errors import MissingExtraError
-from textbayes.pages import check_pages_extra, render_page
+from textbayes.display.pages import check_pages_extra, render_page
 from textbayes.report.records import Example, ReportData
 from textbayes.report.small_plots import curve_svg, heat_map_svg
 from textbayes.store.atomic import atomic_write

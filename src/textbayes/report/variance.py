@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textbayes.core.errors import InputError
-from textbayes.drawing import Colours, blank_figure, figure_svg
+from textbayes.display.drawing import Colours, blank_figure, figure_svg
 
 if TYPE_CHECKING:
     from textbayes.core.types import FloatArray
-    from textbayes.select.burstiness import Burstiness
+    from textbayes.lexical.burstiness import Burstiness
 
 _INK, _MUTED, _POISSON, _BURSTY = "#1b1f24", "#6b7280", "#b3541e", "#1f5fa8"
 _N_NAMED = 8

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.presets import default_classifiers
 from textbayes.decide import Rule
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
-from textbayes.presets import default_classifiers
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.tune import BayesLinearClassifierCV
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textbayes.core.errors import InputError
-from textbayes.pages import check_pages_extra, render_page
+from textbayes.display.pages import check_pages_extra, render_page
 from textbayes.reproduce.results import Cell, Figure, Paper, Result, Table
 
 if TYPE_CHECKING:

@@ -7,29 +7,13 @@ A score function takes (X, Y) and scores every word for every label at once; ``s
 
 from __future__ import annotations
 
-from textbayes.select.burstiness import burstiest, burstiness
-from textbayes.select.delta2 import delta2_score, delta2_test
-from textbayes.select.exposures import takes_counts
-from textbayes.select.fdr import benjamini_hochberg, storey, storey_null_fraction
-from textbayes.select.keyness import keyness
-from textbayes.select.multiplicity import smallest_p_value
 from textbayes.select.rules import select_global, select_per_label
 from textbayes.select.score_functions import scores
 from textbayes.select.selectors import SelectWords
 
 __all__ = [
     "SelectWords",
-    "benjamini_hochberg",
-    "burstiest",
-    "burstiness",
-    "delta2_score",
-    "delta2_test",
-    "keyness",
     "scores",
     "select_global",
     "select_per_label",
-    "smallest_p_value",
-    "storey",
-    "storey_null_fraction",
-    "takes_counts",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.select.inputs import Inputs, check_inputs
+from textbayes.lexical.inputs import Inputs, check_inputs
 
 
 class Values(NamedTuple):

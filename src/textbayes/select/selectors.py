@@ -16,7 +16,7 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import encode_labels
 from textbayes.core.protocols import ScoreFunction, ScoreResult
 from textbayes.core.types import AnyArray, BoolArray, Matrix
-from textbayes.select.exposures import takes_counts
+from textbayes.lexical.exposures import takes_counts
 from textbayes.select.rules import Combine, FdrMethod, select_global, select_per_label
 from textbayes.select.score_functions import scores
 

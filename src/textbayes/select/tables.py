@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.select.inputs import check_inputs
+from textbayes.lexical.inputs import check_inputs
 
 
 class Table(NamedTuple):

@@ -2,7 +2,7 @@
 
 The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed, and
 nothing in it is believed: see ``archive``, ``strict_json`` and ``arrays`` for its form, and the schemas of
-``textbayes.categorizer_schema`` for what it says.
+``textbayes.categorizer.schema`` for what it says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from textbayes._version import __version__
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer_state import check_description
+from textbayes.categorizer.state import check_description
 from textbayes.core.errors import InputError, ModelFileError, TextBayesError
 from textbayes.store.archive import may_unpack_to, open_archive
 from textbayes.store.atomic import atomic_write

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer_state import SETTINGS
-from textbayes.categorizer_tables import audit_arrays
+from textbayes.categorizer.state import SETTINGS
+from textbayes.categorizer.tables import audit_arrays
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved import Saved, Share, Text, WholeFrom0, read_saved
 from textbayes.core.types import AnyArray

@@ -72,7 +72,7 @@ class Bags:
     def columns(self, lexicon: Lexicon) -> IntArray:
         """The column of each term in a lexicon, −1 for none; looked up again when the lexicon has grown."""
         if self._known_to is not lexicon or self._n_known != len(lexicon._names):
-            from textbayes.kernels.filter_scores import newest_columns
+            from textbayes.kernels.online.filter_scores import newest_columns
 
             self._known_to, self._n_known, self._columns = lexicon, len(lexicon), lexicon.find(self.terms)
             self._newest = newest_columns(self.indptr, self.indices, self._columns)
@@ -85,7 +85,7 @@ class Bags:
 
     def join(self, terms: AnyArray, lexicon: Lexicon) -> None:
         """These terms are the next to join the lexicon: their columns are known without looking them up."""
-        from textbayes.kernels.filter_scores import holders, join_columns
+        from textbayes.kernels.online.filter_scores import holders, join_columns
 
         if self._holders is None:
             self._holders = holders(self.indptr, self.indices, self.terms.n_strings)

@@ -85,7 +85,7 @@ def decide(
 
 def strongest_words(topic: Topic, rows: Rows, position: AnyArray, lexicon: Lexicon, top: int) -> dict[str, float]:
     """The words of one document that move the mean of its linear predictor most: value · mean weight, rounded."""
-    from textbayes.kernels.filter_scores import strongest_parts
+    from textbayes.kernels.online.filter_scores import strongest_parts
 
     columns, parts = np.empty(top, dtype=np.int64), np.empty(top)
     n = strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import Document
-from textbayes.online import OnlineLikelihood
+from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.decide import Delivery, Reason, Spent, decide, draws, strongest_words
 from textbayes.stream.judgements import Verdict, check_known

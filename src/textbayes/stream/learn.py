@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from textbayes.online import OnlineLikelihood
+from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.growth import telling_words
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, lesson_rows

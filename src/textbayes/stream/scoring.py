@@ -12,14 +12,14 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.online import (
+from textbayes.models.online import (
     DeferredPosterior,
     FullPosterior,
     OnlineLikelihood,
     OnlinePosterior,
     expected_information_gain,
 )
-from textbayes.online.deferred import MOST
+from textbayes.models.online.deferred import MOST
 from textbayes.stream.bags import Bags
 from textbayes.stream.topic import Topic, predict
 from textbayes.stream.words import Lexicon, Rows
@@ -172,7 +172,7 @@ class TopicBank:
         return self._place[:, k]
 
     def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.filter_scores import predict_topics
+        from textbayes.kernels.online.filter_scores import predict_topics
 
         bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
         waiting = self._n_waiting, self._mean_at, self._directions, self._removed
@@ -204,11 +204,11 @@ def scores_of(mean: FloatArray, var: FloatArray, likelihood: OnlineLikelihood, m
     if closed is None or method == "exact" or (method == "paper" and not (closed[0] == 0.0 < closed[1])):
         return Scores(likelihood.predictive(mean, var), expected_information_gain(mean, var, likelihood, method))
     if method == "paper":
-        from textbayes.kernels.filter_scores import expected_paper_gain
+        from textbayes.kernels.online.filter_scores import expected_paper_gain
 
         gain, proba = expected_paper_gain(mean, var, closed[1])
         return Scores(proba, gain)
-    from textbayes.kernels.online_gain import expected_gain
+    from textbayes.kernels.online.gain import expected_gain
 
     gain, proba = expected_gain(mean.ravel(), var.ravel(), *closed)
     return Scores(proba.reshape(mean.shape), gain.reshape(mean.shape))

@@ -29,7 +29,7 @@ PAPER: Mapping[str, Any] = {"deferred": False, "patience": 0, "least_words": 0, 
 
 def default_text_options(**changes: Any) -> TextOptions:
     """How documents become words: as in ``TextCategorizer()``, with the changes given."""
-    from textbayes.presets import default_vectorizer
+    from textbayes.categorizer.presets import default_vectorizer
 
     vectorizer = default_vectorizer().set_params(**changes)
     stop_words = stop_tokens(load_stop_words(vectorizer.stop_words), vectorizer.token_pattern, vectorizer.lowercase)
@@ -87,14 +87,14 @@ class FilterSettings:
         Prior variance of every weight, also of words that join later. A Gaussian process has it in its kernel.
     deferred : bool
         Let updates of a full covariance wait beside it, 32 at most, so that a judgement costs no pass over it (see
-        :class:`~textbayes.online.DeferredPosterior`); the same up to rounding. Filters that were started before this
-        could be chosen go on without.
+        :class:`~textbayes.models.online.DeferredPosterior`); the same up to rounding. Filters that were started before
+        this could be chosen go on without.
     link : str
     noise : float
-        The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.online.OnlineLikelihood`. The default is
-        the paper's hard threshold with a tenth of the judgements flipped.
+        The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.models.online.OnlineLikelihood`. The
+        default is the paper's hard threshold with a tenth of the judgements flipped.
     gain : {"paper", "gaussian", "exact"}
-        Which information gain: see :func:`~textbayes.online.information_gain`.
+        Which information gain: see :func:`~textbayes.models.online.information_gain`.
     seed : int
         Of the random looks: the draws for the n-th document depend on seed and n alone.
     keep : {"all", "delivered"}
@@ -152,7 +152,7 @@ class FilterSettings:
             make_budget(self.budget)
 
     def _check_threshold(self) -> None:
-        from textbayes.online import OnlineLikelihood
+        from textbayes.models.online import OnlineLikelihood
 
         closed = OnlineLikelihood(self.link, self.noise).closed_form
         highest = 1.0 if closed is None else 1.0 - closed[1]

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, Document, FloatArray
-from textbayes.online import OnlineLikelihood
+from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.bags import Bags
 from textbayes.stream.growth import telling_words
 from textbayes.stream.kept import KeptDocuments

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.online import DeferredPosterior, GaussianProcess
-from textbayes.online.gp_kernels import KERNELS
+from textbayes.models.online import DeferredPosterior, GaussianProcess
+from textbayes.models.online.gp_kernels import KERNELS
 from textbayes.stream.decide import Spent
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments

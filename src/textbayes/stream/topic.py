@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.online import (
+from textbayes.models.online import (
     DeferredPosterior,
     DiagonalPosterior,
     FullPosterior,
@@ -18,7 +18,7 @@ from textbayes.online import (
     LowRankPosterior,
     OnlinePosterior,
 )
-from textbayes.online.base import Rows as LocalRows
+from textbayes.models.online.base import Rows as LocalRows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.words import Rows
 
@@ -160,7 +160,7 @@ class Topic:
 def start_posterior(settings: FilterSettings, words: IntArray) -> Any:
     """The prior over the weights of some words."""
     if settings.covariance == "gp":
-        from textbayes.online.gp_kernels import KERNELS
+        from textbayes.models.online.gp_kernels import KERNELS
 
         return GaussianProcess.start(words, KERNELS[settings.kernel], settings.basis)
     if settings.covariance == "diagonal":
@@ -206,7 +206,7 @@ def lesson_rows(rows: Rows, positions: AnyArray) -> LocalRows:
 
 def local_rows(rows: Rows, position: AnyArray) -> LocalRows:
     """The documents as far as they have the words of one topic."""
-    from textbayes.kernels.online_rows import restrict_rows
+    from textbayes.kernels.online.rows import restrict_rows
 
     return LocalRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.core.types import FloatArray
-from textbayes.online import DiagonalPosterior, GaussianProcess
+from textbayes.models.online import DiagonalPosterior, GaussianProcess
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.topic import Topic
 

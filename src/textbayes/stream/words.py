@@ -116,7 +116,7 @@ class Lexicon:
 
     def keep_from(self, bags: Bags, i: int) -> Columns:
         """One document of counted ones, as :meth:`keep` would keep its bag; strings are made of new words alone."""
-        from textbayes.kernels.filter_scores import keep_document
+        from textbayes.kernels.online.filter_scores import keep_document
 
         column_of, begin, end = bags.columns(self), bags.indptr[i], bags.indptr[i + 1]
         kept = Columns(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
@@ -160,7 +160,7 @@ class Lexicon:
         Nothing here depends on where in an array a number stands, as vectorised logarithms may: the same document has
         the same bits whatever it is weighed with.
         """
-        from textbayes.kernels.filter_scores import weigh_documents
+        from textbayes.kernels.online.filter_scores import weigh_documents
 
         return Rows(*weigh_documents(indptr, terms, counts, start, stop, column_of, self._idf, term_weights))
 

@@ -96,7 +96,7 @@ def stop_tokens(words: Iterable[str], pattern: str, lowercase: bool) -> tuple[st
 
 def columns_to_csr(pieces: Iterable[Piece], column_of_term: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """CSR arrays (data, indices, indptr) with sorted columns; terms of column −1 are left out, equal columns added."""
-    from textbayes.kernels.columns import sorted_rows
+    from textbayes.kernels.linear.columns import sorted_rows
 
     def rows(piece: Piece) -> tuple[AnyArray, AnyArray, AnyArray]:
         column_of = np.full(len(piece.term_of), -1, dtype=np.int64)
@@ -122,7 +122,7 @@ def columns_to_csr(pieces: Iterable[Piece], column_of_term: AnyArray) -> tuple[A
 
 def frequencies(analysis: Analysis) -> tuple[IntArray, IntArray]:
     """For each term the number of texts that have it and the number of its occurrences."""
-    from textbayes.kernels.columns import add_frequencies
+    from textbayes.kernels.linear.columns import add_frequencies
 
     documents = np.zeros(analysis.terms.n_strings, dtype=np.int64)
     occurrences = np.zeros(analysis.terms.n_strings, dtype=np.int64)
@@ -136,7 +136,7 @@ def _tokens(batch: list[str], options: TextOptions) -> Tokens:
 
 
 def _counted(tokens: Tokens) -> tuple[Counts, Packed]:
-    from textbayes.kernels.columns import count_ids
+    from textbayes.kernels.linear.columns import count_ids
 
     starts, ids, counts = count_ids(tokens.ids, tokens.doc_starts, tokens.names.n_strings)
     return Counts(starts, ids[: starts[-1]].copy(), counts[: starts[-1]].copy()), tokens.names
@@ -185,7 +185,7 @@ def _word_grams(tokens: Tokens, term_of: AnyArray, terms: Packed, options: TextO
 
 
 def _character_grams(batch: list[str], options: TextOptions) -> tuple[Counts, Packed]:
-    from textbayes.kernels.ngrams import scan_characters
+    from textbayes.kernels.text.ngrams import scan_characters
 
     texts = [text.lower() for text in batch] if options.lowercase else batch
     codes = np.frombuffer(bytearray("".join(texts).encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
@@ -199,7 +199,7 @@ def _character_grams(batch: list[str], options: TextOptions) -> tuple[Counts, Pa
 def _grams(
     symbols: AnyArray, segments: IntArray, doc_segments: IntArray, names: Packed, options: TextOptions
 ) -> tuple[Counts, Packed]:
-    from textbayes.kernels.ngrams import count_ngrams, name_ngrams
+    from textbayes.kernels.text.ngrams import count_ngrams, name_ngrams
 
     shortest, longest = options.ngram_range
     starts, grams, counts, parent, last, n_grams = count_ngrams(

@@ -201,7 +201,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
 
     def _columns(self, analysis: Analysis) -> tuple[AnyArray, AnyArray]:
         """The column and the sign of each term."""
-        from textbayes.kernels.columns import murmur3
+        from textbayes.kernels.linear.columns import murmur3
 
         hashes = murmur3(analysis.terms.data, analysis.terms.offsets)
         columns = np.abs(hashes.astype(np.int64)) & (self.n_features - 1)

@@ -146,7 +146,7 @@ class StringIndex:
 
     def add(self, strings: Packed) -> AnyArray:
         """The numbers of the strings, new ones for those not seen before. Expected O(bytes)."""
-        from textbayes.kernels.tokens import intern
+        from textbayes.kernels.text.tokens import intern
 
         self._words = _longer(self._words, (int(self._offsets[self._n]) + len(strings.data)) // 8 + 2)
         self._offsets = _longer(self._offsets, self._n + strings.n_strings + 1)
@@ -157,7 +157,7 @@ class StringIndex:
 
     def find(self, strings: Packed) -> AnyArray:
         """The numbers of the strings, −1 for those not seen before. Expected O(bytes)."""
-        from textbayes.kernels.tokens import find
+        from textbayes.kernels.text.tokens import find
 
         return find(_as_words(strings.data), *_ends(strings), self._table, self._words, self._offsets)
 

@@ -137,7 +137,7 @@ def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
 
 
 def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
-    from textbayes.kernels.tokens import scan_words
+    from textbayes.kernels.text.tokens import scan_words
 
     table = character_table(rule.unit, rule.bounded, lowercase)
     is_ascii = np.fromiter((text.isascii() for text in texts), dtype=np.bool_, count=len(texts))

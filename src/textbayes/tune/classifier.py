@@ -15,7 +15,7 @@ from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.inference import Posterior, Problem
-from textbayes.linear import BayesLinearClassifier, _as_columns, _encode
+from textbayes.models.linear.classifier import BayesLinearClassifier, _as_columns, _encode
 from textbayes.tune.grid import factor_grid
 from textbayes.tune.losses import Errors, Rule, Scoring
 from textbayes.tune.norm import norm_scale

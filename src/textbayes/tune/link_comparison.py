@@ -15,8 +15,8 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_finite, check_same_length
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
-from textbayes.linear import _as_columns
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.priors import make_prior
 from textbayes.tune.cross_fit import CrossFitted, best_of, cross_fitted
 from textbayes.tune.grid import factor_grid

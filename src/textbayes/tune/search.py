@@ -15,7 +15,7 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.decide import stratified_folds
 from textbayes.inference import BaseInference, Problem
-from textbayes.linear import _as_columns
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.tune.losses import Errors, Rule, Scoring, choose, held_out_losses
 from textbayes.tune.path import Path, check_factors, regularisation_path
 

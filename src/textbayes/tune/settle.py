@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.tune.classifier import BayesLinearClassifierCV
 from textbayes.tune.path import scaled

@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from textbayes.core.errors import NotSupportedError
-from textbayes.kernels.trust_region import document_terms, limited_step
-from textbayes.linear import BayesLinearClassifier
+from textbayes.kernels.linear.trust_region import document_terms, limited_step
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 
 @pytest.mark.parametrize("eta", [-700.0, -8.0, -0.4, 0.0, 0.3, 2.0, 40.0])

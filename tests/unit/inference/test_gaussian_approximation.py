@@ -12,9 +12,9 @@ from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.inference import Posterior
 from textbayes.inference.laplace_approximation import GaussianApproximation, laplace_approximation
-from textbayes.inference.predictive import predictive_probabilities, probability_interval
-from textbayes.linear import one_of_many
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import one_of_many
+from textbayes.posterior.predictive import predictive_probabilities, probability_interval
 
 
 @pytest.mark.parametrize("memory", [2**28, 8 * 2 * 20**2])

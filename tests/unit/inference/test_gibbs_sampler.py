@@ -13,12 +13,12 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
-from textbayes.draws_file import Checkpoint
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Draws, Gibbs, LabelDraws
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
+from textbayes.store.checkpoint import Checkpoint
 
 needs_polyagamma = pytest.mark.skipif(importlib.util.find_spec("polyagamma") is None, reason="needs polyagamma")
 SHORT = {"chains": 2, "warmup": 20, "max_draws": 60, "target_ess": 1e9, "seed": 3}

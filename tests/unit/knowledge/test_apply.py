@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.knowledge import Strength, WordPrior, WordPriors, apply_priors, informed, informed_prior, match_priors
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.priors.by_word import ByWord
 from textbayes.priors.elastic_net import ElasticNet

@@ -9,7 +9,7 @@ from scipy import sparse, stats
 from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, audit_priors, informed, match_priors
 from textbayes.knowledge.audit import _likelihood, prior_predictive_p
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.priors.by_word import ByWord
 

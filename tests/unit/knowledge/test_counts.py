@@ -8,8 +8,8 @@ from scipy import sparse, stats
 
 from textbayes import BayesCountClassifier
 from textbayes.core.errors import InputError
-from textbayes.counts import make_count_model
 from textbayes.knowledge import WordPrior, WordPriors, count_priors
+from textbayes.models.counts import make_count_model
 
 CLASSES = ["grain", "money", "ships"]
 WORDS = ["bank", "port", "wheat"]

@@ -17,7 +17,7 @@ from textbayes.knowledge import (
     match_priors,
     words_of,
 )
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TextVectorizer
 
 ANALYZE = words_of(TextVectorizer(stop_words="english", stemmer="porter"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import textbayes.categorizer_training
+import textbayes.categorizer.training
 from textbayes import TextCategorizer
-from textbayes.categorizer_knowledge import Knowledge
+from textbayes.categorizer.knowledge import Knowledge
 from textbayes.knowledge import from_words
 
 GRAINS = ["wheat", "corn", "barley", "oats", "rye", "millet", "rice", "maize"]
@@ -23,7 +23,7 @@ WRONG = from_words("money", GRAINS, MONEY)
 def follow_blindly(monkeypatch):
     """Weights as if every label had approved of the advice."""
     monkeypatch.setattr(
-        textbayes.categorizer_training,
+        textbayes.categorizer.training,
         "weigh_knowledge",
         lambda matched, *_: Knowledge(matched, np.ones(matched.n_labels)),
     )

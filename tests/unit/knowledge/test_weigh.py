@@ -9,7 +9,7 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.decide import stratified_folds
 from textbayes.knowledge import WordPrior, choose_weight, informed, match_priors
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 N_DOCS, N_WORDS = 120, 40
 LABELS = ["good", "bad", "silent", "none"]

@@ -11,12 +11,12 @@ from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
 from textbayes.links.flip import Flip
 from textbayes.links.logit import Logit
 from textbayes.links.skew_t import SkewT
 from textbayes.links.student_t import StudentT
+from textbayes.models.linear.classifier import BayesLinearClassifier
 
 
 @pytest.mark.parametrize(

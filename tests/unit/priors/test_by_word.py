@@ -11,8 +11,8 @@ from scipy import optimize, sparse
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import inferences
-from textbayes.linear import BayesLinearClassifier
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior, priors
 from textbayes.priors.by_word import ByWord
 from textbayes.priors.elastic_net import ElasticNet

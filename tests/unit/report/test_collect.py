@@ -14,7 +14,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.decide import TopLabel
 from textbayes.inference.gibbs import Gibbs
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.report import collect_report, render_report
 from textbayes.report.shares import f1_interval, wilson_interval
 from textbayes.store import load_model, save_model

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.report import collect_report
 from textbayes.report.wording import describe_classifier, members_in_words, settings_in_words

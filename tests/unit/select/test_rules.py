@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.protocols import ScoreResult
-from textbayes.select import benjamini_hochberg, select_global, select_per_label, storey
+from textbayes.lexical import benjamini_hochberg, storey
+from textbayes.select import select_global, select_per_label
 
 
 def result(scores, p_values=None):

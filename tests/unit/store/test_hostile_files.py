@@ -18,7 +18,7 @@ from safetensors.numpy import save
 from textbayes import TextCategorizer, TextVectorizer, load_model, save_model
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs.sampler import Gibbs
-from textbayes.linear import BayesLinearClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store.model_file import write_members
 
 TEXTS = ["wheat and corn prices", "corn harvest", "bank rates rise", "the bank cuts rates", "oil price", "oil"] * 3

@@ -12,7 +12,7 @@ import pytest
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
-from textbayes.online import FullPosterior
+from textbayes.models.online import FullPosterior
 from textbayes.stream import FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
 from textbayes.stream.judgements import FileSource, Judgement, PipeSource, open_source, parse_judgement

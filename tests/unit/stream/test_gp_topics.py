@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes.core.errors import InputError
-from textbayes.online import GaussianProcess, Polynomial
+from textbayes.models.online import GaussianProcess, Polynomial
 from textbayes.stream import FilterFolder, FilterSettings, replay_log, simulate
 from textbayes.stream import start as start_module
 from textbayes.stream.run import run

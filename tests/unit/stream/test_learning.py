@@ -9,8 +9,8 @@ import pytest
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.online import DiagonalPosterior, OnlineLikelihood
-from textbayes.online.reference import learn_document
+from textbayes.models.online import DiagonalPosterior, OnlineLikelihood
+from textbayes.models.online.reference import learn_document
 from textbayes.select import scores
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream import learn as learning

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes.core.types import Document
-from textbayes.online import OnlineLikelihood, expected_information_gain
+from textbayes.models.online import OnlineLikelihood, expected_information_gain
 from textbayes.stream import run as run_module
 from textbayes.stream import simulate
 from textbayes.stream.bags import Bags

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from textbayes.inference import Problem
-from textbayes.linear import _as_columns
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.priors import make_prior
 
 

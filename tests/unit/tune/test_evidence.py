@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate
-from textbayes.linear import _as_columns
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import factor_grid, log_evidence, search_evidence
 from textbayes.tune.path import at_scale

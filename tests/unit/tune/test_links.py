@@ -10,8 +10,8 @@ from scipy import stats
 
 from textbayes.core.errors import InputError
 from textbayes.inference import Problem
-from textbayes.linear import _as_columns
 from textbayes.links import make_link
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import LinkReport, link_report, search_link, search_scale, skew_t_links
 from textbayes.tune.cross_fit import best_of, cross_fitted

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Problem
-from textbayes.linear import _as_columns
+from textbayes.models.linear.classifier import _as_columns
 from textbayes.tune import cold_path, factor_grid, narrowest_factor, regularisation_path
 from textbayes.tune.path import at_scale, check_factors
 

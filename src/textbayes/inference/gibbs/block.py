@@ -22,7 +22,7 @@ import numpy as np
 from scipy import linalg
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.kernels.gram import gather_rows, weighted_gram
+from textbayes.kernels.linear.gram import gather_rows, weighted_gram
 from textbayes.kernels.sparse import times, transpose_times
 
 LARGEST = 4096  # rows of a system: 128 MiB, a second or two

@@ -10,7 +10,7 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.latent import make_latent
 from textbayes.inference.gibbs.scales import Scales
-from textbayes.kernels.gibbs_sweeps import sweep_given_responses, sweep_scales_within_slack, sweep_within_slack
+from textbayes.kernels.gibbs.sweeps import sweep_given_responses, sweep_scales_within_slack, sweep_within_slack
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference.base import Problem
-from textbayes.inference.gibbs.draws import LabelDraws
 from textbayes.links.base import BaseLink
+from textbayes.posterior.draws import LabelDraws
 
 _MOST_COUNTS = 1e6  # beyond it the Pólya–Gamma draws of the package lose their digits, and at 10⁹ they never return
 _UNBOUNDED = 100.0  # largest global scale over the median: hundreds of draws of a half-Cauchy tail get there, no others

@@ -17,7 +17,7 @@ from scipy import special
 from textbayes.core.errors import MissingExtraError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference.gibbs.latent_base import Latent
-from textbayes.kernels.gibbs_tails import truncated_excess
+from textbayes.kernels.gibbs.tails import truncated_excess
 from textbayes.links.base import BaseLink
 
 _FAR = 40.0  # predictors beyond which a Pólya–Gamma variable is an inverse Gaussian to 17 places

@@ -11,7 +11,7 @@ from scipy import special
 
 from textbayes.core.types import FloatArray
 from textbayes.inference.gibbs.latent_base import Latent
-from textbayes.kernels.gibbs_tails import two_piece_slack
+from textbayes.kernels.gibbs.tails import two_piece_slack
 from textbayes.links.base import BaseLink
 
 _MOST_DOUBLINGS, _MOST_STEPS = 60, 100

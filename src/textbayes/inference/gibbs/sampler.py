@@ -18,7 +18,6 @@ from textbayes.inference import inferences
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import METHODS, Target
-from textbayes.inference.gibbs.draws import Draws, LabelDraws
 from textbayes.inference.gibbs.edges import (
     check_judged,
     constant_draws,
@@ -32,6 +31,7 @@ from textbayes.inference.gibbs.latent import takes_counts
 from textbayes.inference.gibbs.running import Plan, Progress, Run
 from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.links.base import BaseLink
+from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior
 
 State = tuple[dict[str, Any], dict[str, AnyArray]]
@@ -79,7 +79,7 @@ class Gibbs(BaseInference):
     judges : int
         Every label is one that so many independent judges agree on, see Notes; for the logit link.
     progress : callable, optional
-        Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``textbayes.draws_file``).
+        Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``store.checkpoint``).
     resume : mapping of label to state, optional
         States that ``Progress`` offered; runs go on from there as if they had never stopped.
 

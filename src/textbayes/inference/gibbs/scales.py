@@ -20,7 +20,7 @@ import numpy as np
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.kernels.gibbs_tails import half_cauchy_precisions, laplace_variances
+from textbayes.kernels.gibbs.tails import half_cauchy_precisions, laplace_variances
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
 from textbayes.priors.by_word import ByWord

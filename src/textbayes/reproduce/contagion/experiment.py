@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.counts import BaseCountModel, make_count_model
+from textbayes.models.counts import BaseCountModel, make_count_model
 from textbayes.reproduce.contagion.corpora import Documents
 from textbayes.select.rules import best_over_labels
 from textbayes.select.score_functions import scores

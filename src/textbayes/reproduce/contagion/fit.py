@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.lexical.burstiness import Burstiness, burstiness
 from textbayes.reproduce.contagion import published
 from textbayes.reproduce.contagion.corpora import Documents, federalist
 from textbayes.reproduce.contagion.experiment import ranking
 from textbayes.reproduce.results import Cell, Table
-from textbayes.select.burstiness import Burstiness, burstiness
 
 _LEVEL: Final = 0.05
 _N_FREQUENT, _N_TELLING = 50, 27

@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from textbayes.categorizer.presets import default_vectorizer
 from textbayes.core.types import BoolArray, Document, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.data import Corpus, corpus_path, load_corpus
-from textbayes.presets import default_vectorizer
 from textbayes.text import TermWeighting
 
 Ration = Literal["random", "narrow", "none"]

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import ExpectedF1, MaxF1
 from textbayes.evaluate import average_log_evidence, contingency, f_measure
-from textbayes.online import (
+from textbayes.models.online import (
     PAPER_FLIP,
     PAPER_LOGIT,
     PAPER_PROBIT,
@@ -26,7 +26,7 @@ from textbayes.online import (
     OnlinePosterior,
     Polynomial,
 )
-from textbayes.online.gp_kernels import KernelFunction
+from textbayes.models.online.gp_kernels import KernelFunction
 from textbayes.reproduce.online.r90 import Collection
 
 Advance = Callable[[], None]

@@ -8,7 +8,7 @@ import numpy as np  # noqa: F401  (the examples use it)
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, Matrix
-from textbayes.select.delta2 import delta2_test
+from textbayes.lexical.delta2 import delta2_test
 from textbayes.select.score_functions import scores
 
 
@@ -19,7 +19,7 @@ def delta2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
     For Poisson counts, given n. The p-value is the mid-p, which counts half of the chance of the observed Δ² itself.
     Favours frequent words. ``lengths`` are those of the documents in thousands of words, the row sums of X unless
     given. Words that come in bursts get too small p-values: see ``delta2_negative_binomial``. Other methods for the
-    p-value: :func:`~textbayes.select.delta2.delta2_score`.
+    p-value: :func:`~textbayes.lexical.delta2.delta2_score`.
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4, here for unequal classes.
 

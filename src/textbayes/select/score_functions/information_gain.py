@@ -6,10 +6,10 @@ import numpy as np
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, Matrix
+from textbayes.lexical.tails import chi2_p_value
 from textbayes.select.score_functions import scores
 from textbayes.select.score_functions.likelihood_ratio import log_likelihood_ratio
 from textbayes.select.tables import Table, score_tables
-from textbayes.select.tails import chi2_p_value
 
 
 @scores.register("information_gain")

@@ -6,9 +6,9 @@ import numpy as np
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, Matrix
+from textbayes.lexical.tails import t_p_value
 from textbayes.select.moments import word_values
 from textbayes.select.score_functions import scores
-from textbayes.select.tails import t_p_value
 
 
 @scores.register("pearson")

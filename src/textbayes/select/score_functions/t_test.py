@@ -8,9 +8,9 @@ import numpy as np
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, FloatArray, Matrix
+from textbayes.lexical.tails import t_p_value
 from textbayes.select.moments import about_mean, word_values
 from textbayes.select.score_functions import scores
-from textbayes.select.tails import t_p_value
 
 
 @scores.register("t_test")

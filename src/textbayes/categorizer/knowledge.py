@@ -1,0 +1,188 @@
+"""What a ``TextCategorizer`` is told of words, matched to its own, weighed, and audited."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.knowledge import (
+    AuditRow,
+    MatchedPriors,
+    WeightChoice,
+    WordPriors,
+    audit_priors,
+    choose_weight,
+    informed,
+    informed_prior,
+    match_priors,
+    with_words,
+    words_of,
+)
+from textbayes.links import make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.priors import make_prior
+from textbayes.text import HashingTextVectorizer
+
+_SHOWN = 5  # names of what was not found, in a warning
+
+
+class Advice(NamedTuple):
+    """What was done with what a table says of one label.
+
+    ``weight`` is how far it is followed, and ``why`` the reason in words. ``words`` are those of the table that the
+    model has, ``not_in_texts`` those of them that no training text has. ``change`` is what the held-out log-loss of the
+    label becomes at the weight ``tried``, as a share of that without the table (below 0 is a gain), give or take
+    ``error``; NaN where nothing was tried or no held-out text tests it.
+    """
+
+    label: str
+    weight: float
+    why: str
+    words: int
+    not_in_texts: int
+    tried: float
+    change: float
+    error: float
+
+
+class Knowledge(NamedTuple):
+    """A table matched to the words and labels of a model, how far each label follows it, and figures behind it."""
+
+    matched: MatchedPriors
+    weight: FloatArray
+    choice: WeightChoice | None = None
+    pool_agrees: bool = True
+
+    def inform(self, member: BayesLinearClassifier, X: Any) -> BayesLinearClassifier:
+        """A copy of a member, not fitted, that knows what the table says."""
+        return informed(member, self.matched, X, self.weight)
+
+    def turned_down(self) -> Knowledge:
+        """The same table, followed by no label, since the pool of all members gains nothing by it."""
+        return self._replace(weight=np.zeros_like(self.weight), pool_agrees=False)
+
+    def audit(
+        self,
+        fitted: BayesLinearClassifier,
+        member: BayesLinearClassifier,
+        X: Any,
+        indicator: BoolArray,
+        terms: AnyArray,
+        space: LabelSpace,
+        sample_weight: FloatArray | None,
+    ) -> list[AuditRow]:
+        """The prior of every word of the table as it was given, however far it is followed, and the posterior.
+
+        ``fitted`` is the first member, ``member`` the same without the table.
+        """
+        default = make_prior(member.prior, member.scale, member.mean, member.sign)
+        given = informed_prior(self.matched, default, X, link=make_link(member.link))
+        words = list(terms)
+        return audit_priors(fitted, X, indicator, self.matched, words, space, prior=given, sample_weight=sample_weight)
+
+    def advice(self, counts: Any, space: LabelSpace) -> list[Advice]:
+        """What was done with the table, for each label that it speaks of, given ``counts`` of the training texts."""
+        in_texts = np.asarray(counts.sum(axis=0)).ravel() > 0
+        told = []
+        for label in np.unique(self.matched.label):
+            columns = self.matched.column[self.matched.label == label]
+            followed = float(self.weight[label])
+            missing = int((~in_texts[columns]).sum())
+            name = space.column_names[label]
+            told.append(Advice(name, followed, self._why(label), len(columns), missing, *self._figures(label)))
+        return told
+
+    def _why(self, label: int) -> str:
+        if self.choice is None:
+            return "as told"
+        if self.choice.weight[label] > 0.0 and not self.pool_agrees:
+            return "turned down: all classifiers together gain nothing by it"
+        if np.isinf(self.choice.error[:, label]).any():
+            return "no held-out text tests it: as the other labels together"
+        return "held-out texts bear it out" if self.choice.weight[label] > 0.0 else "held-out texts do not bear it out"
+
+    def _figures(self, label: int) -> tuple[float, float, float]:
+        """Weight, change and error at the weight chosen, or where that is 0 at the best of the others."""
+        if self.choice is None or np.isinf(self.choice.error[:, label]).any():
+            return np.nan, np.nan, np.nan
+        grid, change, error = self.choice.grid, self.choice.change[:, label], self.choice.error[:, label]
+        at = int(np.flatnonzero(grid == self.choice.weight[label])[0]) or 1 + int(change[1:].argmin())
+        return float(grid[at]), float(change[at]), float(error[at])
+
+
+def check_prior(prior: Any, prior_weight: Any, vectorizer: Any) -> None:
+    """Refuse what cannot be used before the long work begins."""
+    if prior is None:
+        return
+    if not isinstance(prior, (WordPriors, str, Path)):
+        raise InputError(f"prior is a {type(prior).__name__}; pass WordPriors or the path of a prior file")
+    if isinstance(vectorizer, HashingTextVectorizer):
+        raise InputError("a prior speaks of words by name, which hashing forgets; use a TextVectorizer")
+    if isinstance(prior_weight, str) and prior_weight == "auto":
+        return
+    if not isinstance(prior_weight, numbers.Real) or not 0.0 <= float(prior_weight) <= 1.0:
+        raise InputError(f"prior_weight={prior_weight!r} is not usable; pass 'auto' or a number from 0 to 1")
+
+
+def read_prior(prior: WordPriors | str | Path) -> WordPriors:
+    """The table, read where a path was given."""
+    return prior if isinstance(prior, WordPriors) else WordPriors.read(str(prior))
+
+
+def words_known(table: WordPriors, vectorizer: Any) -> list[str]:
+    """The words that a table speaks of and a fitted vectorizer has not met, as it would cut and stem them."""
+    known = vectorizer.vocabulary_
+    return [word for word in with_words(known, table, words_of(vectorizer)) if word not in known]
+
+
+def match_knowledge(table: WordPriors, vectorizer: Any, space: LabelSpace) -> MatchedPriors:
+    """Find the table's words and labels in the model; labels and words that are not found are warned of."""
+    matched = match_priors(table, list(vectorizer.get_feature_names_out()), space, words_of(vectorizer))
+    for what, names in (("labels", matched.unknown_labels), ("words", matched.unknown_words)):
+        if names:
+            shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+            warnings.warn(
+                f"the prior speaks of {len(names)} {what} that the model does not have: {shown}",
+                UserWarning,
+                stacklevel=4,
+            )
+    return matched
+
+
+def weigh_knowledge(
+    matched: MatchedPriors,
+    prior_weight: float | str,
+    member: BayesLinearClassifier,
+    X: Any,
+    indicator: BoolArray,
+    n_folds: int,
+    random_state: int,
+    sample_weight: FloatArray | None = None,
+    groups: Any = None,
+) -> Knowledge:
+    """How far to follow the table: as told, or by cross-validation label by label."""
+    if isinstance(prior_weight, str):
+        chosen = choose_weight(
+            member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
+            groups=groups,
+        )  # fmt: skip
+        return Knowledge(matched, chosen.weight, chosen)
+    return Knowledge(matched, np.full(matched.n_labels, float(prior_weight)))
+
+
+def advice_state(rows: Sequence[Advice]) -> list[dict[str, Any]]:
+    """Rows as JSON, for a model file; what is not known is None."""
+    return [{name: None if value != value else value for name, value in row._asdict().items()} for row in rows]
+
+
+def restored_advice(rows: Iterable[Mapping[str, Any]]) -> list[Advice]:
+    """The rows of :func:`advice_state`."""
+    return [Advice._make(np.nan if row[name] is None else row[name] for name in Advice._fields) for row in rows]

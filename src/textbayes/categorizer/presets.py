@@ -1,0 +1,31 @@
+"""What ``TextCategorizer()`` uses when nothing is chosen, in one place."""
+
+from __future__ import annotations
+
+from textbayes.core.labels import LabelSpace
+from textbayes.decide import Rule, make_rule
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.text import TermWeighting, TextVectorizer
+
+
+def default_vectorizer() -> TextVectorizer:
+    """Stems of words of two letters or more, English stop words left out, in at least two texts."""
+    return TextVectorizer(token_pattern=r"(?u)\b[^\W\d_]{2,}\b", stop_words="english", stemmer="porter", min_df=2)
+
+
+def default_weighting() -> TermWeighting:
+    """Logarithmic counts times an inverse document frequency that keeps common words, at length one."""
+    return TermWeighting("tfidf1")
+
+
+def default_classifiers() -> list[BayesLinearClassifier]:
+    """A sparse and a dense logistic regression, with scales for texts of length one, to be pooled."""
+    return [
+        BayesLinearClassifier(prior="laplace", scale=10.0, tol=1e-3),
+        BayesLinearClassifier(prior="gaussian", scale=5.5, tol=1e-3, inference="newton"),
+    ]
+
+
+def default_rule(space: LabelSpace) -> Rule:
+    """The likelier class for one label per text; thresholds per label where there are many."""
+    return make_rule({"binary": "fixed", "multiclass": "top_label", "multilabel": "shrunk_f1"}[space.kind])

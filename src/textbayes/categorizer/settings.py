@@ -1,0 +1,122 @@
+"""The parameters of a ``TextCategorizer``: checked before the long work begins, and reached by name, defaults too."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+
+from textbayes.categorizer.knowledge import check_prior
+from textbayes.categorizer.presets import default_classifiers, default_rule, default_vectorizer
+from textbayes.categorizer.state import VECTORIZERS
+from textbayes.categorizer.training import make_weighting
+from textbayes.core.class_weight import check_class_weight
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
+from textbayes.decide import Rule, check_rule, make_rule
+from textbayes.models.linear.refit import check_refit
+from textbayes.text import TermWeighting
+
+_PARTS = ("vectorizer", "weighting", "classifier", "rule")
+
+
+class NestedParameters(BaseEstimator):
+    """Parameters of the parts of a categorizer, ``vectorizer__min_df``, also where a part is the default or a name.
+
+    Members of a pool are numbered: ``classifier__0__scale`` is that of the first. Setting a parameter of a part that
+    was not given makes it the default with that change.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with ``deep`` those of the parts as well."""
+        found: dict[str, Any] = super().get_params(deep)
+        if deep:
+            for name in _PARTS:
+                found |= _parameters_of(name, _part(name, getattr(self, name)))
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, ``vectorizer__min_df=1`` those of parts."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        nested: dict[str, dict[str, Any]] = {}
+        for name in sorted(params.keys() - own.keys()):
+            part, _, rest = name.partition("__")
+            if name not in self.get_params():
+                known = ", ".join(one for one in self.get_params() if one.partition("__")[0] == part) or "none"
+                raise InputError(f"TextCategorizer has no parameter {name!r}; of {part} it has: {known}")
+            nested.setdefault(part, {})[rest] = params[name]
+        for part, changes in nested.items():
+            setattr(self, part, _changed(_part(part, getattr(self, part)), changes))
+        return self
+
+
+def _part(name: str, given: Any) -> Any:
+    """A part as the object it stands for: the default where none is given, else what a name means; copies of both."""
+    if name == "vectorizer" and given is None:
+        return default_vectorizer()
+    if name == "weighting" and (given is None or isinstance(given, str)):
+        return make_weighting(given)
+    if name == "classifier" and given is None:
+        return default_classifiers()
+    if name == "rule" and isinstance(given, str) and given != "auto":
+        with contextlib.suppress(InputError):  # what is no rule is refused by ``fit``, as all parameters are
+            return make_rule(given)
+    return given
+
+
+def _parameters_of(name: str, part: Any) -> dict[str, Any]:
+    if isinstance(part, list | tuple):
+        found: dict[str, Any] = {}
+        for number, member in enumerate(part):
+            found |= _parameters_of(f"{name}__{number}", member)
+        return found
+    if not hasattr(part, "get_params"):
+        return {}
+    return {f"{name}__{key}": value for key, value in part.get_params().items()}
+
+
+def _changed(part: Any, changes: dict[str, Any]) -> Any:
+    if not isinstance(part, list | tuple):
+        return part.set_params(**changes)
+    members = [clone(member) for member in part]
+    for name, value in changes.items():
+        number, _, rest = name.partition("__")
+        members[int(number)].set_params(**{rest: value})
+    return members
+
+
+def rule_for(rule: str | Rule, space: LabelSpace) -> Rule:
+    """The decision rule that is asked for, not fitted; one that cannot be used with these labels is refused."""
+    made = default_rule(space) if isinstance(rule, str) and rule == "auto" else make_rule(rule)
+    check_rule(made, space.n_columns)
+    return made
+
+
+def check_settings(model: Any) -> None:
+    """Refuse parameters that make no sense, before any text is read."""
+    if not isinstance(model.cv, numbers.Integral) or model.cv < 2:
+        raise InputError(f"cv={model.cv!r} is not usable; pass a whole number of folds from 2 on")
+    if model.select is None and (model.select_k is not None or model.select_threshold is not None):
+        raise InputError("select_k and select_threshold choose words by a score; name it with select")
+    if model.vectorizer is not None and type(model.vectorizer).__name__ not in VECTORIZERS:
+        raise InputError(
+            f"vectorizer is a {type(model.vectorizer).__name__}; pass a textbayes {' or '.join(VECTORIZERS)}, which "
+            "can be written to a model file"
+        )
+    if not isinstance(model.weighting, TermWeighting | str | None):
+        raise InputError(
+            f"weighting={model.weighting!r} is not usable; pass the name of a scheme, such as 'tfidf1', or a "
+            "TermWeighting"
+        )
+    if not isinstance(model.random_state, numbers.Integral) or model.random_state < 0:
+        raise InputError(f"random_state={model.random_state!r} is not usable; pass a whole number from 0 on")
+    if not isinstance(model.keep_draws, numbers.Integral) or model.keep_draws < 1:
+        raise InputError(f"keep_draws={model.keep_draws!r} is not usable; pass a whole number from 1 on")
+    if not (isinstance(model.rule, str) and model.rule == "auto"):
+        make_rule(model.rule)
+    check_class_weight(model.class_weight)
+    check_refit(1 if model.refit_k is None else model.refit_k, model.refit_by)
+    check_prior(model.prior, model.prior_weight, model.vectorizer)

@@ -1,0 +1,224 @@
+"""A fitted ``TextCategorizer`` as arrays and JSON, and back, with everything checked that a model file could claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from textbayes.categorizer.knowledge import advice_state, restored_advice
+from textbayes.categorizer.members import members_state, restored_members
+from textbayes.categorizer.tables import audit_arrays, prior_arrays, restored_audit, restored_prior
+from textbayes.core.errors import ModelFileError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.memory import check_fits_memory
+from textbayes.core.saved_arrays import saved_array, saved_csr
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.decide import Rule, make_rule
+from textbayes.links import make_link
+from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+from textbayes.text.fingerprint import restored_fingerprints
+
+VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
+SETTINGS: tuple[str, ...] = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
+SETTINGS += ("average", "keep_draws", "refit_k", "refit_by", "prior_weight", "n_jobs", "calibrate", "class_weight")
+
+
+def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """A JSON-able description and named arrays; a parameter that has no such form is refused by name."""
+    vectorizer, vectorizer_arrays = model.vectorizer_.to_state()
+    weighting, weighting_arrays = model.weighting_.to_state()
+    classifier, arrays = members_state(model.classifier)
+    space, rule = model.label_space_, model.rule
+    given = {
+        "vectorizer": model.vectorizer is not None,
+        "weighting": model.weighting if isinstance(model.weighting, str | None) else True,
+        "rule": rule if isinstance(rule, str) else clone(rule).to_state(),
+        "classifier": classifier,
+    }
+    coef = sparse.csr_matrix(model.coef_)
+    arrays |= {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
+    arrays |= {"intercept": model.intercept_, "pool": model.pool_}
+    arrays |= {**prior_arrays(model.prior_table_), **audit_arrays(model.prior_audit_)}
+    if model.standard_errors_ is not None:
+        errors = sparse.csr_matrix(np.nan_to_num(model.standard_errors_))  # 0 stands for a word without one
+        arrays |= {"errors.data": errors.data, "errors.indices": errors.indices, "errors.indptr": errors.indptr}
+    if model.prior_weight_ is not None:
+        arrays["prior_weight"] = model.prior_weight_
+    if model.fingerprints_ is not None:
+        arrays["training.fingerprints"] = model.fingerprints_
+    draws = None
+    if model.draws_ is not None:
+        draws, drawn = model.draws_.to_state()
+        arrays |= {f"draws.{name}": array for name, array in drawn.items()}
+    arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
+    arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
+    meta = {
+        "link": model.link_.spec,
+        "labels": {"kind": space.kind, "classes": space.classes.tolist()},
+        "rule": model.rule_.to_state(),
+        "held_out": model.held_out_,
+        "label_counts": None if model.label_counts_ is None else model.label_counts_.tolist(),
+        "vectorizer": {"class": type(model.vectorizer_).__name__, **vectorizer},
+        "weighting": weighting,
+        "settings": {name: _plain(getattr(model, name)) for name in SETTINGS},
+        "given": given,
+        "prior_advice": advice_state(model.prior_advice_),
+        "sharpness": model.sharpness_,
+        "calibration": model.calibration_,
+        "draws": draws,
+        "arrays": sorted(arrays),
+    }
+    return meta, arrays
+
+
+def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Give an empty categorizer the state; what does not fit together is refused, since a file can claim anything."""
+    from textbayes.categorizer.schema import SavedCategorizer
+    from textbayes.core.saved import read_saved  # loads pydantic
+
+    told = read_saved(SavedCategorizer, meta, "the model")
+    if set(told.arrays) != set(arrays):
+        odd = sorted(set(told.arrays) ^ set(arrays))[0]
+        raise ModelFileError(f"the model lacks the array {odd!r}, or does not know of it; was the file altered?")
+
+    def part(name: str) -> dict[str, AnyArray]:
+        return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+
+    model.vectorizer_ = _vectorizer(dict(told.vectorizer), part("vectorizer"))
+    model.weighting_ = TermWeighting.from_state(told.weighting, part("weighting"))
+    model.label_space_ = _space(told.labels)
+    model.classes_, model.link_ = model.label_space_.classes, make_link(told.link)
+    shape = (model.label_space_.n_columns, _n_columns(model.vectorizer_))
+    if len(model.weighting_.idf_) != shape[1]:
+        raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
+    model.rule_ = Rule.from_state(told.rule, shape[0])
+    model.held_out_ = _held_out(told.held_out, model.label_space_)
+    model.label_counts_ = _label_counts(told.label_counts, model)
+    model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
+    model.sharpness_, model.calibration_ = told.sharpness, told.calibration
+    with_errors = bool(part("errors"))
+    check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
+    model.coef_ = _dense(saved_csr(arrays, "coef", shape))
+    model.intercept_ = saved_array(arrays, "intercept", np.float64, shape[:1])
+    model.standard_errors_ = None
+    if with_errors:
+        errors = _dense(saved_csr(arrays, "errors", shape, least=0.0))
+        model.standard_errors_ = np.where(errors > 0.0, errors, np.nan)
+    model.draws_ = None if told.draws is None else _draws(told.draws, part("draws"), shape)
+    classifier = restored_members(told.given.classifier, arrays, model.link_, shape)
+    n_members = len(classifier) if isinstance(classifier, list) else None if classifier is None else 1
+    model.pool_ = saved_array(arrays, "pool", np.float64, (n_members,), least=0.0)
+    model.prior_table_ = restored_prior(arrays)
+    model.prior_audit_ = restored_audit(arrays, model.label_space_)
+    model.prior_advice_ = restored_advice(dict(row) for row in told.prior_advice)
+    model.prior_weight_ = None
+    if "prior_weight" in arrays:
+        model.prior_weight_ = saved_array(arrays, "prior_weight", np.float64, shape[:1], least=0.0, most=1.0)
+    settings = {**dict(told.settings), "class_weight": _class_weight(told)}
+    model.set_params(**settings, classifier=classifier, prior=model.prior_table_)
+    model.set_params(rule=_given_rule(told.given.rule, shape[0]), weighting=_given_weighting(told.given, model))
+    model.set_params(vectorizer=clone(model.vectorizer_) if told.given.vectorizer else None)
+
+
+def check_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    """Refuse a description that :func:`restore` would refuse, without making anything large."""
+    from textbayes.categorizer.schema import SavedCategorizer
+    from textbayes.core.saved import read_saved
+    from textbayes.text.saved import SavedHashing, SavedVectorizer
+
+    told = read_saved(SavedCategorizer, meta, "the model")
+    described = {name: value for name, value in told.vectorizer.items() if name != "class"}
+    hashed = told.vectorizer["class"] == HashingTextVectorizer.__name__
+    read_saved(SavedHashing if hashed else SavedVectorizer, described, "the model's vectorizer")
+    n_labels = _space(told.labels).n_columns
+    Rule.from_state(told.rule, n_labels)
+    _given_rule(told.given.rule, n_labels)
+    restored_members(told.given.classifier, arrays, make_link(told.link), (n_labels, len(arrays["weighting.idf"])))
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON; weights of classes as pairs, since a key would become a string and a class may be a number."""
+    if isinstance(value, Mapping):
+        return [[_plain(name), _plain(weight)] for name, weight in value.items()]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _class_weight(told: Any) -> Any:
+    given = told.settings.class_weight
+    if given is None or isinstance(given, str):
+        return given
+    names = [name for name, _ in given]
+    if not set(names) <= set(told.labels.classes) or len(set(names)) < len(names):
+        raise ModelFileError("the model weighs classes that it does not have, or one twice; was the file altered?")
+    return dict(given)
+
+
+def _vectorizer(told: dict[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
+    name = told.pop("class", None)
+    if not isinstance(name, str) or name not in VECTORIZERS:
+        raise ModelFileError(f"the model's vectorizer {str(name)[:40]!r} is not known; was the file altered?")
+    return VECTORIZERS[name].from_state(told, arrays)
+
+
+def _given_rule(told: str | dict[str, Any], n_labels: int) -> str | Rule:
+    if isinstance(told, str) and told == "auto":
+        return told
+    rule = make_rule(told) if isinstance(told, str) else Rule.from_state(told)
+    rule.check_params(n_labels)
+    return told if isinstance(told, str) else rule
+
+
+def _given_weighting(given: Any, model: Any) -> Any:
+    if given.weighting is None:
+        return None
+    if given.weighting is True:
+        return clone(model.weighting_)
+    if TermWeighting(given.weighting).get_params() != model.weighting_.get_params():
+        raise ModelFileError("the model's weighting is not the one it was given; was the file altered?")
+    return given.weighting
+
+
+def _draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Any:
+    from textbayes.posterior.draws import Draws  # loads numba, which is slow
+
+    draws = Draws.from_state(meta, arrays)
+    if (len(draws.labels), draws.n_features) != shape:
+        raise ModelFileError("the model's draws are of other labels or words than its weights; was the file altered?")
+    return draws
+
+
+def _label_counts(counts: list[int] | None, model: Any) -> IntArray | None:
+    """Training texts of each class; older files do not say."""
+    if counts is None:
+        return None
+    if len(counts) != len(model.classes_) or max(counts) > model.weighting_.n_docs_:
+        raise ModelFileError("the model's numbers of texts of each label are not believable; was the file altered?")
+    return np.array(counts, dtype=np.int64)
+
+
+def _held_out(told: Any, space: LabelSpace) -> dict[str, Any]:
+    """Cross-validated figures; older files have them over all labels only."""
+    figures = told.model_dump(exclude_unset=True)
+    if "labels" in figures and list(figures["labels"]) != space.class_names:
+        raise ModelFileError("the model's held-out figures are of other labels; was the file altered?")
+    return dict(figures)
+
+
+def _space(labels: Any) -> LabelSpace:
+    text = isinstance(labels.classes[0], str)
+    return LabelSpace(np.array(labels.classes, dtype=object if text else None), labels.kind)
+
+
+def _n_columns(vectorizer: Any) -> int:
+    return int(vectorizer.n_features) if isinstance(vectorizer, HashingTextVectorizer) else len(vectorizer.vocabulary_)
+
+
+def _dense(matrix: sparse.csr_matrix) -> FloatArray:
+    """Weights laid out word by word."""
+    dense = np.zeros(matrix.shape[::-1]).T
+    dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data
+    return dense

@@ -1,0 +1,1 @@
+"""Kernels of count models, clusters and Δ²."""

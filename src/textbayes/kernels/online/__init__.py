@@ -1,0 +1,1 @@
+"""Kernels of online learning and filters."""

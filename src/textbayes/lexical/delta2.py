@@ -1,0 +1,161 @@
+"""Δ²: does a word occur at one rate inside and outside a category, given how counts of words vary?"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal
+
+import numpy as np
+
+from textbayes.core.errors import InputError
+from textbayes.core.protocols import ScoreFunction, ScoreResult
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.core.validation import as_numbers, check_choice, check_finite
+from textbayes.lexical.delta2_null import METHODS, Method, Pairs, Tail, delta2
+from textbayes.lexical.delta2_sampling import sample_tail
+from textbayes.lexical.dispersion import mosteller_wallace
+from textbayes.lexical.exposures import Exposures, word_exposures
+
+Model = Literal["poisson", "negative_binomial"]
+MethodName = Literal["chi2", "exact", "second_order", "third_order", "monte_carlo"]
+Ties = Literal["mid", "full"]
+MONTE_CARLO = "monte_carlo"
+
+
+def delta2_test(
+    X: Matrix,
+    Y: AnyArray,
+    *,
+    lengths: Any = None,
+    model: Model = "poisson",
+    method: MethodName = "chi2",
+    ties: Ties = "mid",
+    dispersion: Any = None,
+    n_draws: int = 999,
+    random_state: int = 0,
+) -> ScoreResult:
+    """Δ²/(1 + δω̃) of every word for every label, and P(Δ² ≥ observed) if the word's rate does not depend on the label.
+
+    Parameters
+    ----------
+    X
+        Counts of words (n_docs, n_features): whole numbers, no weights.
+    Y
+        Indicator (n_docs, n_labels); each label is tested against all documents without it.
+    lengths
+        Of the documents, in thousands of words; the row sums of X unless given. Under the null the category has its
+        share of the text, π = Ω_in/Ω, also of the word: so unequal classes and lengths are accounted for.
+    model
+        ``"poisson"`` (δ = 0), or ``"negative_binomial"``, for words that come in bursts.
+    method
+        ``"exact"``: the distribution given the word's total, binomial or beta-binomial, right at any frequency;
+        ``"chi2"``: its limit, for words with some ten occurrences expected on either side; ``"monte_carlo"``: samples
+        of the fitted model; ``"second_order"``, ``"third_order"``: the paper's normal approximations, whose p-values
+        hold nowhere (``docs/guide/keyness.md``) and which are here to be compared.
+    ties
+        What P(Δ² = observed) counts, where the method knows it: half (``"mid"``, close to uniform under the null), or
+        in full (``"full"``, never too small a p-value).
+    dispersion
+        δ of each word (or of all) if known; moment estimates over all documents unless given.
+    n_draws, random_state
+        Samples per word for ``"monte_carlo"``, and their seed.
+
+    Words that do not occur and labels with all or none of the text score 0 with p-value 1.
+
+    Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4 (the contagion paper).
+
+    >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
+    >>> result = delta2_test(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1], method="exact")
+    >>> result.scores.round(3), result.p_values.round(4).tolist()
+    (array([[10.889,  0.   ]]), [[0.0007, 0.8125]])
+    """
+    check_choice("model", model, ("poisson", "negative_binomial"))
+    check_choice("method", method, (*METHODS, MONTE_CARLO))
+    check_choice("ties", ties, ("mid", "full"))
+    exposures = word_exposures(X, Y, lengths)
+    delta = word_dispersion(exposures, model, dispersion)
+    if method != MONTE_CARLO:
+        return _spread(exposures, delta, METHODS[method], ties)
+    if n_draws < 1:
+        raise InputError(f"n_draws={n_draws!r} must be at least 1; 999 is the usual choice")
+    tail = sample_tail(exposures, delta, n_draws, random_state)
+    scores = _spread(exposures, delta, METHODS["chi2"], ties).scores
+    return ScoreResult(scores, p_values(tail, ties))
+
+
+def delta2_score(**settings: Any) -> ScoreFunction:
+    """A score function (X, Y) for ``SelectWords`` and the rules: :func:`delta2_test` with settings, picklable.
+
+    >>> score = delta2_score(model="negative_binomial", method="exact", ties="full")
+    >>> score(np.array([[3, 0], [0, 1]]), np.array([1, 0])).scores.shape
+    (1, 2)
+    """
+    return functools.partial(delta2_test, **settings)
+
+
+def word_dispersion(exposures: Exposures, model: str, dispersion: Any) -> FloatArray:
+    """δ of each word, (n_features,): 0 for the Poisson model, as given, or estimated."""
+    n_features = exposures.inputs.n_features
+    if dispersion is not None:
+        if model == "poisson":
+            raise InputError("dispersion was given, but the Poisson model has none; use model='negative_binomial'")
+        given = as_numbers(dispersion, "dispersion")
+        if given.shape not in ((), (n_features,)):
+            raise InputError(f"dispersion has shape {given.shape}; pass a number or one for each of {n_features} words")
+        check_finite(given, "dispersion")
+        if (given < 0.0).any():
+            raise InputError(f"dispersion goes down to {given.min():.3g}; δ is 0 for Poisson counts and positive else")
+        return np.broadcast_to(given, (n_features,))
+    if model == "poisson":
+        return np.zeros(n_features)
+    return mosteller_wallace(exposures.inputs.X, exposures.lengths).dispersion
+
+
+def word_pairs(
+    exposures: Exposures, labels: IntArray, observed: FloatArray, totals: FloatArray, delta: FloatArray
+) -> Pairs:
+    """What the null distribution needs to know of pairs of a label and a word."""
+    share, tilt = exposures.share[labels], exposures.tilt[labels]
+    return Pairs(observed, totals, share, delta, tilt, labels, exposures.powers_in, exposures.powers)
+
+
+def p_values(tail: Tail, ties: Ties) -> FloatArray:
+    """P(Δ² > observed) and half or all of P(Δ² = observed)."""
+    result: FloatArray = np.minimum(tail.greater + {"mid": 0.5, "full": 1.0}[ties] * tail.equal, 1.0)
+    return result
+
+
+def _spread(exposures: Exposures, delta: FloatArray, method: Method, ties: Ties) -> ScoreResult:
+    """Scores and p-values of all labels and words.
+
+    Most words never meet most categories. Their S₁ is 0 and all else depends on the category, the word's total and
+    its δ, and many words share those: such pairs are evaluated once per category and distinct (n, δ).
+    """
+    labels = np.flatnonzero(exposures.text_of_both)
+    n_labels, n_features = exposures.sums.shape
+    if not labels.size or not n_features:
+        return ScoreResult(np.zeros((n_labels, n_features)), np.ones((n_labels, n_features)))
+
+    def evaluate(pairs: Pairs) -> tuple[FloatArray, FloatArray]:
+        return delta2(pairs) / pairs.inflation, p_values(method(pairs), ties)
+
+    kinds, place = np.unique(exposures.totals + 1j * delta, return_inverse=True)  # pairs (n, δ) in one number
+    with np.errstate(divide="ignore", invalid="ignore"):  # words that do not occur, overwritten below
+        apart = evaluate(word_pairs(exposures, labels[:, None], np.zeros(()), kinds.real, kinds.imag))
+    meets = exposures.sums if len(labels) == n_labels else exposures.sums[labels]
+    row = np.repeat(np.arange(len(labels)), np.diff(meets.indptr))
+    word = meets.indices
+    met = evaluate(word_pairs(exposures, labels[row], meets.data, exposures.totals[word], delta[word]))
+    absent = exposures.totals == 0.0
+
+    def whole(at_kind: FloatArray, at_pair: FloatArray, nothing: float) -> FloatArray:
+        tested: FloatArray = np.take(at_kind, place.ravel(), axis=1)
+        tested[row, word] = at_pair
+        tested[:, absent] = nothing
+        if len(labels) == n_labels:
+            return tested
+        full = np.full((n_labels, n_features), nothing)
+        full[labels] = tested
+        return full
+
+    return ScoreResult(whole(apart[0], met[0], 0.0), whole(apart[1], met[1], 1.0))

@@ -1,0 +1,122 @@
+"""The null distribution of Δ² and four ways to its p-values; a fifth, by simulation, is in ``delta2_sampling``.
+
+For one word and one category, S₁ counts the word inside and n everywhere; π is the category's share of all text. If the
+rate of the word is the same inside and outside, S₁ has mean nπ given n, and
+
+    Δ² = (S₁ − nπ)² / (nπ(1−π)),
+
+which is the paper's (S₁ − S₂)²/(S₁ + S₂) where both sides have equally much text. ``docs/guide/keyness.md`` has the
+derivations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from textbayes.core.types import FloatArray, IntArray
+from textbayes.lexical.delta2_moments import Moments, cumulants, second_order, third_order
+from textbayes.lexical.tails import chi2_p_value
+
+MOST_EXACT = 1e9
+"""Above so many occurrences of a word its exact tails are those of χ²₁ and their logarithms lose digits."""
+
+MOST_TABLED = 1e6
+"""Logarithms of factorials are looked up as far as this."""
+
+
+class Pairs(NamedTuple):
+    """Words and categories, as arrays that broadcast.
+
+    ``observed`` S₁, ``total`` n ≥ 1, ``share`` 0 < π < 1, ``dispersion`` δ ≥ 0 (0: Poisson), ``tilt`` ω̃ of the
+    category, and ``label``, its row in ``powers_in`` (n_labels, 6), the Σω^r inside; ``powers`` (6,) is of all text.
+    """
+
+    observed: FloatArray
+    total: FloatArray
+    share: FloatArray
+    dispersion: FloatArray
+    tilt: FloatArray
+    label: IntArray
+    powers_in: FloatArray
+    powers: FloatArray
+
+    @property
+    def inflation(self) -> FloatArray:
+        """1 + δω̃: the variance of S₁ − πn over that of Poisson counts."""
+        return 1.0 + self.dispersion * self.tilt
+
+
+class Tail(NamedTuple):
+    """P(Δ² > observed) and P(Δ² = observed) under the null; ``equal`` is 0 for continuous approximations."""
+
+    greater: FloatArray
+    equal: FloatArray
+
+
+Method = Callable[[Pairs], Tail]
+
+
+def delta2(pairs: Pairs) -> FloatArray:
+    """Δ² = (S₁ − nπ)² / (nπ(1−π))."""
+    scale = pairs.total * (pairs.share * (1.0 - pairs.share))
+    result: FloatArray = np.square(pairs.observed - pairs.total * pairs.share) / scale
+    return result
+
+
+def chi2(pairs: Pairs) -> Tail:
+    """Δ²/(1 + δω̃) as χ²₁: the limit for many occurrences, since S₁ − πn is then normal."""
+    p = chi2_p_value(delta2(pairs) / pairs.inflation)
+    return Tail(p, np.zeros(()))
+
+
+def exact(pairs: Pairs) -> Tail:
+    """The conditional distribution given n: binomial(n, π); with δ > 0 beta-binomial(n; πA, (1−π)A), A = n/(δω̃).
+
+    The binomial is exact for Poisson counts of any lengths. The beta-binomial is exact for negative-binomial counts in
+    documents of one length, with A = κN their total shape; here κ = μ/δ with μ = n/Ω, and unequal lengths enter by
+    ω̃, which keeps the variance right. More than 1e9 occurrences are left to :func:`chi2`.
+    """
+    from textbayes.kernels.counts.delta2_tails import tails
+
+    shape = np.broadcast_shapes(*(np.shape(part) for part in pairs[:5]))
+    k, n, share, dispersion, tilt = (np.broadcast_to(part, shape).ravel() for part in pairs[:5])
+    size = np.full(k.shape, np.inf)
+    np.divide(n, dispersion * tilt, out=size, where=dispersion * tilt > 0.0)
+    few = n <= MOST_EXACT
+    greater, equal = np.zeros(k.shape), np.zeros(k.shape)
+    table = special.gammaln(np.arange(1.0, min(n.max(initial=0.0), MOST_TABLED) + 2.0))
+    greater[few], equal[few] = tails(k[few], n[few], share[few], size[few], table)
+    if not few.all():
+        greater[~few] = np.broadcast_to(chi2(pairs).greater, shape).ravel()[~few]
+    return Tail(greater.reshape(shape), equal.reshape(shape))
+
+
+def normal_second_order(pairs: Pairs) -> Tail:
+    """Δ² as normal with the moments of its 2nd-order expansion (the paper's, for any shares and for δ > 0)."""
+    return _normal(pairs, second_order)
+
+
+def normal_third_order(pairs: Pairs) -> Tail:
+    """Δ² as normal with the moments of its 3rd-order expansion."""
+    return _normal(pairs, third_order)
+
+
+METHODS: dict[str, Method] = {
+    "chi2": chi2,
+    "exact": exact,
+    "second_order": normal_second_order,
+    "third_order": normal_third_order,
+}
+
+
+def _normal(pairs: Pairs, expansion: Callable[..., Moments]) -> Tail:
+    rate, powers_in = pairs.total / pairs.powers[0], pairs.powers_in[pairs.label]
+    inside = cumulants(rate, pairs.dispersion, powers_in)
+    outside = cumulants(rate, pairs.dispersion, np.maximum(pairs.powers - powers_in, 0.0))
+    mean, variance = expansion(pairs.share, inside, outside)
+    p: FloatArray = special.ndtr((mean - delta2(pairs)) / np.sqrt(variance))
+    return Tail(p, np.zeros(()))

@@ -1,0 +1,87 @@
+"""The constants β of a hierarchy chosen by cross-validation: those under which held-out documents are told best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse, special
+from sklearn.model_selection import StratifiedKFold
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.types import FloatArray, IntArray, Matrix
+from textbayes.models.counts.base import BaseCountModel
+
+FIRST = (1.0, 3.0, 10.0, 30.0)
+SECOND = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)  # times the thousands of words of a class
+
+
+def choose_beta(
+    model: Any,
+    X: sparse.csr_matrix,
+    Y: Matrix,
+    omega: FloatArray,
+    log_prior: FloatArray,
+    cv: int = 5,
+    seed: int = 0,
+) -> BaseCountModel[Any, Any]:
+    """The model with the β₁, β₂ of the least held-out log-loss: first β₂ along its grid, then β₁, then β₂ again.
+
+    β₃ to β₅ keep their values. Statistics of the folds are added up, not read again. Y (n_docs, C) is an
+    indicator times the documents' weights, ``log_prior`` (C,) what is known of the classes beforehand.
+    """
+    if not hasattr(model, "beta"):
+        raise NotSupportedError(f"count model {model.name!r} has no constants β to choose; leave beta at its default")
+    weights = sparse.csr_matrix(Y)
+    codes, weight = np.asarray(weights.argmax(axis=1)).ravel(), np.asarray(weights.sum(axis=1)).ravel()
+    used = weight > 0.0
+    smallest = int(np.bincount(codes[used], minlength=weights.shape[1]).min())
+    if smallest < 2:
+        raise InputError("a class has fewer than two documents, so that β cannot be cross-validated; use beta='auto'")
+    folds = list(StratifiedKFold(min(cv, smallest), shuffle=True, random_state=seed).split(codes, codes))
+    plain = replace(model, sampling=None)
+    parts = [plain.statistics(X[test], weights[test], omega[test]) for _, test in folds]
+    exposure = float(np.asarray(weights.T @ omega).mean())
+    known: dict[tuple[float, float], float] = {}
+
+    def loss(pair: tuple[float, float]) -> float:
+        if pair not in known:
+            beta = (
+                (pair[0], pair[1] * exposure, *tuple(plain.beta)[2:])
+                if not isinstance(plain.beta, str)
+                else (pair[0], pair[1] * exposure)
+            )
+            trial = replace(plain, beta=beta)
+            known[pair] = sum(
+                _held_out_loss(trial, parts, k, X[test], omega[test], codes[test], weight[test], log_prior)
+                for k, (_, test) in enumerate(folds)
+            )
+        return known[pair]
+
+    best = (10.0, 1.0)
+    for _ in range(2):
+        best = min(((best[0], two) for two in SECOND), key=loss)
+        best = min(((one, best[1]) for one in FIRST), key=loss)
+    rest = () if isinstance(plain.beta, str) else tuple(plain.beta)[2:]
+    return replace(model, beta=(best[0], best[1] * exposure, *rest))
+
+
+def _held_out_loss(
+    model: Any,
+    parts: list[Any],
+    k: int,
+    X: sparse.csr_matrix,
+    omega: FloatArray,
+    codes: IntArray,
+    weight: FloatArray,
+    log_prior: FloatArray,
+) -> float:
+    """Σ weight·(−ln p(class | document)) of one fold, learnt from all others."""
+    others = [part for i, part in enumerate(parts) if i != k]
+    stats = others[0]
+    for part in others[1:]:
+        stats = model.combine(stats, part)
+    scores = model.class_scores(X, omega, model.estimate(stats)) + log_prior
+    log_proba = special.log_softmax(scores, axis=1)
+    return float(-(weight * log_proba[np.arange(len(codes)), codes]).sum())

@@ -1,0 +1,276 @@
+"""A classifier of documents by count models, with scikit-learn's conventions and exact learning in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import as_numbers, check_choice, check_same_length
+from textbayes.models.counts import make_count_model
+from textbayes.models.counts.base import BaseCountModel
+from textbayes.models.counts.choose import choose_beta
+from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.inputs import (
+    checked_counts,
+    checked_lengths,
+    encode_classes,
+    one_label_each,
+    weighted_indicator,
+)
+from textbayes.models.counts.state import restore_classifier, state_of_classifier
+
+_PREDICTIONS = ("mode", "mean", "integrated")
+
+
+class BayesCountClassifier(ClassifierMixin, BaseEstimator):
+    """Which class would write a document with these counts of words, p(c | x) ∝ p(c) p(x | c).
+
+    Parameters
+    ----------
+    model : str or count model
+        ``"dirichlet_negative_binomial"``, ``"dirichlet_poisson"``, ``"negative_binomial"``, ``"poisson"``,
+        ``"multinomial"``, ``"bernoulli"``, ``"complement"``, or an object of ``models.counts.families``, which
+        brings its settings.
+    beta : None, "auto", "cv", "evidence" or tuple
+        The constants of the Dirichlet models: ``"auto"`` from the amount of text, ``"cv"`` those of the least held-out
+        log-loss, ``"evidence"`` those of the highest marginal likelihood, or numbers; the paper's are (2, 1). None is
+        what a model object brings, and ``"auto"`` otherwise. Other models have none.
+    prediction : {"mode", "mean", "integrated"}
+        At the mode of the parameters, at their posterior means, or averaged over draws from the posterior; the last two
+        are of the Dirichlet models and sample them.
+    class_prior : {"counts", "uniform"} or array (n_classes,)
+        p(c): the shares of the training documents, equal, or given.
+    cv : int
+        Folds of ``beta="cv"``.
+    random_state : int
+        Seed of folds and draws.
+    n_jobs : int or None
+        Threads for draws; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : array of the labels
+    model_ : the count model used, with its settings
+    estimate_ : its parameters, arrays (n_classes, n_features)
+    statistics_ : what it remembers of the documents, which adds up exactly
+    class_log_prior_ : array (n_classes,)
+    class_count_ : array (n_classes,), the weight of the documents of each class
+
+    Notes
+    -----
+    ``lengths`` are thousands of words (``TextVectorizer.document_lengths``) and count every word of a document, those
+    outside of the vocabulary too. Where they are not given, the sum of a row stands for it. A document of length 0 says
+    nothing: it has the class prior's probabilities, and when learnt it counts for the class prior alone.
+
+    References
+    ----------
+    Airoldi, Cohen & Fienberg (2005), Bayesian methods for frequent terms in text: models of contagion and the Δ²
+    statistic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[3, 0, 1], [2, 1, 0], [0, 2, 2], [1, 4, 1]])
+    >>> model = BayesCountClassifier("poisson").fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[2, 0, 1], [0, 3, 0]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        model: Any = "dirichlet_negative_binomial",
+        beta: Any = None,
+        prediction: str = "mode",
+        class_prior: Any = "counts",
+        cv: int = 5,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.model = model
+        self.beta = beta
+        self.prediction = prediction
+        self.class_prior = class_prior
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each."""
+        X = checked_counts(self, X, reset=True)
+        labels = one_label_each(y)
+        check_same_length(X, "X", labels, "y")
+        codes, space = encode_classes(labels, None)
+        return self._learn(X, codes, sample_weight, lengths, space, first=True)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """Learn more documents; the result is that of learning all at once.
+
+        The first call names all ``classes`` that there will be.
+        """
+        first = not hasattr(self, "statistics_")
+        X = checked_counts(self, X, reset=first)
+        labels = one_label_each(y)
+        check_same_length(X, "X", labels, "y")
+        if isinstance(self.beta, str) and self.beta == "cv":
+            raise NotSupportedError("beta='cv' needs all documents at once; call fit, or use beta='auto' or numbers")
+        if first:
+            if classes is None:
+                raise InputError("classes must be passed on the first call to partial_fit: all labels there will be")
+            names = sorted(dict.fromkeys(np.asarray(classes).tolist()))
+            codes, space = encode_classes(labels, names)
+        else:
+            codes, space = encode_classes(labels, self.classes_.tolist())
+            if classes is not None and sorted(np.asarray(classes).tolist()) != sorted(space.classes.tolist()):
+                raise InputError(f"classes={list(classes)!r} are given, but {space.classes.tolist()} were told before")
+            if self.statistics_ is None:
+                raise NotSupportedError("this model was stored without its statistics, so it cannot learn on")
+        return self._learn(X, codes, sample_weight, lengths, space, first)
+
+    def combine(self, other: BayesCountClassifier) -> BayesCountClassifier:
+        """The classifier of the documents of both, as if it had learnt them all at once."""
+        check_is_fitted(self)
+        if not isinstance(other, BayesCountClassifier):
+            raise InputError(f"combine was given {type(other).__name__}; pass another fitted BayesCountClassifier")
+        check_is_fitted(other)
+        if self.statistics_ is None or other.statistics_ is None:
+            raise NotSupportedError("a model that was stored without its statistics cannot be combined; fit both")
+        if self.classes_.tolist() != other.classes_.tolist():
+            raise InputError(f"the classes differ: {self.classes_.tolist()} and {other.classes_.tolist()}")
+        if repr(self.model_) != repr(other.model_) or repr(self.class_prior) != repr(other.class_prior):
+            raise InputError(
+                f"the models differ: {self.model_!r} and {other.model_!r}; combine models of the same settings "
+                "(constants found by beta='cv' are rarely the same: pass them as numbers)"
+            )
+        both: BayesCountClassifier = clone(self)
+        both.label_space_, both.classes_, both.n_features_in_ = self.label_space_, self.classes_, self.n_features_in_
+        both.model_ = self.model_
+        both._settle(self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_)
+        return both
+
+    def predict_joint_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
+        """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes)."""
+        check_is_fitted(self, "estimate_")
+        X = checked_counts(self, X, reset=False)
+        omega = checked_lengths(X, lengths)
+        scores = np.zeros((X.shape[0], len(self.classes_)))
+        told = omega > 0.0
+        scores[told] = self.model_.class_scores(X[told], omega[told], self.estimate_)
+        return np.asarray(scores + self.class_log_prior_)
+
+    def predict_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
+        """Logarithms of ``predict_proba``."""
+        return np.asarray(special.log_softmax(self.predict_joint_log_proba(X, lengths), axis=1))
+
+    def predict_proba(self, X: Any, lengths: Any = None) -> FloatArray:
+        """p(c | x), one column per class; rows add up to one."""
+        return np.asarray(special.softmax(self.predict_joint_log_proba(X, lengths), axis=1))
+
+    def predict(self, X: Any, lengths: Any = None) -> AnyArray:
+        """The likeliest class."""
+        joint = self.predict_joint_log_proba(X, lengths)
+        return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def decision_function(self, X: Any, lengths: Any = None) -> FloatArray:
+        """ln p(c | x) of every class; for two classes a vector of the log-odds of the second."""
+        log_proba = self.predict_log_proba(X, lengths)
+        return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
+
+    def log_odds(self, X: Any, lengths: Any = None) -> FloatArray:
+        """ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
+        joint = self.predict_joint_log_proba(X, lengths)
+        return joint - joint[:, :1]
+
+    def to_state(self, statistics: bool = False) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The fitted classifier as a JSON-able dictionary and arrays, for :meth:`from_state`.
+
+        With ``statistics`` it can learn on after it is restored; the Dirichlet–negative-binomial's are its documents.
+        """
+        check_is_fitted(self, "estimate_")
+        return state_of_classifier(self, statistics)
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
+        """The classifier that :meth:`to_state` described; it predicts identically."""
+        return restore_classifier(cls, meta, arrays)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True  # on the checks' data, which are no counts
+        return tags
+
+    def _learn(self, X: Any, codes: IntArray, sample_weight: Any, lengths: Any, space: LabelSpace, first: bool) -> Self:
+        model = self._made_model() if first else self.model_
+        omega = checked_lengths(X, lengths)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        n_classes = len(space.classes)
+        Y = weighted_indicator(codes, weight, n_classes)
+        count = np.asarray(Y.sum(axis=0)).ravel()
+        if first and not count.any():
+            raise InputError("sample_weight is 0 for every document, which leaves nothing to learn; give some a weight")
+        if first and not X.nnz:
+            raise InputError("no document has a word: all counts are 0; a count model needs at least one with words")
+        told = omega > 0.0  # an empty document counts for the shares of the classes and says nothing of words
+        X, Y, omega = X[told], Y[told], omega[told]
+        if isinstance(self.beta, str) and self.beta == "cv":
+            model = choose_beta(model, X, Y, omega, self._log_prior(count), self.cv, self.random_state)
+        self.label_space_, self.classes_ = space, space.classes
+        self.model_: BaseCountModel[Any, Any] = model
+        stats = model.statistics(X, Y, omega)
+        if not first:
+            stats, count = model.combine(self.statistics_, stats), self.class_count_ + count
+        self._settle(stats, count)
+        return self
+
+    def _settle(self, stats: Any, count: FloatArray) -> None:
+        """Everything that follows from the statistics."""
+        self.statistics_, self.class_count_ = stats, count
+        self.class_log_prior_ = self._log_prior(count)
+        self.estimate_ = self.model_.estimate(stats)
+
+    def _made_model(self) -> BaseCountModel[Any, Any]:
+        check_choice("prediction", self.prediction, _PREDICTIONS)
+        model = make_count_model(self.model)
+        beta = "auto" if self.beta is None and isinstance(self.model, str) and hasattr(model, "beta") else self.beta
+        changes: dict[str, Any] = {}
+        if beta is not None:
+            changes["beta"] = "auto" if isinstance(beta, str) and beta == "cv" else beta
+        if self.prediction != "mode":
+            given = getattr(model, "sampling", None) or Sampling(seed=int(self.random_state), n_jobs=self.n_jobs)
+            changes["sampling"] = replace(given, integrate=self.prediction == "integrated")
+        unknown = [name for name in changes if not hasattr(model, name)]
+        if unknown:
+            what = "constants beta" if unknown[0] == "beta" else f"prediction={self.prediction!r}"
+            raise NotSupportedError(
+                f"count model {model.name!r} has no {what}; leave it out, or use one of the Dirichlet models"
+            )
+        return replace(model, **changes) if changes else model
+
+    def _log_prior(self, count: FloatArray) -> FloatArray:
+        n_classes = len(count)
+        if isinstance(self.class_prior, str):
+            check_choice("class_prior", self.class_prior, ("counts", "uniform"))
+            if self.class_prior == "uniform":
+                return np.full(n_classes, -np.log(n_classes))
+            if not count.all():  # half a document each, where a class has none yet
+                count = count + 0.5
+            return np.log(count / count.sum())
+        given = as_numbers(self.class_prior, "class_prior")
+        if given.shape != (n_classes,) or not (given > 0.0).all() or not np.isclose(given.sum(), 1.0):
+            raise InputError(
+                f"class_prior={self.class_prior!r} is not usable; pass {n_classes} positive numbers that add up to 1"
+            )
+        return np.log(given)

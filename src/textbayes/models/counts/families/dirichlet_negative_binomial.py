@@ -1,0 +1,135 @@
+"""The Dirichlet–negative-binomial hierarchy: rates and dispersions of a word, each a sum and a split over classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.types import FloatArray, Matrix
+from textbayes.models.counts.base import BaseCountModel, Dispersed, pooled_rates
+from textbayes.models.counts.contagion import (
+    Fit,
+    KernelDocuments,
+    dispersed_scores,
+    fit_contagion,
+    kernel_documents,
+    moment_deltas,
+    store_sums,
+)
+from textbayes.models.counts.draws import Sampling, integrated_dispersed_scores, sample_dispersed_posterior
+from textbayes.models.counts.families import count_models
+from textbayes.models.counts.hierarchy import (
+    Hyper,
+    check_beta,
+    chosen_beta,
+    level_unseen,
+    shares_of,
+    spread_constant,
+    start_log_rates,
+)
+from textbayes.models.counts.statistics import CountSums, DocumentStore, join_stores, no_documents, store_of
+
+
+class DispersedPosterior(NamedTuple):
+    """Rates and dispersions (C, V); the β used; draws (S, C, V) and diagnostics (2, C, V) where there are any."""
+
+    rates: FloatArray
+    deltas: FloatArray
+    beta: FloatArray
+    rate_draws: FloatArray | None = None
+    delta_draws: FloatArray | None = None
+    r_hat: FloatArray | None = None
+    effective: FloatArray | None = None
+
+
+@count_models.register("dirichlet_negative_binomial")
+@dataclass(frozen=True, eq=False)
+class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior]):
+    """Rates as in ``dirichlet_poisson``; of ζ = ln(1 + δ) the sum ξ over classes is a gamma, the split a Dirichlet(β₃).
+
+    A word that was used once is likelier to come again: its second occurrence adds ln[(μ₁ + δ)/(μ₂ + δ)] to the
+    log-odds where the first adds ln[μ₁/μ₂].
+
+    Parameters
+    ----------
+    beta : (β₁, β₂), (β₁, β₂, β₃, β₄, β₅), "auto" or "evidence"
+        β₁, β₂ as in ``dirichlet_poisson``. Large β₃ gives a word nearly the same δ in all classes; its differences are
+        told badly by the documents of one class and are no good evidence. ξ is a gamma of shape β₅ and mean β₄.
+    basis, rate_means, sampling
+        As in ``dirichlet_poisson``; the dispersions' mode is taken in ln ζ or in (ξ, η).
+
+    Notes
+    -----
+    No sums suffice for δ, so the counts of the documents are kept. A fit costs some ten readings of them.
+
+    References
+    ----------
+    Section 3 of the contagion paper; see ``kernels.counts_contagion_modes`` for the density.
+    """
+
+    beta: Any = (2.0, 1.0)
+    basis: str = "log"
+    rate_means: Any = None
+    sampling: Sampling | None = None
+
+    name = "dirichlet_negative_binomial"
+    estimate_class = DispersedPosterior
+
+    def __post_init__(self) -> None:
+        check_beta(self.beta, 5, self.basis)
+
+    def empty(self, n_classes: int, n_features: int) -> DocumentStore:
+        return no_documents(n_classes, n_features)
+
+    def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> DocumentStore:
+        return store_of(X, Y, omega)
+
+    def combine(self, first: DocumentStore, second: DocumentStore) -> DocumentStore:
+        return join_stores(first, second)
+
+    def estimate(self, stats: DocumentStore) -> DispersedPosterior:
+        sums = store_sums(stats)
+        pooled_rates(sums.counts, sums.exposure)  # refuses no documents at all
+        documents = kernel_documents(stats)
+        hyper = chosen_beta(
+            self.beta, self.basis, sums.exposure, True, lambda one: self._evidence(documents, sums, one)
+        )
+        fit = self._fit(documents, sums, hyper, self.basis == "log")
+        beta = np.array(hyper)
+        shares, alike = shares_of(self.rate_means, *sums.counts.shape), np.ones((1, len(sums.counts)))
+        if self.sampling is None:
+            rates, deltas = level_unseen(fit.rates, sums.counts, shares), level_unseen(fit.deltas, sums.counts, alike)
+            return DispersedPosterior(rates, deltas, beta)
+        found = sample_dispersed_posterior(documents, shares, hyper, fit, self.sampling)
+        assert found.deltas is not None  # the sampler of dispersions draws them
+        rates = level_unseen(found.rates, sums.counts, shares)
+        deltas = level_unseen(found.deltas, sums.counts, alike)
+        return DispersedPosterior(
+            rates.mean(axis=0),
+            np.expm1(np.log1p(deltas).mean(axis=0)),  # the mean of ζ: that of δ may not exist
+            beta,
+            rates,
+            deltas,
+            found.r_hat,
+            found.effective,
+        )
+
+    def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: DispersedPosterior) -> FloatArray:
+        if self.sampling is not None and self.sampling.integrate and estimate.rate_draws is not None:
+            return integrated_dispersed_scores(X, omega, estimate.rate_draws, estimate.delta_draws)
+        return dispersed_scores(X, omega, Dispersed(estimate.rates, estimate.deltas))
+
+    def _fit(self, documents: KernelDocuments, sums: CountSums, hyper: Hyper, log_basis: bool) -> Fit:
+        n_classes, n_features = sums.counts.shape
+        shares = shares_of(self.rate_means, n_classes, n_features)
+        log_rates = start_log_rates(sums.counts, sums.exposure, shares, hyper)
+        start = Dispersed(np.exp(log_rates.T), moment_deltas(sums, True))
+        no_pseudo = np.zeros((1, 2, n_classes))
+        return fit_contagion(documents, start, no_pseudo, shares, np.array(hyper), log_basis)
+
+    def _evidence(self, documents: KernelDocuments, sums: CountSums, hyper: Hyper) -> float:
+        fit = self._fit(documents, sums, hyper, True)
+        return float(fit.evidence.sum()) + len(fit.evidence) * spread_constant(hyper, len(fit.rates))

@@ -1,0 +1,71 @@
+"""The multinomial model: each word of a document is drawn by itself, p(x | θ) ∝ Π_w θ_w^{x_w}."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse, special
+
+from textbayes.core.types import FloatArray, Matrix
+from textbayes.models.counts.base import per_class_and_word, row_sums
+from textbayes.models.counts.families import count_models
+from textbayes.models.counts.statistics import CountSums
+from textbayes.models.counts.weighting import WeighedModel, word_weights
+
+
+class Shares(NamedTuple):
+    """ln θ (C, V), each class adding up to one, and the weight of each word's evidence (V,)."""
+
+    log_shares: FloatArray
+    weights: FloatArray
+
+
+@count_models.register("multinomial")
+@dataclass(frozen=True, eq=False)
+class Multinomial(WeighedModel[Shares]):
+    """θ_wc = (N_wc + α)/Σ_v (N_vc + α), the most used model of text and the paper's baseline.
+
+    Parameters
+    ----------
+    pseudo_counts : float or array (V,) or (C, V)
+        α, occurrences added to each word and class: where knowledge of words enters.
+    length_correction : bool
+        Documents count equally whatever their length: N_wc = mean length × Σ_d x_d/ω_d in place of Σ_d x_d.
+    weighting : {"counts", "tfidf"}
+        ``"tfidf"`` multiplies counts by ln((N + 1)/(n_w + 1)), in learning and in scoring.
+
+    References
+    ----------
+    McCallum & Nigam (1998), A comparison of event models for naive Bayes text classification; the equal documents and
+    the scaling as in section 5 of the contagion paper.
+    """
+
+    pseudo_counts: Any = 1.0
+    length_correction: bool = False
+    weighting: str = "counts"
+
+    name = "multinomial"
+    estimate_class = Shares
+
+    def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
+        if self.length_correction:
+            per_thousand = X.data / np.repeat(omega, np.diff(X.indptr))
+            X = sparse.csr_matrix((per_thousand, X.indices, X.indptr), shape=X.shape)
+        return super().statistics(X, Y, omega)
+
+    def estimate(self, stats: CountSums) -> Shares:
+        weights, counts = word_weights(self.weighting, stats), stats.counts
+        if self.length_correction:
+            counts = counts * (stats.exposure / np.maximum(stats.documents, 1.0))[:, None]
+        smoothed = counts * weights + per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
+        return Shares(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)), weights)
+
+    def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Shares) -> FloatArray:
+        return np.asarray(X @ (estimate.log_shares * estimate.weights).T)
+
+    def constant(self, X: sparse.csr_matrix, omega: FloatArray) -> FloatArray:
+        """ln(n!) − Σ_w ln(x_w!), n being the words counted: the multinomial is given how many there are."""
+        total = row_sums(X, X.data)
+        return np.asarray(special.gammaln(total + 1.0)) - row_sums(X, special.gammaln(X.data + 1.0))

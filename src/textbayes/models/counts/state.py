@@ -1,0 +1,131 @@
+"""A fitted ``BayesCountClassifier`` as arrays and JSON, and back, with what a file could claim checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.saved_arrays import saved_array, saved_csr
+from textbayes.core.types import AnyArray
+from textbayes.models.counts import make_count_model
+from textbayes.models.counts.base import estimate_arrays, settings_of
+from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.families import count_models
+from textbayes.models.counts.statistics import CountSums, DocumentStore
+
+_PARAMETERS = ("beta", "prediction", "class_prior", "cv", "random_state", "n_jobs")
+
+
+def state_of_classifier(classifier: Any, statistics: bool) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """A JSON-able description and named arrays."""
+    space = classifier.label_space_
+    settings: dict[str, Any] = {}
+    arrays: dict[str, AnyArray] = {}
+    for name, value in settings_of(classifier.model_).items():
+        if isinstance(value, Sampling):
+            settings[name] = {"sampling": asdict(value)}
+        elif isinstance(value, (np.ndarray, list)):
+            arrays[f"setting.{name}"] = np.asarray(value, dtype=np.float64)
+        else:
+            settings[name] = list(value) if isinstance(value, tuple) else value
+    meta = {
+        "model": classifier.model_.name,
+        "settings": settings,
+        "labels": {"kind": space.kind, "classes": space.classes.tolist()},
+        "parameters": {name: _plain(getattr(classifier, name)) for name in _PARAMETERS},
+        "n_features": int(classifier.n_features_in_),
+    }
+    arrays |= {f"estimate.{name}": value for name, value in estimate_arrays(classifier.estimate_).items()}
+    arrays |= {"class_log_prior": classifier.class_log_prior_, "class_count": classifier.class_count_}
+    if statistics and classifier.statistics_ is not None:
+        arrays |= {f"statistics.{name}": value for name, value in _statistics_arrays(classifier.statistics_).items()}
+    return meta, arrays
+
+
+def restore_classifier(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
+    """The classifier described; what does not fit together is refused, since a file can claim anything."""
+    try:
+        if meta["model"] not in count_models.names():
+            raise ModelFileError(f"the model's count model {meta['model']!r} is not known; was the file altered?")
+        settings = {name: _setting(value) for name, value in meta["settings"].items()}
+        settings |= {name: np.array(value) for name, value in _part(arrays, "setting").items()}
+        model = make_count_model(meta["model"], **settings)
+        parameters = {name: _tupled(value) for name, value in meta["parameters"].items() if name in _PARAMETERS}
+        classifier = cls(model=model, **parameters)
+        classes = meta["labels"]["classes"]
+        text = all(isinstance(name, str) for name in classes)
+        names = np.array(classes, dtype=object if text else None)
+        classifier.label_space_ = LabelSpace(names, "binary" if len(classes) == 2 else "multiclass")
+        classifier.classes_, classifier.n_features_in_ = classifier.label_space_.classes, int(meta["n_features"])
+        classifier.model_ = model
+        classifier.class_log_prior_, classifier.class_count_ = (
+            np.array(arrays[name], dtype=np.float64) for name in ("class_log_prior", "class_count")
+        )
+        found = _part(arrays, "estimate")
+        kind: Any = model.estimate_class
+        classifier.estimate_ = kind(**{name: found.get(name) for name in kind._fields})
+        classifier.statistics_ = _statistics(_part(arrays, "statistics"), len(classes), classifier.n_features_in_)
+    except (KeyError, TypeError, InputError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"the count classifier cannot be read ({error}); was the file altered?") from error
+    _check(classifier)
+    return classifier
+
+
+def _check(classifier: Any) -> None:
+    n_classes, n_words = len(classifier.classes_), classifier.n_features_in_
+    first = classifier.estimate_[0]
+    whole = n_classes >= 2 and first is not None and first.shape == (n_classes, n_words)
+    vectors = (classifier.class_log_prior_, classifier.class_count_)
+    whole = whole and all(vector.shape == (n_classes,) for vector in vectors) and np.isfinite(vectors[0]).all()
+    if not whole or not all(np.isfinite(value).all() for value in classifier.estimate_[:2] if value is not None):
+        raise ModelFileError("the count classifier's classes, words and numbers do not belong together; save it again")
+
+
+def _statistics_arrays(stats: Any) -> dict[str, AnyArray]:
+    if isinstance(stats, CountSums):
+        return dict(stats._asdict())
+    X = stats.X
+    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+    return parts | {"code": stats.code, "weight": stats.weight, "omega": stats.omega}
+
+
+def _statistics(parts: Mapping[str, AnyArray], n_classes: int, n_features: int) -> Any:
+    if not parts:
+        return None
+    if "counts" in parts:
+        return CountSums(*(np.array(parts[name]) for name in CountSums._fields))
+    shape = (len(parts["code"]), n_features)
+    rows = {f"X.{name}": parts[name] for name in ("data", "indices", "indptr")}
+    X = saved_csr(rows, "X", shape, least=0.0, in_order=False)
+    code = saved_array(parts, "code", np.int64, shape[:1], least=0, most=n_classes - 1)
+    weight, omega = (saved_array(parts, name, np.float64, shape[:1], least=0.0) for name in ("weight", "omega"))
+    return DocumentStore(X, code, weight, omega, n_classes)
+
+
+def _part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
+    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+
+
+def _setting(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Sampling(**value["sampling"])
+    return _tupled(value)
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value

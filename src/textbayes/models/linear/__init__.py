@@ -1,0 +1,8 @@
+"""Linear models: a link × a prior × an inference."""
+
+from __future__ import annotations
+
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.linear.refit import refit_top_words, top_words
+
+__all__ = ["BayesLinearClassifier", "refit_top_words", "top_words"]

@@ -1,0 +1,338 @@
+"""The composed estimator: a link × a prior × an inference."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from textbayes.core.class_weight import document_weights
+from textbayes.core.errors import InputError
+from textbayes.core.fitting import all_or_nothing
+from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.threads import n_threads
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.validation import as_numbers, check_same_length
+from textbayes.inference import Posterior, Problem, make_inference
+from textbayes.links import BaseLink, make_link
+from textbayes.posterior.predictive import predictive_probabilities, probability_interval
+from textbayes.priors import make_prior
+
+if TYPE_CHECKING:
+    from textbayes.posterior.draws import Draws
+    from textbayes.posterior.gaussian import GaussianApproximation
+
+
+class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
+    """Linear classifier p(y = 1 | x) = ψ(w·x + b) with a prior on every weight, one regression per label.
+
+    Maximises Σ_i log p(y_i | w·x_i + b) + Σ_j log p(w_j). With ``prior="laplace"`` many weights are exactly at the
+    prior mean (zero), which keeps the model small and explainable.
+
+    Parameters
+    ----------
+    link : str or link
+        ``"logit"``, ``"probit"`` or any other of ``textbayes.links``.
+    prior : str or prior
+        ``"laplace"``: penalty \\|w\\|/scale; ``"gaussian"``: variance scale².
+    scale, mean : float or array
+        Hyperparameters of the prior: a number, one value per feature (n_features,), or one row per label (n_labels,
+        n_features) or (n_labels, 1). ``scale=inf`` leaves a feature unpenalised.
+    sign : int or array
+        1 keeps a weight at zero or above, −1 at zero or below, 0 leaves it free; shapes as for ``scale``.
+    inference : str or inference
+        How the posterior is found, see ``textbayes.inference``. An object such as ``Em(plain=True)`` is used with its
+        own settings, in place of ``tol``, ``max_iter`` and ``n_jobs``.
+    fit_intercept : bool
+    intercept_scale, intercept_mean : float or array (n_labels,)
+        Hyperparameters of the intercept's own prior, of the same family; the default scale leaves it free.
+    tol : float
+        Largest optimality violation left at the end, relative to the start's.
+    max_iter : int
+    n_jobs : int or None
+        Threads over labels; None is 1, −1 all cores. The result does not depend on it.
+    warm_start : bool
+        Start from the previous fit's weights where the shapes agree.
+    intervals : bool
+        Keep a Gaussian approximation of the posterior around its mode: standard errors, intervals of probabilities,
+        and ``predictive_proba``, which averages over what is not known of the weights. ``inference="gibbs"`` has all of
+        these without being asked, from its draws.
+    class_weight : None, "balanced" or dict
+        How much documents count by their class, where each has one; "balanced" gives all classes the same weight in
+        sum, N/(number of classes · N_c). It multiplies ``sample_weight``.
+
+    Attributes
+    ----------
+    classes_ : array of the labels; ``label_space_`` says whether one or many of them apply to a document
+    coef_ : array (n_columns, n_features); one row for two classes, else one per label
+    intercept_ : array (n_columns,)
+    approximation_ : GaussianApproximation of the active words, with ``intervals``; else None
+    draws_ : Draws of the posterior, with ``inference="gibbs"``; else None
+    standard_errors_ : array like ``coef_``, NaN for words held at their prior mean, with ``intervals``; else None
+    fit_info_ : objective, optimality violation, iterations and convergence per label
+    n_iter_ : Newton steps of the label that took most
+
+    Notes
+    -----
+    A round costs one reading of the matrix for 8 labels together plus, per label, sweeps over its working set.
+
+    References
+    ----------
+    Genkin, Lewis & Madigan (2007), Large-scale Bayesian logistic regression for text categorization, Technometrics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.3]])
+    >>> model = BayesLinearClassifier(prior="gaussian", scale=3.0).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict([[0.9, 0.1]]).tolist()
+    ['yes']
+    """
+
+    def __init__(
+        self,
+        link: Any = "logit",
+        prior: Any = "laplace",
+        scale: Any = 1.0,
+        mean: Any = 0.0,
+        sign: Any = 0,
+        inference: Any = "coordinate",
+        fit_intercept: bool = True,
+        intercept_scale: Any = np.inf,
+        intercept_mean: Any = 0.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        intervals: bool = False,
+        class_weight: Any = None,
+    ) -> None:
+        self.link = link
+        self.prior = prior
+        self.scale = scale
+        self.mean = mean
+        self.sign = sign
+        self.inference = inference
+        self.fit_intercept = fit_intercept
+        self.intercept_scale = intercept_scale
+        self.intercept_mean = intercept_mean
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.intervals = intervals
+        self.class_weight = class_weight
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> BayesLinearClassifier:
+        """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
+
+        ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).
+        """
+        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        self._check_settings()
+        indicator, space = _encode(y)
+        check_same_length(X, "X", indicator, "y")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = document_weights(self.class_weight, indicator, space, weight)
+        if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
+            raise InputError("only one class has documents of positive weight; a classifier needs at least two")
+        problem = self._problem(_as_columns(X), indicator, weight, words)
+        method = make_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
+        method.check(problem.link, problem.prior)
+        previous = self._previous(indicator.shape[1], X.shape[1]) if self.warm_start else None
+        posterior = method.run(problem, previous)
+        self.label_space_, self.classes_ = space, space.classes
+        # Laid out word by word, so that scoring reads one run of memory per word for all labels.
+        self.coef_ = np.ascontiguousarray(posterior.mean.T).T
+        self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
+        self.n_iter_ = int(posterior.info.n_iter.max())
+        self.draws_: Draws | None = getattr(posterior, "draws", None)
+        self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
+        self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
+        if posterior.var is not None:
+            self.standard_errors_ = np.sqrt(posterior.var)
+        self._warn_if_unfinished()
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of every label; for two classes a vector of the second's."""
+        eta = self.linear_predictor(X)
+        log_odds = make_link(self.link).log_odds(eta)
+        return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities, one column per class; rows add up to one unless the labels are multi-label."""
+        eta, link = self.linear_predictor(X), make_link(self.link)
+        if self.label_space_.kind == "multiclass":
+            return one_of_many(eta, link)
+        return self.label_space_.both_columns(link.probability(eta))
+
+    def predictive_proba(self, X: Any) -> FloatArray:
+        """Probabilities averaged over the posterior, like ``predict_proba`` otherwise; needs ``intervals``.
+
+        They are nearer to ½ for documents of which little is known.
+        """
+        link = make_link(self.link)
+        if self.draws_ is None:
+            eta, var = self._spread(X)
+            return self.label_space_.both_columns(predictive_probabilities(eta, var, link, self.label_space_))
+        proba = self.draws_.probability(self._checked(X), link)
+        if self.label_space_.kind == "multiclass":
+            proba = proba / proba.sum(axis=1, keepdims=True)
+        return self.label_space_.both_columns(proba)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
+
+        One column per label, for two classes that of the second.
+        """
+        if self.draws_ is not None:
+            return self.draws_.probability_interval(self._checked(X), make_link(self.link), level)
+        eta, var = self._spread(X)
+        return probability_interval(eta, var, make_link(self.link), level)
+
+    def _spread(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the linear predictors."""
+        eta = self.linear_predictor(X)
+        if self.approximation_ is None:
+            raise InputError("this model was fitted without intervals; fit it with intervals=True")
+        return eta, self.approximation_.variance(X)
+
+    def predict(self, X: Any) -> AnyArray:
+        """The likelier class; for multi-label an indicator of the labels likelier than not."""
+        log_odds = self.decision_function(X)
+        return self.label_space_.likeliest(log_odds)
+
+    def linear_predictor(self, X: Any) -> FloatArray:
+        """eta = X wᵀ + b, (n_docs, n_columns)."""
+        return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
+        prior = make_prior(self.prior, self.scale, self.mean, self.sign)
+        y = np.where(indicator, 1.0, -1.0)
+        intercept_prior = None
+        if self.fit_intercept:
+            scale = _per_label(self.intercept_scale, "intercept_scale", y.shape[1])
+            mean = _per_label(self.intercept_mean, "intercept_mean", y.shape[1])
+            intercept_prior = prior.rescaled(scale, mean)
+        if words is not None:
+            words = np.asarray(words, dtype=np.bool_)
+            if words.shape != (y.shape[1], X.shape[1]):
+                raise InputError(f"words has shape {words.shape}; pass one row per label: {(y.shape[1], X.shape[1])}")
+        return Problem(X, y, make_link(self.link), prior, intercept_prior, weight, words)
+
+    def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
+        coef = getattr(self, "coef_", None)
+        if coef is None or coef.shape != (n_columns, n_features):
+            return None
+        return Posterior(coef, self.intercept_, None, self.fit_info_)
+
+    def _check_settings(self) -> None:
+        if not (isinstance(self.tol, numbers.Real) and 0.0 < float(self.tol) < np.inf):
+            raise InputError(f"tol={self.tol!r} is not usable; pass a positive number such as 1e-4")
+        if not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 1:
+            raise InputError(f"max_iter={self.max_iter!r} is not usable; pass a whole number from 1 on")
+
+    def _warn_if_unfinished(self) -> None:
+        unfinished = np.flatnonzero(~self.fit_info_.converged)
+        if len(unfinished) and self.draws_ is not None:
+            warnings.warn(
+                f"{len(unfinished)} of {len(self.intercept_)} posteriors were sampled less well than asked for, R-hat "
+                f"up to {1.0 + self.fit_info_.violation.max():.2f}; draw more (max_draws; on the command line --draws) "
+                "or use a prior with lighter tails",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif len(unfinished):
+            worst = self.fit_info_.violation[unfinished].max()
+            warnings.warn(
+                f"{len(unfinished)} of {len(self.intercept_)} fits stopped at a relative violation of up to "
+                f"{worst:.1e}, above tol={self.tol:g}; raise max_iter or tol, or use a smaller scale",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximation:
+    from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
+
+    return laplace_approximation(problem, posterior)
+
+
+def _per_label(value: Any, name: str, n_labels: int) -> FloatArray:
+    """A number, or one for each label as a column."""
+    given = as_numbers(value, name)
+    if given.shape not in ((), (n_labels,)):
+        raise InputError(f"{name} has shape {given.shape}; pass a number or one per label: ({n_labels},)")
+    return given[:, None] if given.ndim else given
+
+
+def one_of_many(eta: FloatArray, link: BaseLink) -> FloatArray:
+    """Probabilities of classes that exclude each other: each class's own, divided by their sum.
+
+    Done with logarithms, so that classes stay apart where all their own probabilities are nearly 0.
+    """
+    log_prob = link.log_prob(eta, np.ones_like(eta))
+    proba = np.exp(log_prob - log_prob.max(axis=1, keepdims=True))
+    return proba / proba.sum(axis=1, keepdims=True)
+
+
+def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
+    """Indicator and label space of labels as scikit-learn's users pass them."""
+    return encode_labels(as_labels(y))
+
+
+def as_labels(y: Any) -> Any:
+    """Labels for ``encode_labels``: a vector, a column (with its warning), lists or an indicator matrix."""
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None; pass one label per document")
+    if not sparse.issparse(y):
+        y = (
+            y
+            if isinstance(y, (list, tuple)) and any(isinstance(row, (list, tuple, set)) for row in y)
+            else np.asarray(y)
+        )
+    if isinstance(y, np.ndarray) and (y.ndim == 1 or y.shape[1:] == (1,)) and not _holds_collections(y):
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+    return y
+
+
+def _holds_collections(y: AnyArray) -> bool:
+    return y.dtype == object and any(isinstance(label, (list, tuple, set, frozenset)) for label in y.ravel())
+
+
+def _as_columns(X: Any) -> Any:
+    """CSC with sorted, distinct int32 indices, whatever came in; what came in is not changed."""
+    columns = sparse.csc_matrix(X)
+    if not columns.has_canonical_format:
+        columns = columns.copy() if columns is X or np.shares_memory(columns.data, getattr(X, "data", X)) else columns
+        columns.sum_duplicates()
+    arrays = (columns.data, columns.indices.astype(np.int32, copy=False), columns.indptr.astype(np.int64))
+    return sparse.csc_matrix(arrays, shape=columns.shape, copy=False)

@@ -1,0 +1,86 @@
+"""Online learning: Gaussian posteriors that learn documents one after the other and know what to ask.
+
+Chai, Ng & Chieu (2002), Bayesian online classifiers for text classification and filtering, SIGIR.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.models.online.bank import Bank
+    from textbayes.models.online.base import LearnInfo, LinearPredictor, OnlinePosterior
+    from textbayes.models.online.batch import (
+        BatchPrior,
+        as_prior,
+        diagonal_from_batch,
+        full_from_batch,
+        low_rank_from_batch,
+    )
+    from textbayes.models.online.classifier import BayesOnlineClassifier
+    from textbayes.models.online.deferred import DeferredPosterior
+    from textbayes.models.online.diagonal import DiagonalPosterior
+    from textbayes.models.online.full import FullPosterior
+    from textbayes.models.online.gp import GaussianProcess
+    from textbayes.models.online.gp_kernels import RBF, Polynomial
+    from textbayes.models.online.information import expected_information_gain, information_gain
+    from textbayes.models.online.likelihood import PAPER_FLIP, PAPER_LOGIT, PAPER_PROBIT, OnlineLikelihood
+    from textbayes.models.online.low_rank import LowRankPosterior
+    from textbayes.models.online.propagation import propagate
+
+_PUBLIC = {
+    "Bank": "textbayes.models.online.bank",
+    "BatchPrior": "textbayes.models.online.batch",
+    "BayesOnlineClassifier": "textbayes.models.online.classifier",
+    "DeferredPosterior": "textbayes.models.online.deferred",
+    "DiagonalPosterior": "textbayes.models.online.diagonal",
+    "FullPosterior": "textbayes.models.online.full",
+    "GaussianProcess": "textbayes.models.online.gp",
+    "LearnInfo": "textbayes.models.online.base",
+    "LinearPredictor": "textbayes.models.online.base",
+    "LowRankPosterior": "textbayes.models.online.low_rank",
+    "OnlineLikelihood": "textbayes.models.online.likelihood",
+    "OnlinePosterior": "textbayes.models.online.base",
+    "PAPER_FLIP": "textbayes.models.online.likelihood",
+    "PAPER_LOGIT": "textbayes.models.online.likelihood",
+    "PAPER_PROBIT": "textbayes.models.online.likelihood",
+    "Polynomial": "textbayes.models.online.gp_kernels",
+    "RBF": "textbayes.models.online.gp_kernels",
+    "as_prior": "textbayes.models.online.batch",
+    "diagonal_from_batch": "textbayes.models.online.batch",
+    "expected_information_gain": "textbayes.models.online.information",
+    "full_from_batch": "textbayes.models.online.batch",
+    "information_gain": "textbayes.models.online.information",
+    "low_rank_from_batch": "textbayes.models.online.batch",
+    "propagate": "textbayes.models.online.propagation",
+}
+__all__ = [
+    "PAPER_FLIP",
+    "PAPER_LOGIT",
+    "PAPER_PROBIT",
+    "RBF",
+    "Bank",
+    "BatchPrior",
+    "BayesOnlineClassifier",
+    "DeferredPosterior",
+    "DiagonalPosterior",
+    "FullPosterior",
+    "GaussianProcess",
+    "LearnInfo",
+    "LinearPredictor",
+    "LowRankPosterior",
+    "OnlineLikelihood",
+    "OnlinePosterior",
+    "Polynomial",
+    "as_prior",
+    "diagonal_from_batch",
+    "expected_information_gain",
+    "full_from_batch",
+    "information_gain",
+    "low_rank_from_batch",
+    "propagate",
+]
+
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

@@ -1,0 +1,327 @@
+"""The online posteriors as a scikit-learn estimator: labels of all kinds, ``partial_fit``, and what to ask next."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse, special
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
+from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.threads import n_threads
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.validation import as_numbers, check_choice, check_same_length
+from textbayes.models.linear.classifier import BayesLinearClassifier, as_labels
+from textbayes.models.online.bank import Bank
+from textbayes.models.online.base import LinearPredictor, check_retention
+from textbayes.models.online.diagonal import DiagonalPosterior
+from textbayes.models.online.full import FullPosterior
+from textbayes.models.online.information import Method, expected_information_gain
+from textbayes.models.online.likelihood import OnlineLikelihood, make_likelihood
+from textbayes.models.online.low_rank import LowRankPosterior
+from textbayes.models.online.start import check_memory, continued, fitted_start
+
+_COVARIANCES = ("diagonal", "full", "low_rank")
+
+
+class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
+    """Linear classifier p(y = 1 | x) = ψ(w·x + b) that learns document by document, one Gaussian posterior per label.
+
+    Each document moves the posterior N(m, C) to the mean and covariance of p(y | x, w) N(w; m, C) (assumed-density
+    filtering): with s = C x and Z = ∫ p(y | u) N(u; x'm, x's) du,
+
+        m ← m + s ∂ ln Z,   C ← C + s s' ∂² ln Z,   derivatives in x'm.
+
+    Probabilities are averaged over the posterior, so they are near ½ for documents of which little is known.
+
+    Parameters
+    ----------
+    link : str, link or OnlineLikelihood
+        ``"probit"`` and ``"flip:rate=0.1,base=probit"`` run compiled; any other of ``textbayes.links`` by quadrature.
+    scale : float or array
+        Prior standard deviation of the weights: a number, one per feature, or a row per label (n_columns, n_features)
+        or (n_columns, 1). 0 keeps a weight at 0. The default is the paper's variance 1 at noise ½.
+    intercept_scale : float
+        That of the intercept; 0 leaves it out.
+    covariance : {"diagonal", "full", "low_rank"}
+        What is remembered of the weights' covariance: variances, at the cost of a document's non-zeros; all of it, for
+        hundreds of features; or a diagonal and ``rank`` directions.
+    rank : int
+        Directions of ``"low_rank"``.
+    passes : int
+        How often ``fit`` learns the documents. A later pass learns them as if they were new, as in the paper.
+    retention : float in (0, 1]
+        Factor by which weights shrink towards the prior before each document, for labels that drift; 1 forgets nothing.
+    n_jobs : int or None
+        Threads over labels; None is 1, −1 all cores. The result does not depend on it.
+    start : BayesLinearClassifier fitted with ``intervals=True``, or None
+        A batch fit to go on from: its labels, and its posterior in place of the prior. ``link`` must be its link.
+        Features that its prior holds, of which it knows no variance, get ``scale`` around their weight. scikit-learn's
+        ``clone`` unfits what it finds here; a ``sklearn.frozen.FrozenEstimator`` around it stays fitted.
+
+    Attributes
+    ----------
+    classes_ : array of the labels; ``label_space_`` says whether one or many of them apply to a document
+    posterior_ : DiagonalPosterior of all columns, or Bank of a FullPosterior or LowRankPosterior each
+    coef_, intercept_ : posterior means, (n_columns, n_features) and (n_columns,)
+    log_evidence_ : array (n_columns,)
+        Σ ln p(y | x, documents before it) over all that was learnt; of ``fit`` its first pass.
+
+    Notes
+    -----
+    The result depends on the order of the documents; ``fit`` takes them as they come.
+
+    References
+    ----------
+    Chai, Ng & Chieu (2002), Bayesian online classifiers for text classification and filtering, SIGIR; Opper (1998),
+    A Bayesian approach to on-line learning.
+
+    Examples
+    --------
+    >>> model = BayesOnlineClassifier().partial_fit([[1.0, 0.0]], ["yes"], classes=["no", "yes"])
+    >>> model = model.partial_fit([[0.0, 1.0]], ["no"])
+    >>> model.predict([[0.9, 0.1], [0.2, 0.9]]).tolist()
+    ['yes', 'no']
+    """
+
+    def __init__(
+        self,
+        link: Any = "probit",
+        scale: Any = 2.0,
+        intercept_scale: float = 2.0,
+        covariance: str = "diagonal",
+        rank: int = 16,
+        passes: int = 1,
+        retention: float = 1.0,
+        n_jobs: int | None = None,
+        start: Any = None,
+    ) -> None:
+        self.link = link
+        self.scale = scale
+        self.intercept_scale = intercept_scale
+        self.covariance = covariance
+        self.rank = rank
+        self.passes = passes
+        self.retention = retention
+        self.n_jobs = n_jobs
+        self.start = start
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn X (n_docs, n_features), sparse or dense, from the prior on, ``passes`` times over.
+
+        ``y`` is a vector, lists or an indicator matrix. ``sample_weight`` holds whole numbers: how often each document
+        is learnt in its place, 0 for not at all.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        likelihood = self._checked_likelihood()
+        batch = fitted_start(self.start, likelihood, X.shape[1])
+        labels = as_labels(y)
+        indicator, space = encode_labels(labels) if batch is None else _encode_known(labels, batch.label_space_)
+        check_same_length(X, "X", indicator, "y")
+        rows = _repeated_rows(sample_weight, X)
+        if rows is not None and batch is None and space.kind == "binary" and len(np.unique(indicator[rows])) < 2:
+            raise InputError("only one class has documents of positive weight; a classifier needs at least two")
+        self._begin(space, likelihood, batch)
+        return self._learn(X, indicator, rows, likelihood, self.passes, fresh=True)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more documents, once each; one is enough.
+
+        The first call names all ``classes`` that there will be, unless ``fit``, ``start`` or an indicator matrix has
+        told them. They name the columns of an indicator matrix in their order.
+        """
+        first = not hasattr(self, "posterior_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first)
+        likelihood = self._checked_likelihood()
+        batch = fitted_start(self.start, likelihood, X.shape[1]) if first else None
+        known = (None if batch is None else batch.label_space_) if first else self.label_space_
+        labels = as_labels(y)
+        if known is None:
+            indicator, space = _encode_first(labels, classes)
+        else:
+            if classes is not None and sorted(classes) != sorted(known.classes):
+                raise InputError(f"classes={list(classes)!r} are given, but {known.classes.tolist()} were told before")
+            indicator, space = _encode_known(labels, known)
+        check_same_length(X, "X", indicator, "y")
+        rows = _repeated_rows(sample_weight, X)
+        if first:
+            self._begin(space, likelihood, batch)
+        return self._learn(X, indicator, rows, likelihood, 1, fresh=first)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of every label, averaged over the posterior; for two classes a vector of the second's."""
+        log_prob, log_other = self._log_prob(X)
+        log_odds = log_prob - log_other
+        return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities ∫ p(y | x, w) N(w) dw, one column per class; rows add up to one unless multi-label."""
+        log_prob, _ = self._log_prob(X)
+        if self.label_space_.kind == "multiclass":  # as BayesLinearClassifier: each class's own, divided by their sum
+            return np.asarray(special.softmax(log_prob, axis=1))
+        return self.label_space_.both_columns(np.exp(log_prob))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The likelier class; for multi-label an indicator of the labels likelier than not."""
+        log_odds = self.decision_function(X)
+        return self.label_space_.likeliest(log_odds)
+
+    def information_gain(self, X: Any, method: Method = "gaussian") -> FloatArray:
+        """Bits that judging each document is expected to teach of each label's weights, (n_docs, n_columns).
+
+        The documents to ask for are those that teach most; see ``expected_information_gain`` for ``method``.
+        """
+        return expected_information_gain(*self.linear_predictor(X), self._checked_likelihood(), method)
+
+    def linear_predictor(self, X: Any) -> LinearPredictor:
+        """Mean and variance of x'w + b, arrays (n_docs, n_columns)."""
+        check_is_fitted(self, "posterior_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self.posterior_.predict(X)
+
+    @property
+    def coef_(self) -> FloatArray:
+        return self._means()[:, 1:]
+
+    @property
+    def intercept_(self) -> FloatArray:
+        return self._means()[:, 0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _begin(self, space: LabelSpace, likelihood: OnlineLikelihood, batch: BayesLinearClassifier | None) -> None:
+        shape = space.n_columns, self.n_features_in_
+        check_memory(self.covariance, *shape)
+        scale = _checked_scale(self.scale, shape)
+        noise = likelihood.noise
+        posterior = (
+            self._prior(scale) if batch is None else continued(batch, self.covariance, scale, noise, self._rank())
+        )
+        self.label_space_, self.classes_, self.posterior_ = space, space.classes, posterior
+        self.log_evidence_ = np.zeros(space.n_columns)
+
+    def _prior(self, scale: FloatArray) -> DiagonalPosterior | Bank[Any]:
+        n_columns, n_features = scale.shape
+        bias = float(_checked_scale(self.intercept_scale, (), "intercept_scale")) ** 2
+        if self.covariance == "diagonal":
+            return DiagonalPosterior.start(n_features, n_columns, scale.T**2, bias)
+        if self.covariance == "full":
+            return Bank([FullPosterior.start(range(n_features), row**2, bias) for row in scale])
+        return Bank([LowRankPosterior.start(range(n_features), self._rank(), row**2, bias) for row in scale])
+
+    def _rank(self) -> int:
+        if not isinstance(self.rank, numbers.Integral) or self.rank < 1:
+            raise InputError(f"rank={self.rank!r} is not usable; pass a whole number from 1 on")
+        return int(self.rank)
+
+    def _learn(
+        self,
+        X: Any,
+        indicator: BoolArray,
+        rows: IntArray | None,
+        likelihood: OnlineLikelihood,
+        passes: int,
+        fresh: bool,
+    ) -> Self:
+        """Learn few documents in place, which costs their own words and no copy of the vocabulary; many on a copy.
+
+        A copy is taken over when all is learnt, so that an interrupted call has taught nothing. ``fresh`` is a
+        posterior that nobody has seen yet.
+        """
+        if rows is not None:
+            X, indicator = X[rows], indicator[rows]
+        outcomes = np.where(indicator, 1.0, -1.0)
+        few = X.size <= self.n_features_in_
+        in_place = fresh or few
+        if isinstance(self.posterior_, Bank):
+            bank = Bank(self.posterior_.posteriors, n_threads(self.n_jobs))
+            self.posterior_, info = bank.learn(X, outcomes, likelihood, passes, self.retention, in_place)
+        else:
+            # Threads copy the vocabulary to share it out, which a few documents do not repay.
+            jobs = 1 if few else n_threads(self.n_jobs)
+            learn = self.posterior_.learn
+            self.posterior_, info = learn(X, outcomes, likelihood, passes, self.retention, in_place, jobs)
+        self.log_evidence_ = self.log_evidence_ + info.log_evidence[0]
+        return self
+
+    def _log_prob(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Logarithms of every column's probability and of the opposite."""
+        mean, var = self.linear_predictor(X)
+        likelihood, ones = self._checked_likelihood(), np.ones_like(mean)
+        return likelihood.moments(mean, var, ones).log_z, likelihood.moments(mean, var, -ones).log_z
+
+    def _means(self) -> FloatArray:
+        posterior = self.posterior_
+        return np.array([one.mean for one in posterior]) if isinstance(posterior, Bank) else posterior.mean.T
+
+    def _checked_likelihood(self) -> OnlineLikelihood:
+        check_choice("covariance", self.covariance, _COVARIANCES)
+        if not isinstance(self.passes, numbers.Integral) or self.passes < 1:
+            raise InputError(f"passes={self.passes!r} is not usable; pass a whole number from 1 on")
+        check_retention(self.retention)
+        n_threads(self.n_jobs)
+        return make_likelihood(self.link)
+
+
+def _encode_first(labels: Any, classes: Any) -> tuple[BoolArray, LabelSpace]:
+    """Labels of the first call of ``partial_fit``; a matrix tells its classes by its columns."""
+    if classes is None:
+        if sparse.issparse(labels) or np.ndim(labels) == 2:
+            return encode_labels(labels)
+        raise InputError("classes must be passed on the first call to partial_fit: all labels that there will be")
+    names = list(dict.fromkeys(np.asarray(classes).tolist()))
+    indicator, space = encode_labels(labels, names)
+    return (indicator, space) if space.kind == "multilabel" else encode_labels(labels, sorted(names))
+
+
+def _encode_known(labels: Any, known: LabelSpace) -> tuple[BoolArray, LabelSpace]:
+    """Labels of a model whose classes are settled; others are refused, and so is another kind of labels."""
+    indicator, space = encode_labels(labels, known.classes.tolist())
+    if space.kind != known.kind:
+        given = "lists or a matrix of labels" if space.kind == "multilabel" else "one label per document"
+        raise InputError(f"y holds {given}, but the model learns {known.kind} labels; pass labels as at first")
+    return indicator, known
+
+
+def _repeated_rows(sample_weight: Any, X: Any) -> IntArray | None:
+    """Each document as often as its weight says, in its place; None where all weights are 1.
+
+    A weight of ½ would be the likelihood p(y | x)^½, of which the links know no integral.
+    """
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if not weight.any():
+        raise InputError("sample_weight is 0 for every document, which leaves nothing to learn; give some a weight")
+    if (weight != np.round(weight)).any():
+        raise NotSupportedError(
+            "sample_weight holds fractions; online a weight is how often a document is learnt: pass whole numbers, or "
+            "use BayesLinearClassifier, which takes any weights"
+        )
+    return None if (weight == 1.0).all() else np.repeat(np.arange(len(weight)), weight.astype(np.int64))
+
+
+def _checked_scale(scale: Any, shape: tuple[int, ...], name: str = "scale") -> FloatArray:
+    values = as_numbers(scale, name)
+    if not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise InputError(f"{name}={scale!r} is not usable; a standard deviation is finite and not negative")
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        wanted = f"a number, one per feature or one row per label, {shape}" if shape else "a number"
+        raise InputError(f"{name} has shape {values.shape}; pass {wanted}") from None

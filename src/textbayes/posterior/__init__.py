@@ -1,0 +1,1 @@
+"""What is known of weights after the documents: draws, Gaussian approximations, mixtures, intervals."""

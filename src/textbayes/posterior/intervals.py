@@ -1,0 +1,145 @@
+"""Intervals for words, of one linear model or of a pool of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.posterior.gaussian import GaussianApproximation
+
+if TYPE_CHECKING:  # loads numba, which is slow
+    from textbayes.posterior.draws import Draws
+
+
+PRACTICAL_SIZE = 1.0  # a smaller weight is as good as none; see ``sampled_words``
+
+
+class WordInterval(NamedTuple):
+    """A word's weight and the ends of its interval; both NaN for a word that is held at its prior mean."""
+
+    word: str
+    weight: float
+    low: float
+    high: float
+
+
+class SampledWord(NamedTuple):
+    """A word's weight as its draws have it: posterior mean, ends of the interval, standard deviation and two chances.
+
+    ``sign_probability`` is that of a weight of the same sign as its mean; ``inclusion_probability`` that of a weight
+    that is larger than what is as good as none.
+    """
+
+    word: str
+    weight: float
+    low: float
+    high: float
+    sd: float
+    sign_probability: float
+    inclusion_probability: float
+
+
+def word_intervals(
+    names: AnyArray, weights: FloatArray, errors: FloatArray, level: float = 0.9, top: int | None = None
+) -> list[WordInterval]:
+    """The words of one label with weights other than 0, the largest first, each with the interval of ``level``.
+
+    >>> found = word_intervals(np.array(["corn", "the"]), np.array([2.0, 0.0]), np.array([0.5, np.nan]), level=0.95)
+    >>> [(one.word, round(one.low, 2), round(one.high, 2)) for one in found]  # 2 ± 1.96·0.5
+    [('corn', 1.02, 2.98)]
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    reach = special.ndtri(0.5 + 0.5 * level) * errors
+    order = np.argsort(-np.abs(weights), kind="stable")
+    order = order[weights[order] != 0.0][:top]
+    return [
+        WordInterval(str(names[j]), float(weights[j]), float(weights[j] - reach[j]), float(weights[j] + reach[j]))
+        for j in order
+    ]
+
+
+def pooled_standard_errors(pool: FloatArray, members: Sequence[GaussianApproximation]) -> FloatArray:
+    """At most so large are the standard errors of the weights Σ_m pool_m·w_m of a pool, (n_labels, n_features).
+
+    Members learn from the same documents and err together, how much so their posteriors do not say: each is one under
+    a prior of its own. The standard deviation of a sum is at most the sum of the standard deviations, and as large
+    where all err in step. A word that a member holds adds nothing; NaN where every member that counts holds it.
+    """
+    errors = [member.standard_errors()[0] for member in members]
+    counts = [~np.isnan(one) & (weight > 0.0) for weight, one in zip(pool, errors, strict=True)]
+    return np.where(np.any(counts, axis=0), np.tensordot(pool, np.nan_to_num(errors), axes=1), np.nan)
+
+
+def pooled_variance(pool: FloatArray, members: Sequence[GaussianApproximation], X: Any) -> FloatArray:
+    """At most so large are the variances of the pool's predictors Σ_m pool_m·eta_m, (n_docs, n_labels), see above."""
+    spreads = [np.sqrt(member.variance(X)) for member in members]
+    return np.tensordot(pool, spreads, axes=1) ** 2
+
+
+def mixture_standard_errors(pool: FloatArray, members: Sequence[Draws]) -> FloatArray:
+    """Standard deviations of the weights under a mixture of posteriors; NaN for words that no member may use.
+
+    Var w = Σ_m a_m (Var_m w + (E_m w)²) − (Σ_m a_m E_m w)².
+    """
+    means = np.stack([draws.mean() for draws in members])
+    within = np.tensordot(pool, np.stack([draws.variance() for draws in members]), axes=1)
+    centre = np.tensordot(pool, means, axes=1)
+    variance = within + np.tensordot(pool, (means - centre) ** 2, axes=1)
+    return np.where(variance > 0.0, np.sqrt(variance), np.nan)
+
+
+def sampled_words(
+    names: AnyArray,
+    draws: Draws,
+    label: int,
+    level: float = 0.95,
+    top: int | None = None,
+    by: str = "mean",
+    size: float = PRACTICAL_SIZE,
+    mirrored: bool = False,
+) -> list[SampledWord]:
+    """The words that a label may use, the first the most telling one, and what the draws say of each.
+
+    Parameters
+    ----------
+    names : names of all words
+    draws : draws of the posterior
+    label : number of the label
+    level : the share of the posterior that an interval holds, the same on either side of it
+    top : how many words; None for all
+    by : {"mean", "sign", "inclusion"}
+        What words are ranked by, see ``Draws.ranking``.
+    size : float
+        A smaller weight is as good as none: the inclusion probability is P(\\|w\\| > size). No continuous prior gives
+        a weight of exactly 0 any probability, so that how small is small must be said; with texts of length one, a
+        word that makes up a tenth of a text and has the weight 1 adds 0.1 to its log-odds.
+    mirrored : bool
+        Speak of the other of two classes, whose weights have the other sign.
+
+    References
+    ----------
+    Kruschke (2018), Rejecting or accepting parameter values in Bayesian estimation, Advances in Methods and Practices
+    in Psychological Science 1, 270–280 (a region of practical equivalence).
+    """
+    own = draws.labels[label]
+    order = draws.ranking(label, by, size)
+    order = order[np.isin(order, own.columns)][:top]
+    place = np.searchsorted(own.columns, order)
+    chosen = own._replace(
+        columns=np.arange(len(order)),
+        elsewhere=np.zeros(len(order)),
+        weights=own.weights[:, :, place] * np.float32(-1.0 if mirrored else 1.0),
+    )
+    few = type(draws)([chosen], len(order))
+    mean, (low, high), positive = few.mean()[0], few.interval(level), few.sign_probability()[0]
+    sd, included = np.sqrt(few.variance()[0]), few.inclusion_probability(size)[0]
+    sure = np.where(mean >= 0.0, positive, 1.0 - positive)
+    columns = (mean, low[0], high[0], sd, sure, included)
+    rows = zip(names[order], *(column.tolist() for column in columns), strict=True)
+    return [SampledWord(str(word), *numbers) for word, *numbers in rows]

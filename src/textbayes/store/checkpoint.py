@@ -1,0 +1,228 @@
+"""Gibbs runs that survive being interrupted: their states in files, each written whole after every round.
+
+Files are safetensors (arrays) with a JSON description in the header; nothing in them is executed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textbayes.categorizer.sampling import SamplingWatch
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.types import AnyArray
+from textbayes.inference.gibbs.running import Progress
+from textbayes.inference.gibbs.sampler import State
+from textbayes.store.atomic import atomic_write
+
+_FORMAT, _VERSION = "textbayes gibbs run", "1"
+_ABOUT = "run.json"
+_MARK = "texts, labels or settings"
+
+
+class Checkpoint:
+    """Keeps the newest state of every label of one fit at ``path``; pass it to ``Gibbs`` both ways.
+
+    >>> import tempfile
+    >>> from textbayes.inference.gibbs import Gibbs
+    >>> checkpoint = Checkpoint(Path(tempfile.mkdtemp()) / "run.safetensors")
+    >>> inference = Gibbs(progress=checkpoint, resume=checkpoint.states())  # empty at first
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._states: dict[int, State] = read_states(self.path) if self.path.exists() else {}
+
+    def states(self) -> dict[int, State]:
+        """The states by label; empty where there is no file yet."""
+        return dict(self._states)
+
+    def __call__(self, progress: Progress) -> None:
+        """Write the state that a round ended in."""
+        self._states[progress.label] = progress.state()
+        write_states(self.path, self._states)
+
+
+class RunFolder(SamplingWatch):
+    """A ``TextCategorizer``'s sampling in a folder, of which an interrupted fit is taken up where it stood.
+
+    Each label of each stage has a file, written after every round of draws. Of a fold that is finished what the members
+    said of its texts is kept, and the draws are not. The draws are the same to the bit, interrupted or not.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder; made where there is none.
+    about : mapping of str to str
+        What decides the draws, by name: a folder that was begun with anything else is refused, naming it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from textbayes import TextCategorizer
+    >>> from textbayes.inference.gibbs import Gibbs
+    >>> from textbayes.models.linear.classifier import BayesLinearClassifier
+    >>> texts = ["corn prices", "corn harvest", "bank rates", "the bank"] * 3
+    >>> short = Gibbs(chains=2, warmup=10, max_draws=50, max_r_hat=2.0, target_ess=10)
+    >>> model = TextCategorizer(classifier=BayesLinearClassifier("probit", inference=short), cv=2)
+    >>> run = RunFolder(Path(tempfile.mkdtemp()) / "run", {"seed": "0"})
+    >>> model.fit(texts, ["grain", "grain", "money", "money"] * 3, sampling=run).predict(["corn"]).tolist()
+    ['grain']
+    >>> run.remove()
+    """
+
+    def __init__(self, path: str | Path, about: Mapping[str, str] | None = None) -> None:
+        self.path = Path(path)
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{path} is a file; name a folder to keep the run in")
+        self._about = dict(about or {})
+        self.resumed = (self.path / _ABOUT).exists()
+        if self.resumed:
+            self._compare(self._about)
+            return
+        if self.path.exists() and any(self.path.iterdir()):
+            raise InputError(f"{path} is a folder with other files; name one that is empty, or not there yet")
+        try:
+            self.path.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path} cannot be made ({error.strerror}); choose a place that allows it") from error
+        self._describe()
+
+    def begin(self, labels: Sequence[str], mark: str) -> None:
+        self._compare({**self._about, _MARK: mark})
+        self._about[_MARK] = mark
+        self._describe()
+
+    def progress(self, stage: str, at: Progress) -> None:
+        write_states(self._state_file(stage, at.label), {at.label: at.state()})
+
+    def resume(self, stage: str) -> Mapping[int, State]:
+        return _Stage(self, stage)
+
+    def recall(self, fold: str) -> AnyArray | None:
+        path = self._file(fold, "result")
+        return _read(path)[1]["result"] if path.exists() else None
+
+    def finish(self, fold: str, result: AnyArray) -> None:
+        _write(self._file(fold, "result"), {}, {"result": result})
+        for path in self.path.glob(f"{_slug(fold)}*.label*.safetensors"):
+            path.unlink()
+
+    def remove(self) -> None:
+        """Delete the run, and the folder unless it holds anything else."""
+        killed = self.path.glob(".*.safetensors.*.tmp")  # half-written when the process was killed
+        for path in [*self.path.glob("*.safetensors"), *killed, self.path / _ABOUT]:
+            path.unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def state_of(self, stage: str, label: int) -> State | None:
+        """The state of a label of a stage, where there is one."""
+        path = self._state_file(stage, label)
+        return read_states(path)[label] if path.exists() else None
+
+    def labels_of(self, stage: str) -> list[int]:
+        """The labels of a stage that have a state."""
+        found = self.path.glob(f"{_slug(stage)}.label*.safetensors")
+        return sorted(int(path.name.split(".label")[1].split(".")[0]) for path in found)
+
+    def _file(self, stage: str, what: str) -> Path:
+        return self.path / f"{_slug(stage)}.{what}.safetensors"
+
+    def _state_file(self, stage: str, label: int) -> Path:
+        return self._file(stage, f"label{label}")
+
+    def _describe(self) -> None:
+        described = {"format": _FORMAT, "version": _VERSION, "about": self._about}
+        with atomic_write(self.path / _ABOUT) as stream:
+            stream.write(json.dumps(described, indent=1).encode())
+
+    def _compare(self, now: Mapping[str, str]) -> None:
+        try:
+            known = json.loads((self.path / _ABOUT).read_bytes())
+            same = known["format"] == _FORMAT and known["version"] == _VERSION
+            before = dict(known["about"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelFileError(
+                f"{self.path} cannot be read as a Gibbs run ({error}); delete it to start anew"
+            ) from error
+        if not same:
+            raise ModelFileError(f"{self.path} is not a Gibbs run of this version; choose another folder")
+        named = (before.keys() | now.keys()) - (set() if _MARK in before and _MARK in now else {_MARK})
+        other = sorted(name for name in named if before.get(name) != now.get(name))
+        if other:
+            raise InputError(
+                f"{self.path} is a run that was begun with other {', '.join(other)}; go on with what it was begun "
+                "with, or name another folder"
+            )
+
+
+class _Stage(Mapping[int, State]):
+    """States of a stage, read when they are asked for: those of all labels together may be large."""
+
+    def __init__(self, folder: RunFolder, stage: str) -> None:
+        self._folder, self._stage = folder, stage
+
+    def __getitem__(self, label: int) -> State:
+        found = self._folder.state_of(self._stage, label)
+        if found is None:
+            raise KeyError(label)
+        return found
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._folder.labels_of(self._stage)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._folder.labels_of(self._stage))
+
+    def __len__(self) -> int:
+        return len(self._folder.labels_of(self._stage))
+
+
+def write_states(path: Path, states: Mapping[int, State]) -> None:
+    """Write states of labels to one file, whole or not at all."""
+    described = {str(label): meta for label, (meta, _) in states.items()}
+    arrays = {f"{label}/{name}": array for label, (_, parts) in states.items() for name, array in parts.items()}
+    _write(path, described, arrays)
+
+
+def read_states(path: Path) -> dict[int, State]:
+    """The states that a file holds; anything else is refused."""
+    described, arrays = _read(path)
+    states = {}
+    for label, meta in described.items():
+        start = f"{label}/"
+        parts = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        states[int(label)] = (meta, parts)
+    return states
+
+
+def _slug(stage: str) -> str:
+    return re.sub(r"\W+", "-", stage)
+
+
+def _write(path: Path, described: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    from safetensors.numpy import save
+
+    header = {"format": _FORMAT, "version": _VERSION, "state": json.dumps(described)}
+    with atomic_write(path) as stream:
+        stream.write(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata=header))
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            header = file.metadata() or {}
+            if header.get("format") != _FORMAT or header.get("version") != _VERSION:
+                raise ModelFileError(f"{path} is not a Gibbs run of this version; choose another file")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dictionary
+            return json.loads(header["state"]), arrays
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        raise ModelFileError(f"{path} cannot be read as a Gibbs run ({error}); delete it to start anew") from error
