@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 from _common import close
-from textbayes.categorizer.presets import default_classifiers, default_vectorizer, default_weighting
+from textbayes.categorizer.presets import default_models, default_vectorizer, default_weighting
 from textbayes.data import corpus_path, load_corpus
 from textbayes.data.archives import iter_members
 from textbayes.evaluate import contingency, f_measure
@@ -157,7 +157,7 @@ def main() -> None:
     trial = Trial()
     for label, rows in trial.tables.items():
         print(f"{label:9}", *(row.word for row in rows))
-    sparse, dense = default_classifiers()
+    sparse, dense = default_models()
     run(trial, BayesLinearClassifier(), N_SEEDS_OTHERS, "library default (Laplace, scale 1)")
     run(trial, sparse, N_SEEDS_OTHERS, "sparse member of the default pool (Laplace, scale 10)")
     gain, cost = run(trial, dense, N_SEEDS, "dense member of the default pool (Gaussian, scale 5.5)")

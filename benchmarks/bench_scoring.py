@@ -21,7 +21,7 @@ def main() -> None:
     corpus = reuters()
     train, test = corpus.train, corpus.test
     # Scoring time does not depend on how the weights came about, so one member without tuned thresholds will do.
-    ours = TextCategorizer(classifier=BayesLinearClassifier(scale=10.0), rule="fixed", cv=2, n_jobs=-1)
+    ours = TextCategorizer(model=BayesLinearClassifier(scale=10.0), rule="fixed", cv=2, n_jobs=-1)
     ours.fit(train.texts, train.encode()[0])
     theirs = make_pipeline(
         TfidfVectorizer(sublinear_tf=True), OneVsRestClassifier(LogisticRegression(solver="liblinear"))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench_knowledge import descriptions, others
-from textbayes.categorizer.presets import default_classifiers, default_vectorizer, default_weighting
+from textbayes.categorizer.presets import default_models, default_vectorizer, default_weighting
 from textbayes.data import load_corpus
 from textbayes.evaluate import contingency, f_measure
 from textbayes.knowledge import (
@@ -32,7 +32,7 @@ from textbayes.models.linear.classifier import BayesLinearClassifier
 N_SEEDS, N_POSITIVE, N_NEGATIVE, N_JUDGED = 3, 10, 100, 3000
 MODELS = {
     "Laplace 1": BayesLinearClassifier(),
-    **dict(zip(("Laplace 10", "Gaussian 5.5"), default_classifiers(), strict=True)),
+    **dict(zip(("Laplace 10", "Gaussian 5.5"), default_models(), strict=True)),
 }
 STRENGTHS = [Strength(), *(Strength(log_odds=x) for x in (1.5, 5.0)), *(Strength(doubt=x) for x in (0.25, 1.0))]
 STRENGTHS.append(Strength(common=0.999))  # common words count in full

@@ -98,7 +98,7 @@ def target(case: Case) -> str:
 
 def brief(model: TextCategorizer) -> TextCategorizer:
     """The model with less patience: how long to train is the user's to say."""
-    members = model.classifier if isinstance(model.classifier, list) else [model.classifier]
+    members = model.model if isinstance(model.model, list) else [model.model]
     for member in members:
         if member is not None:
             member.set_params(max_iter=min(member.max_iter, 20), n_jobs=None)

@@ -33,10 +33,10 @@ def variants() -> dict[str, TextCategorizer]:
     linear = BayesLinearClassifier
     unfitted: dict[str, tuple[TextCategorizer, Any]] = {
         "pool": (TextCategorizer(cv=2), LABELS),
-        "intervals": (TextCategorizer(cv=2, classifier=linear(scale=3.0), intervals=True, select="chi2"), LABELS),
+        "intervals": (TextCategorizer(cv=2, model=linear(scale=3.0), intervals=True, select="chi2"), LABELS),
         "prior": (TextCategorizer(cv=2, prior=TABLE, prior_weight=1.0), LABELS),
         "sampled": (
-            TextCategorizer(cv=2, keep_draws=6, classifier=linear("probit", scale=2.0, inference=SAMPLER)),
+            TextCategorizer(cv=2, keep_draws=6, model=linear("probit", scale=2.0, inference=SAMPLER)),
             LABELS,
         ),
         "hashed": (TextCategorizer(cv=2, vectorizer=HashingTextVectorizer(n_features=64), weighting="ltc"), TWO),
@@ -47,15 +47,15 @@ def variants() -> dict[str, TextCategorizer]:
             TextCategorizer(
                 cv=2,
                 vectorizer=TextVectorizer(ngram_range=(1, 2), token_pattern=r"\w+(?:-\w+)*", max_features=30),
-                classifier=[linear(prior="gaussian", inference="newton"), linear(prior="laplace", inference=Em())],
+                model=[linear(prior="gaussian", inference="newton"), linear(prior="laplace", inference=Em())],
             ),
             LABELS,
         ),
         "searched": (
-            TextCategorizer(cv=2, classifier=BayesLinearClassifierCV(scales=3, cv=2), class_weight={True: 2.0}),
+            TextCategorizer(cv=2, model=BayesLinearClassifierCV(scales=3, cv=2), class_weight={True: 2.0}),
             TWO,
         ),
-        "calibrated": (TextCategorizer(cv=2, classifier=linear(scale=3.0), calibrate=True), LABELS),
+        "calibrated": (TextCategorizer(cv=2, model=linear(scale=3.0), calibrate=True), LABELS),
     }
     models = {name: model.fit(TEXTS, labels) for name, (model, labels) in unfitted.items()}
     # A scale for each word needs to know their number.
@@ -63,5 +63,5 @@ def variants() -> dict[str, TextCategorizer]:
     scales = [1.0 + 0.1 * j for j in range(n_words)]
     by_word = ByWord(scale=scales, family=["laplace", "gaussian"] * (n_words // 2) + ["laplace"] * (n_words % 2))
     fixed = TextVectorizer(vocabulary=list(models["binary"].vectorizer_.vocabulary_))
-    models["by word"] = TextCategorizer(cv=2, vectorizer=fixed, classifier=linear(prior=by_word)).fit(TEXTS, LABELS)
+    models["by word"] = TextCategorizer(cv=2, vectorizer=fixed, model=linear(prior=by_word)).fit(TEXTS, LABELS)
     return models

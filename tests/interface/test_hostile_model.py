@@ -27,7 +27,7 @@ def altered(source, target, change):
 
 
 def pointers(state, arrays):
-    arrays["coef.indptr"][-1] = 0
+    arrays["fitted.coef.indptr"][-1] = 0
 
 
 def stop_words(state, arrays):

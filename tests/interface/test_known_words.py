@@ -80,7 +80,7 @@ def test_words_that_a_model_gives_no_weight_are_not_known(documents):
     texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
     model = TextCategorizer(HashingTextVectorizer(n_features=2**16), "log").fit(texts, labels)
     assert model.assess(["corn wheat", NOTHING]).known_words.tolist() == [2, 0]
-    sparse = TextCategorizer(classifier=BayesLinearClassifier(scale=0.4), weighting="log").fit(texts, labels)
+    sparse = TextCategorizer(model=BayesLinearClassifier(scale=0.4), weighting="log").fit(texts, labels)
     unused = sparse.vectorizer_.get_feature_names_out()[~(sparse.coef_ != 0.0).any(axis=0)]
     assert len(unused)
     assert sparse.assess([" ".join(unused)]).known_words.tolist() == [0]

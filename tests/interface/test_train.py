@@ -271,6 +271,6 @@ def test_the_weightings_offered_are_those_there_are(run):
 def test_scales_found_by_the_data(search, run, write, documents, tmp_path):
     run("train", write(documents), "--family", "gaussian", "--scale", search, "-o", tmp_path / "m.tb")
     model = load_model(tmp_path / "m.tb")
-    (member,) = model.classifier
+    (member,) = model.model
     assert type(member).__name__ == "BayesLinearClassifierCV"
     assert model.predict(["corn harvest"]).tolist() == ["grain"]

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy import special
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.categorizer.inputs import as_texts, weighed
 from textbayes.categorizer.knowledge import read_prior, words_known
-from textbayes.categorizer.pool import at_the_mean, drawn, make_pooling, shared_out
+from textbayes.categorizer.pool import make_pooling
+from textbayes.categorizer.pooled import pooled_model
 from textbayes.categorizer.presets import default_vectorizer
-from textbayes.categorizer.sampling import SamplingWatch
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
-from textbayes.categorizer.training import Training, check_members_can_refit
+from textbayes.categorizer.training import Training, members_of
 from textbayes.categorizer.words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import encode_labels
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule
 from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
+from textbayes.kinds import kind_of
+from textbayes.kinds.linear import FittedLinear
+from textbayes.kinds.sampling import SamplingWatch
 from textbayes.knowledge import WordPriors
-from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.posterior.intervals import mixture_standard_errors, pooled_standard_errors
-from textbayes.posterior.mixture import pooled_draws
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
-
-if TYPE_CHECKING:  # loads numba, which is slow
-    from textbayes.posterior.draws import Draws
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(what, done, total)`` while a long job runs."""
@@ -74,22 +71,23 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     select : str or None
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
     select_k, select_threshold : words per label at most; least score
-    classifier : BayesLinearClassifier, a list of them, or None
-        The model. One is used as it is. Several of one link are pooled: their linear predictors are added with weights
-        that fit held-out texts best, which averages their errors and calibrates them. The default pools a logistic
-        regression with a Laplace prior and one with a Gaussian prior. A ``BayesLinearClassifierCV`` looks for its scale
-        once, on all texts.
+    model : str, estimator, a list of them, or None
+        The model: a kind by name with parameters of its estimator after a colon (``"counts:model=poisson"``, see
+        ``textbayes.kinds``), or an estimator. One is used as it is. Several are pooled: their log-odds are added with
+        weights that fit held-out texts best, which averages their errors and calibrates them; linear models of one link
+        make a linear model. The default pools a logistic regression with a Laplace prior and one with a Gaussian prior.
+        A ``BayesLinearClassifierCV`` looks for its scale once, on all texts.
     rule : str, Rule or "auto"
         How probabilities become decisions (``textbayes.decide``), such as ``"fixed:threshold=0.3"``; ``"auto"`` takes
         the likelier class for one label per text, and for many labels thresholds per label.
     prior : WordPriors or path, optional
         What is known of words before any text: means, scales, families and signs (``textbayes.knowledge``).
     prior_weight : "auto" or float
-        How far to follow it, from 0 (not at all) to 1; "auto" chooses for each label by cross-validation with the
-        first classifier, so that bad advice is turned down.
+        How far to follow it, from 0 (not at all) to 1; "auto" chooses by cross-validation, for linear models label by
+        label with the first, so that bad advice is turned down.
     calibrate : bool
-        Where there is one classifier: find the factor of its linear predictors (``calibration_``) with which
-        probabilities fit held-out texts best. Its weights stay as they are. A pool needs none.
+        Where there is one model: find the factor of its log-odds (``calibration_``) with which probabilities fit
+        held-out texts best. Its weights stay as they are. A pool needs none.
     class_weight : None, "balanced" or dict
         How much texts count by their class, where each has one; "balanced" gives all classes the same weight in sum.
     intervals : bool
@@ -112,7 +110,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
 
     Attributes
     ----------
-    coef_, intercept_ : the linear model, one row per label (one for two classes); of several members their pool
+    model_ : the fitted model, whatever its kind (``textbayes.core.protocols.FittedModel``)
+    coef_, intercept_ : of linear models, one row per label (one for two classes); of several members their pool
     pool_ : weights of the members; 1 if there is one
     calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
     sharpness_ : of the probabilities of classes that exclude each other, where members sample; else 1
@@ -121,7 +120,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     draws_ : the posterior as ``Draws`` where members sample, else None
     prior_table_ : the prior as it was read; None without one
     prior_weight_ : how far each label follows the prior; None without one
-    prior_audit_ : what became of the prior of each word, in the first classifier; the most surprising first
+    prior_audit_ : what became of the prior of each word, in the first model; the most surprising first
     prior_advice_ : what was done with the prior, label by label
     held_out_ : figures of the cross-validation, over all labels and for each, as ``textbayes.evaluate.evaluate`` has
         them
@@ -147,7 +146,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         select: str | None = None,
         select_k: int | None = None,
         select_threshold: float | None = None,
-        classifier: BayesLinearClassifier | Sequence[BayesLinearClassifier] | None = None,
+        model: Any = None,
         rule: str | Rule = "auto",
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
@@ -167,7 +166,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.select = select
         self.select_k = select_k
         self.select_threshold = select_threshold
-        self.classifier = classifier
+        self.model = model
         self.rule = rule
         self.prior = prior
         self.prior_weight = prior_weight
@@ -221,13 +220,13 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
         watch = sampling or SamplingWatch()
-        training = Training(self, counts, indicator, space, report, watch, weight, grouped)
+        lengths = self._lengths(texts, counts)
+        training = Training(self, counts, lengths, indicator, space, report, watch, weight, grouped)
         members = training.members()
         if sampling is not None:
-            watch.begin(space.column_names, training.mark(members, table))
-        check_members_can_refit(members, self.refit_by)
+            watch.begin(space.column_names, training.fingerprint(members, table))
         pooling = make_pooling(members, space, self.average, weight, self.calibrate)
-        knowledge = None if table is None else training.knowledge(table, members[0], self.vectorizer_)
+        knowledge = None if table is None else training.knowledge(table, members, self.vectorizer_, pooling)
         held_out, learnable = training.out_of_fold(members, pooling, knowledge)
         pool = pooling.fit(held_out, indicator, learnable)
         if knowledge is not None and self.prior_weight == "auto" and knowledge.weight.any():
@@ -235,32 +234,27 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             without, _ = training.out_of_fold(members, pooling, None, "without the prior, ")
             pool_without = pooling.fit(without, indicator, learnable)
             losses = [
-                pooling.loss(said, weights, indicator, learnable)
-                for said, weights in ((held_out, pool), (without, pool_without))
+                pooling.loss(scores, weights, indicator, learnable)
+                for scores, weights in ((held_out, pool), (without, pool_without))
             ]
             if losses[0] >= losses[1]:
-                knowledge, held_out, pool = knowledge.turned_down(), without, pool_without
+                knowledge, held_out, pool = knowledge.with_zero_weight(), without, pool_without
         sharpness = pooling.sharpness(held_out, pool, indicator, learnable)
         calibration = pooling.calibration(held_out, pool, indicator, learnable)
         proba = pooling.probabilities(calibration * held_out, pool, sharpness)
         rule.fit(proba, indicator & learnable)
         report("fitting all texts", 0, 1)
-        members = [member.set_params(intervals=self.intervals) for member in members]
-        self.weighting_, fitted = training.all_texts(members, knowledge)
+        self.weighting_, fitted, features = training.all_texts(members, knowledge)
         self.prior_table_, self.prior_weight_ = table, None
         self.prior_audit_, self.prior_advice_ = [], []
         if knowledge is not None:
-            X, terms = self.weighting_.transform(counts), self.vectorizer_.get_feature_names_out()
+            terms = self.vectorizer_.get_feature_names_out()
             self.prior_weight_ = knowledge.weight
-            self.prior_audit_ = knowledge.audit(fitted[0], members[0], X, indicator, terms, space, weight)
+            self.prior_audit_ = knowledge.audit(fitted[0], members[0], features, indicator, terms, space, weight)
             self.prior_advice_ = knowledge.advice(counts, space)
         report("fitting all texts", 1, 1)
-        self.standard_errors_, self.draws_ = self._spread(pool, fitted)
-        # A pool of linear models is a linear model, and the mean of a mixture is the mean of the means.
-        self.coef_ = sum(weight * member.coef_ for weight, member in zip(pool, fitted, strict=True))
-        self.intercept_ = sum(weight * member.intercept_ for weight, member in zip(pool, fitted, strict=True))
-        self.link_, self.pool_, self.sharpness_, self.rule_ = pooling.link, pool, sharpness, rule
-        self.calibration_ = calibration
+        self.model_ = pooled_model(pooling, fitted, pool, sharpness, calibration, self.keep_draws, features)
+        self.pool_, self.rule_ = pool, rule
         # Honest for probabilities, a little kind to thresholds that were tuned on them.
         self.held_out_ = evaluate(indicator, proba, rule.decide(proba), space.class_names, kind=space.kind)
         self.held_out_proba_, self.label_counts_ = proba, space.counts(indicator)
@@ -268,63 +262,91 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.label_space_, self.classes_ = space, space.classes
         return self
 
-    def _spread(self, pool: FloatArray, fitted: list[BayesLinearClassifier]) -> tuple[FloatArray | None, Draws | None]:
-        """Standard errors of the pool's weights, where they are known, and its draws, where it has some."""
-        if fitted[0].draws_ is not None:
-            members = [drawn(member) for member in fitted]
-            return mixture_standard_errors(pool, members), pooled_draws(pool, members, self.keep_draws)
-        if not self.intervals:
-            return None, None
-        known = [member.approximation_ for member in fitted if member.approximation_ is not None]
-        return pooled_standard_errors(pool, known), None
+    def _lengths(self, texts: list[str], counts: Any) -> FloatArray:
+        """Lengths of texts in thousands of words; the sums of their counts where no model asks, or words are hashed."""
+        exact = any(kind_of(member).uses_lengths for member in members_of(self))
+        if exact and isinstance(self.vectorizer_, TextVectorizer):
+            return self.vectorizer_.document_lengths(texts)
+        return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel() / 1000.0
+
+    @all_or_nothing
+    def update(self, texts: Iterable[str], labels: Any, sample_weight: Any = None) -> TextCategorizer:
+        """Learn more texts, as far as the model can: what it knows becomes the prior of what the texts say.
+
+        Exact for count models; online models learn on as they did; linear and multinomial ones take their weights and
+        standard errors as a Gaussian prior, so they must have been fitted with ``intervals``. Words, their weights, the
+        labels and the decision rule stay as they are: words that no text had are left out, and other labels refused.
+        """
+        check_is_fitted(self, "model_")
+        texts = as_texts(texts)
+        indicator, space = encode_labels(labels, self.classes_.tolist())
+        if space.kind != self.label_space_.kind:
+            raise InputError(
+                f"the labels are {space.kind}, those of the model {self.label_space_.kind}; pass labels as at first"
+            )
+        check_same_length(texts, "texts", indicator, "labels")
+        texts, indicator, weight, _ = weighed(texts, indicator, space, sample_weight, self.class_weight, None)
+        self.model_ = self.model_.update(self.features(texts), indicator, weight)
+        if self.label_counts_ is not None:
+            self.label_counts_ = self.label_counts_ + space.counts(indicator)
+        if self.fingerprints_ is not None:
+            self.fingerprints_ = np.unique(np.concatenate([self.fingerprints_, text_fingerprints(texts)]))
+        return self
+
+    def partial_fit(self, texts: Iterable[str], labels: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learn more texts (:meth:`update`); the first call fits.
+
+        The first texts settle words and their weights, so they should be many and have all labels.
+        """
+        if hasattr(self, "model_"):
+            return self.update(texts, labels, sample_weight)
+        fitted = self.fit(texts, labels, sample_weight=sample_weight)
+        missing = set() if classes is None else {str(name) for name in classes} - set(self.label_space_.class_names)
+        if missing:
+            raise InputError(f"no text of the first call has the label {min(missing)!r}; words are learnt from these")
+        return fitted
 
     # -- use ------------------------------------------------------------------------------------------------------
     def assess(self, texts: Iterable[str]) -> Assessment:
         """Probabilities and decisions in one pass; one column per label, for two classes that of the second alone."""
-        check_is_fitted(self, "coef_")
-        X = self._features(texts)
-        if self.draws_ is not None and self.average:
-            proba = shared_out(self.draws_.probability(X, self.link_), self.label_space_, self.sharpness_)
-        else:
-            proba = at_the_mean(self._predictor(X), self.link_, self.label_space_, self.sharpness_)
-        return Assessment(proba, self.rule_.decide(proba), self._known_words(X))
+        check_is_fitted(self, "model_")
+        features = self.features(texts)
+        proba = self.model_.proba(features, self.average)
+        return Assessment(proba, self.rule_.decide(proba), self._known_words(features))
 
     def decision_function(self, texts: Iterable[str]) -> FloatArray:
-        """Log-odds of every label by itself, in the order of ``classes_``; for two classes a vector of the second's."""
-        check_is_fitted(self, "coef_")
-        X = self._features(texts)
-        if self.draws_ is not None and self.average:
-            log_odds = np.asarray(special.logit(self.draws_.probability(X, self.link_)))
-        else:
-            log_odds = self.link_.log_odds(self._predictor(X))
-        return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
+        """Log-odds of every label by itself, in the order of ``classes_``; for two classes a vector of the second's.
 
-    def _features(self, texts: Iterable[str]) -> Any:
-        return self.weighting_.transform(self.vectorizer_.transform(as_texts(texts)))
+        Where the model is a distribution over exclusive classes, their scores up to a constant of the text.
+        """
+        check_is_fitted(self, "model_")
+        scores = self.model_.scores(self.features(texts), self.average)
+        return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
-    def _predictor(self, X: Any) -> FloatArray:
-        """The linear predictors that probabilities are made of, calibrated where that was asked for."""
-        return np.asarray(self.calibration_ * (np.asarray(X @ self.coef_.T) + self.intercept_))
+    def features(self, texts: Iterable[str]) -> Features:
+        """Texts as the model sees them: counts of its words, their weights, and lengths."""
+        check_is_fitted(self, "model_")
+        texts = as_texts(texts)
+        counts = self.vectorizer_.transform(texts)
+        return Features(counts, self.weighting_.transform(counts), self._lengths(texts, counts))
 
-    def _known_words(self, X: Any) -> IntArray:
-        """How many different words of each text have a weight for some label."""
-        return np.asarray((X != 0.0) @ (self.coef_ != 0.0).any(axis=0).astype(np.int64))
+    def _known_words(self, features: Features) -> IntArray:
+        """How many different words of each text say something of some label."""
+        return np.asarray((features.weights != 0.0) @ self.model_.known_words().astype(np.int64))
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval that holds each label's own probability with probability ``level``, from draws.
+        """Ends of the interval that holds each label's own probability with probability ``level``.
 
         One column per label, for two classes that of the second. Where classes exclude each other, an interval is that
-        of one label against all others, while the probabilities of ``predict_proba`` are shared out among them.
+        of one label against all others, while the probabilities of ``predict_proba`` are normalised. Of a model fitted
+        with ``intervals`` words are taken to err independently; a sampled one has its intervals from draws.
         """
-        check_is_fitted(self, "coef_")
-        if self.draws_ is None:
-            raise InputError("this model has no draws to take intervals from; train it with inference='gibbs'")
-        return self.draws_.probability_interval(self._features(texts), self.link_, level)
+        check_is_fitted(self, "model_")
+        return self.model_.probability_interval(self.features(texts), level)
 
     def predict_proba(self, texts: Iterable[str]) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many."""
-        proba = self.assess(texts).proba
-        return np.hstack([1.0 - proba, proba]) if self.label_space_.kind == "binary" else proba
+        return self.label_space_.both_columns(self.assess(texts).proba)
 
     def predict(self, texts: Iterable[str]) -> AnyArray:
         """The label of each text; where a text may have many, an indicator matrix in the order of ``classes_``."""
@@ -343,7 +365,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     # -- state: arrays and JSON -----------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """What a model file holds: a JSON-able description and named arrays."""
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "model_")
         return state_of(self)
 
     @classmethod
@@ -352,6 +374,47 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         model = cls()
         restore(model, meta, arrays)
         return model
+
+    # -- what linear models have --------------------------------------------------------------------------------------
+    @property
+    def coef_(self) -> FloatArray:
+        return self._linear().coef
+
+    @property
+    def intercept_(self) -> FloatArray:
+        return self._linear().intercept
+
+    @property
+    def link_(self) -> Any:
+        return self._linear().link
+
+    @property
+    def draws_(self) -> Any:
+        return getattr(self._fitted(), "draws", None)
+
+    @property
+    def standard_errors_(self) -> FloatArray | None:
+        fitted = self._fitted()
+        return fitted.errors if isinstance(fitted, FittedLinear) else fitted.words().errors
+
+    @property
+    def calibration_(self) -> float:
+        return float(getattr(self._fitted(), "calibration", 1.0))
+
+    @property
+    def sharpness_(self) -> float:
+        return float(getattr(self._fitted(), "sharpness", 1.0))
+
+    def _fitted(self) -> Any:
+        if "model_" not in vars(self):
+            raise AttributeError("this TextCategorizer is not fitted; call fit first")
+        return self.model_
+
+    def _linear(self) -> FittedLinear:
+        fitted = self._fitted()
+        if not isinstance(fitted, FittedLinear):
+            raise AttributeError(f"a model of kind {fitted.kind!r} has no such weights; see top_words and explain")
+        return fitted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,9 +6,10 @@ import html
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
+from textbayes.core.protocols import Contributions
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.links.base import BaseLink
 
 
 class Contribution(NamedTuple):
@@ -81,30 +82,36 @@ def _as_html(told: Explanation) -> str:
     return f"{title}<table>{head}{body}</table>{notes}"
 
 
-def explain_column(
-    link: BaseLink,
-    intercept: float,
-    parts: FloatArray,
-    words: AnyArray,
-    occurrences: AnyArray,
+def explanation(
     label: str,
     probability: float,
     decision: bool,
+    base: float,
+    parts: FloatArray,
+    words: AnyArray,
+    occurrences: AnyArray,
     top: int | None,
 ) -> Explanation:
-    """Share the log-odds of one label out among the words, whose parts of eta are ``parts``.
-
-    Log-odds are linear in eta for the logit alone; for other links the mean slope between the base and eta shares them
-    out, so that contributions add up for every link.
-    """
-    base, eta = intercept, intercept + parts.sum()
-    base_odds, odds = link.log_odds(np.array([base, eta]))
-    if eta != base:
-        parts = parts * ((odds - base_odds) / (eta - base))
+    """The explanation of one label, given the parts of its log-odds."""
+    odds = base + float(parts.sum())
     order = np.argsort(-np.abs(parts), kind="stable")
     order = order[parts[order] != 0.0][:top]
     contributions = [Contribution(str(words[i]), float(parts[i]), int(occurrences[i])) for i in order]
-    return Explanation(label, float(probability), bool(decision), float(odds), float(base_odds), contributions)
+    return Explanation(label, float(probability), bool(decision), odds, base, contributions)
+
+
+def against_others(told: Contributions, column: int) -> tuple[float, FloatArray]:
+    """Base and parts of ln p_k − ln(1 − p_k) of one of several exclusive classes, p the softmax of the scores.
+
+    ln Σ_{j≠k} e^{s_j} = Σ_{j≠k} q_j s_j + H(q) with q the probabilities of the others among themselves and H its
+    entropy, so each word counts by how much more it says for the class than for the others.
+    """
+    scores = told.base + told.parts.sum(axis=1)
+    others = np.arange(len(scores)) != column
+    shares = special.softmax(scores[others])
+    entropy = float(special.entr(shares).sum())
+    base = float(told.base[column] - shares @ told.base[others]) - entropy
+    return base, told.parts[column] - shares @ told.parts[others]
 
 
 def mirror(told: Explanation, label: str) -> Explanation:

@@ -12,7 +12,10 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.kinds import kind_of
+from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
     AuditRow,
     MatchedPriors,
@@ -20,7 +23,6 @@ from textbayes.knowledge import (
     WordPriors,
     audit_priors,
     choose_weight,
-    informed,
     informed_prior,
     match_priors,
     with_words,
@@ -61,19 +63,21 @@ class Knowledge(NamedTuple):
     choice: WeightChoice | None = None
     pool_agrees: bool = True
 
-    def inform(self, member: BayesLinearClassifier, X: Any) -> BayesLinearClassifier:
+    def inform(self, member: Any, features: Features) -> Any:
         """A copy of a member, not fitted, that knows what the table says."""
-        return informed(member, self.matched, X, self.weight)
+        if not self.weight.any():
+            return member
+        return kind_of(member).informed(member, self.matched, features, self.weight)
 
-    def turned_down(self) -> Knowledge:
+    def with_zero_weight(self) -> Knowledge:
         """The same table, followed by no label, since the pool of all members gains nothing by it."""
         return self._replace(weight=np.zeros_like(self.weight), pool_agrees=False)
 
     def audit(
         self,
-        fitted: BayesLinearClassifier,
-        member: BayesLinearClassifier,
-        X: Any,
+        fitted: FittedModel,
+        member: Any,
+        features: Features,
         indicator: BoolArray,
         terms: AnyArray,
         space: LabelSpace,
@@ -81,12 +85,17 @@ class Knowledge(NamedTuple):
     ) -> list[AuditRow]:
         """The prior of every word of the table as it was given, however far it is followed, and the posterior.
 
-        ``fitted`` is the first member, ``member`` the same without the table.
+        ``fitted`` is the first member, ``member`` the same without the table. Linear models alone have an audit.
         """
+        if not isinstance(fitted, FittedLinear) or fitted.estimator is None:
+            return []
         default = make_prior(member.prior, member.scale, member.mean, member.sign)
-        given = informed_prior(self.matched, default, X, link=make_link(member.link))
+        given = informed_prior(self.matched, default, features.weights, link=make_link(member.link))
         words = list(terms)
-        return audit_priors(fitted, X, indicator, self.matched, words, space, prior=given, sample_weight=sample_weight)
+        return audit_priors(
+            fitted.estimator, features.weights, indicator, self.matched, words, space, prior=given,
+            sample_weight=sample_weight,
+        )  # fmt: skip
 
     def advice(self, counts: Any, space: LabelSpace) -> list[Advice]:
         """What was done with the table, for each label that it speaks of, given ``counts`` of the training texts."""
@@ -157,9 +166,8 @@ def match_knowledge(table: WordPriors, vectorizer: Any, space: LabelSpace) -> Ma
     return matched
 
 
-def weigh_knowledge(
+def choose_prior_weight(
     matched: MatchedPriors,
-    prior_weight: float | str,
     member: BayesLinearClassifier,
     X: Any,
     indicator: BoolArray,
@@ -168,14 +176,12 @@ def weigh_knowledge(
     sample_weight: FloatArray | None = None,
     groups: Any = None,
 ) -> Knowledge:
-    """How far to follow the table: as told, or by cross-validation label by label."""
-    if isinstance(prior_weight, str):
-        chosen = choose_weight(
-            member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
-            groups=groups,
-        )  # fmt: skip
-        return Knowledge(matched, chosen.weight, chosen)
-    return Knowledge(matched, np.full(matched.n_labels, float(prior_weight)))
+    """How far a linear model follows the table, label by label, by cross-validation."""
+    chosen = choose_weight(
+        member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
+        groups=groups,
+    )  # fmt: skip
+    return Knowledge(matched, chosen.weight, chosen)
 
 
 def advice_state(rows: Sequence[Advice]) -> list[dict[str, Any]]:

@@ -1,87 +1,98 @@
-"""Several linear models of one link, pooled into one: eta = Σ_m weight_m · eta_m, or a mixture of their posteriors.
+"""How several models become one: scores = Σ_m weight_m · scores_m, or a mixture of their posteriors.
 
-A log-linear pool averages the members' errors. Its weights maximise the likelihood of texts that the members did not
-see, under a weak prior that they share one unit equally, so the pool is calibrated as well. One member alone is no
-pool: its weight is 1, what it says is left as it is, and calibration is a step of its own (``fit_calibration``).
+Scores are log-odds; those of linear models of one link are their predictors, so that their pool is linear too. A
+log-linear pool averages the members' errors. Its weights maximise the likelihood of texts that the members did not see,
+under a weak prior that they share one unit equally, so the pool is calibrated as well. One member alone is no pool: its
+weight is 1, what it says is left as it is, and calibration is a step of its own (``fit_calibration``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+from scipy import optimize
 
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.inference import make_inference
+from textbayes.kinds import kind_of
+from textbayes.kinds.linear import FittedLinear, LinearKind
 from textbayes.links import make_link
 from textbayes.links.base import BaseLink
-from textbayes.models.linear.classifier import BayesLinearClassifier, one_of_many
-
-if TYPE_CHECKING:  # loads numba, which is slow
-    from textbayes.posterior.draws import Draws
 
 _PRIOR_SD = 2.0  # of the weights of a pool
 _SHARPNESS_SD = 0.5  # of the logarithm of the sharpness: a few texts that are all right do not make it boundless
 
 
-def probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
-    """Probability of every column; those of one-of-many classes add up to one."""
-    return one_of_many(eta, link) if space.kind == "multiclass" else link.probability(eta)
+def plug_in_proba(
+    scores: FloatArray, link: BaseLink, space: LabelSpace, joint: bool = False, sharpness: float = 1.0
+) -> FloatArray:
+    """Probability of every column at its predictor; those of exclusive classes add up to one.
 
-
-def pooled_probabilities(eta: FloatArray, pool: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
-    """Probabilities of the pool of members' predictors ``eta`` (n_members, n_docs, n_columns)."""
-    return probabilities(np.tensordot(pool, eta, axes=1), link, space)
+    ``joint`` scores of such classes are logarithms of one distribution over them; others are of each class by itself.
+    """
+    if space.kind != "multiclass":
+        return link.probability(scores)
+    return normalise_classes(scores if joint else link.log_prob(scores, np.ones_like(scores)), sharpness)
 
 
 def fit_pool(
-    eta: FloatArray,
+    scores: FloatArray,
     indicator: BoolArray,
     link: BaseLink,
     space: LabelSpace,
     learnable: BoolArray | None = None,
     weight: FloatArray | None = None,
+    joint: bool = False,
 ) -> FloatArray:
     """Non-negative weights of the members that fit held-out labels best, under w ~ N(1/n_members, 2²).
 
-    Only entries that are ``learnable`` (n_docs, n_columns) count, documents by their ``weight`` (n_docs,); where there
-    are none, members share equally. One member has weight 1.
+    Parameters
+    ----------
+    scores : array (n_members, n_docs, n_columns)
+        What members say of documents that they did not see.
+    indicator : array (n_docs, n_columns)
+    learnable : array (n_docs, n_columns) or None
+        Only these entries count; where there are none, members share equally.
+    weight : array (n_docs,) or None
+        How much each document counts.
     """
-    if len(eta) == 1:
+    if len(scores) == 1:
         return np.ones(1)
-    return _fitted_weights(eta, indicator, link, space, learnable, weight)
+    return _fitted_weights(scores, indicator, link, space, learnable, weight, joint)
 
 
 def fit_calibration(
-    eta: FloatArray,
+    scores: FloatArray,
     indicator: BoolArray,
     link: BaseLink,
     space: LabelSpace,
     learnable: BoolArray | None = None,
     weight: FloatArray | None = None,
+    joint: bool = False,
 ) -> float:
-    """The factor c, under c ~ N(1, 2²), with which probabilities of c·eta fit held-out labels best.
+    """The factor c, under c ~ N(1, 2²), with which probabilities of c·scores fit held-out labels best.
 
-    ``eta`` (n_docs, n_columns) are predictors of texts that the model did not see: one that is too sure of itself has a
-    factor below 1. It is 1 where no other fits better.
+    ``scores`` (n_docs, n_columns) are of texts that the model did not see: one that is too sure of itself has a factor
+    below 1. It is 1 where no other fits better.
     """
-    return float(_fitted_weights(eta[None], indicator, link, space, learnable, weight)[0])
+    return float(_fitted_weights(scores[None], indicator, link, space, learnable, weight, joint)[0])
 
 
 def _fitted_weights(
-    eta: FloatArray,
+    scores: FloatArray,
     indicator: BoolArray,
     link: BaseLink,
     space: LabelSpace,
     learnable: BoolArray | None,
     weight: FloatArray | None,
+    joint: bool,
 ) -> FloatArray:
     """Where the posterior of the weights, given held-out labels, is highest."""
-    n_members = len(eta)
+    n_members = len(scores)
     equal = np.full(n_members, 1.0 / n_members)
     use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
     right = indicator & use
@@ -89,8 +100,9 @@ def _fitted_weights(
         return equal
 
     def negative_log_posterior(pool: FloatArray) -> float:
-        strain = 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
-        return _loss(pooled_probabilities(eta, pool, link, space), indicator, space, use, weight) + strain
+        penalty = 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
+        proba = plug_in_proba(np.tensordot(pool, scores, axes=1), link, space, joint)
+        return _loss(proba, indicator, space, use, weight) + penalty
 
     bounds = [(0.0, 10.0)] * n_members
     found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")
@@ -109,49 +121,57 @@ def _loss(
     return float(losses.sum())
 
 
-class PredictorPool(NamedTuple):
-    """How models that have one set of weights each are pooled: their predictors are added, see above."""
+class ScorePool(NamedTuple):
+    """How models that have one set of weights each, or are of different kinds, are pooled: their scores are added.
+
+    ``link`` is that of linear members that share one, whose predictors are added; of others log-odds are, and it is the
+    logit.
+    """
 
     link: BaseLink
     space: LabelSpace
+    linear: bool
+    joint: bool = False
     weight: FloatArray | None = None
     calibrate: bool = False
 
-    def of(self, member: BayesLinearClassifier, X: Any) -> FloatArray:
+    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
         """What a fitted member says of documents, (n_docs, n_columns)."""
-        return member.linear_predictor(X)
+        if self.linear and isinstance(member, FittedLinear):
+            return member.predictor(features)
+        return member.scores(features)
 
-    def fit(self, said: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
-        """Weights of the members, given what they said of held-out documents (n_members, n_docs, n_columns)."""
-        return fit_pool(said, indicator, self.link, self.space, learnable, self.weight)
+    def fit(self, held_out: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
+        """Weights of the members, given their scores of held-out documents (n_members, n_docs, n_columns)."""
+        return fit_pool(held_out, indicator, self.link, self.space, learnable, self.weight, self.joint)
 
-    def sharpness(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """One: predictors are not shared out by a power."""
+    def sharpness(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+        """One: scores are not normalised by a power."""
         return 1.0
 
-    def calibration(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """The factor of the predictors of one member, if asked for; 1 of several, whose weights have it in them."""
-        if len(said) > 1 or not self.calibrate:
+    def calibration(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+        """The factor of the scores of one member, if asked for; 1 of several, whose weights have it in them."""
+        if len(held_out) > 1 or not self.calibrate:
             return 1.0
-        return fit_calibration(said[0], indicator, self.link, self.space, learnable, self.weight)
+        return fit_calibration(held_out[0], indicator, self.link, self.space, learnable, self.weight, self.joint)
 
-    def probabilities(self, said: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
+    def probabilities(self, held_out: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
         """Those of the pool."""
-        return pooled_probabilities(said, pool, self.link, self.space)
+        return plug_in_proba(np.tensordot(pool, held_out, axes=1), self.link, self.space, self.joint)
 
-    def loss(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+    def loss(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
         """−Σ log p of the labels by the pool."""
-        return _loss(self.probabilities(said, pool), indicator, self.space, learnable, self.weight)
+        return _loss(self.probabilities(held_out, pool), indicator, self.space, learnable, self.weight)
 
 
 class PosteriorPool(NamedTuple):
-    """How models that sample are pooled: their posteriors are mixed, with weights that add up to one (stacking).
+    """How linear models that sample are pooled: their posteriors are mixed, with weights that add up to one (stacking).
 
     A mixture of draws is a set of draws, so the pool has a posterior as its members have, and one member alone keeps
     its own as it is: nothing is scaled. Weights maximise the likelihood of held-out documents.
 
     Classes that exclude each other have one regression each, against all others: together they are no model of the
-    choice among them. Their probabilities are shared out as p_k^c / Σ_j p_j^c, with one number c, the sharpness, that
+    choice among them. Their probabilities are normalised as p_k^c / Σ_j p_j^c, with one number c, the sharpness, that
     fits held-out documents best. Of other labels the probabilities are the posterior's own.
 
     With ``average`` a member says probabilities averaged over its draws, p = Σ_m a_m E_m[ψ(eta)]; without, predictors
@@ -168,20 +188,21 @@ class PosteriorPool(NamedTuple):
     average: bool = True
     weight: FloatArray | None = None
 
-    def of(self, member: BayesLinearClassifier, X: Any) -> FloatArray:
+    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
         """What a fitted member says of documents: probabilities of each label by itself, or predictors."""
+        assert isinstance(member, FittedLinear)
         draws = drawn(member)
-        return draws.probability(X, self.link) if self.average else member.linear_predictor(X)
+        return draws.probability(features.weights, self.link) if self.average else member.predictor(features)
 
-    def fit(self, said: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
+    def fit(self, held_out: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
         """Weights of the members, none negative and one in sum."""
-        n_members = len(said)
+        n_members = len(held_out)
         equal = np.full(n_members, 1.0 / n_members)
         if n_members == 1 or not (learnable & indicator).any() or not (learnable & ~indicator).any():
             return equal
 
         def loss(pool: FloatArray) -> float:
-            return self.loss(said, pool, indicator, learnable)
+            return self.loss(held_out, pool, indicator, learnable)
 
         whole = {"type": "eq", "fun": lambda pool: pool.sum() - 1.0}
         found = optimize.minimize(loss, equal, bounds=[(0.0, 1.0)] * n_members, constraints=[whole], method="SLSQP")
@@ -190,86 +211,73 @@ class PosteriorPool(NamedTuple):
         corners = [equal, *np.eye(n_members)]
         return np.asarray(min([pool, *corners], key=loss))  # the search may stop short of a corner
 
-    def sharpness(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """The power that classes which exclude each other are shared out by; 1 where they do not."""
+    def sharpness(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+        """The power that classes which exclude each other are normalised by; 1 where they do not."""
         if self.space.kind != "multiclass" or not (learnable & indicator).any():
             return 1.0
 
         def loss(power: float) -> float:
-            proba = self.probabilities(said, pool, np.exp(power))
-            strain = 0.5 * (power / _SHARPNESS_SD) ** 2
-            return _loss(proba, indicator, self.space, learnable, self.weight) + strain
+            proba = self.probabilities(held_out, pool, np.exp(power))
+            penalty = 0.5 * (power / _SHARPNESS_SD) ** 2
+            return _loss(proba, indicator, self.space, learnable, self.weight) + penalty
 
         return float(np.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
 
-    def calibration(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+    def calibration(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
         """One: how sure a posterior is, its draws say."""
         return 1.0
 
-    def probabilities(self, said: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
+    def probabilities(self, held_out: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
         """Those of the pool."""
-        mixed = np.tensordot(pool, said, axes=1)
-        if self.average:
-            return shared_out(mixed, self.space, sharpness)
-        return at_the_mean(mixed, self.link, self.space, sharpness)
+        mixed = np.tensordot(pool, held_out, axes=1)
+        if not self.average:
+            return plug_in_proba(mixed, self.link, self.space, sharpness=sharpness)
+        if self.space.kind != "multiclass":
+            return mixed
+        return normalise_classes(np.log(np.maximum(mixed, 1e-300)), sharpness)
 
-    def loss(self, said: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
+    def loss(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
         """−Σ log p of the labels by the pool."""
-        return _loss(self.probabilities(said, pool), indicator, self.space, learnable, self.weight)
+        return _loss(self.probabilities(held_out, pool), indicator, self.space, learnable, self.weight)
 
 
-Pooling = PredictorPool | PosteriorPool
+Pooling = ScorePool | PosteriorPool
 
 
 def make_pooling(
-    members: Sequence[BayesLinearClassifier],
+    estimators: Sequence[Any],
     space: LabelSpace,
     average: bool,
     weight: FloatArray | None = None,
     calibrate: bool = False,
 ) -> Pooling:
-    """The way to pool these members; those that sample and those that do not cannot be told as one.
+    """The way to pool these members.
 
+    Linear models of one link are pooled as linear models, those that all sample as posteriors; others by log-odds.
     ``weight`` is how much each document counts, all alike where it is None; ``calibrate`` is for one member alone.
     """
-    link = make_link(members[0].link)
-    sampled = [samples(member) for member in members]
-    if not any(sampled):
-        return PredictorPool(link, space, weight, calibrate)
-    if not all(sampled):
-        raise InputError("some of the classifiers sample and others do not; give them all inference='gibbs', or none")
-    if calibrate:
-        raise NotSupportedError(
-            "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model are those "
-            "of its draws: leave out calibrate=True"
-        )
-    return PosteriorPool(link, space, average, weight)
+    members = [kind_of(estimator) for estimator in estimators]
+    if all(isinstance(kind, LinearKind) for kind in members):
+        links = {make_link(estimator.link).spec for estimator in estimators}
+        sampled = [kind.samples(estimator) for kind, estimator in zip(members, estimators, strict=True)]
+        if all(sampled) and len(links) == 1:
+            if calibrate:
+                raise NotSupportedError(
+                    "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model "
+                    "are those of its draws: leave out calibrate=True"
+                )
+            return PosteriorPool(make_link(estimators[0].link), space, average, weight)
+        if not any(sampled) and len(links) == 1:
+            return ScorePool(make_link(estimators[0].link), space, True, False, weight, calibrate)
+    joint = any(kind.joint(estimator, space) for kind, estimator in zip(members, estimators, strict=True))
+    return ScorePool(make_link("logit"), space, False, joint, weight, calibrate)
 
 
-def samples(member: BayesLinearClassifier) -> bool:
-    """Whether a classifier draws from its posterior."""
-    return make_inference(member.inference, 1e-4, 100, 1).samples
-
-
-def drawn(member: BayesLinearClassifier) -> Draws:
+def drawn(member: FittedLinear) -> Any:
     """The draws of a fitted member."""
-    if member.draws_ is None:
+    if member.draws is None:
         raise InputError(
             "inference 'gibbs' cannot sample the prior that was asked for (a sign, or a family that has no draws); "
             "leave the sign out, or use inference 'coordinate'"
         )
-    return member.draws_
-
-
-def shared_out(own: FloatArray, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
-    """Each label's own probability; those of one-of-many classes shared out, p_k^c / Σ_j p_j^c."""
-    if space.kind != "multiclass":
-        return own
-    return np.asarray(special.softmax(sharpness * np.log(np.maximum(own, 1e-300)), axis=1))
-
-
-def at_the_mean(eta: FloatArray, link: BaseLink, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
-    """The same for predictors at the posterior mean; with logarithms, so that classes stay apart where all are rare."""
-    if space.kind != "multiclass":
-        return link.probability(eta)
-    return np.asarray(special.softmax(sharpness * link.log_prob(eta, np.ones_like(eta)), axis=1))
+    return member.draws

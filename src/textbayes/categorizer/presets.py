@@ -18,7 +18,7 @@ def default_weighting() -> TermWeighting:
     return TermWeighting("tfidf1")
 
 
-def default_classifiers() -> list[BayesLinearClassifier]:
+def default_models() -> list[BayesLinearClassifier]:
     """A sparse and a dense logistic regression, with scales for texts of length one, to be pooled."""
     return [
         BayesLinearClassifier(prior="laplace", scale=10.0, tol=1e-3),

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from textbayes.core.saved import (
     Jobs,
     Name,
-    Positive,
     Real,
     Saved,
     Share,
@@ -22,21 +21,12 @@ from textbayes.core.saved import (
     WholeFrom1,
     sorted_and_distinct,
 )
+from textbayes.kinds._schema import ClassWeight
 from textbayes.select import scores
 
 _Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Signed = Annotated[Real, Field(ge=-1e100, le=1e100)]
 _Loss = Annotated[float, Field(ge=0.0, le=1e4)]
-
-
-def _is_class_weight(pair: list[Any]) -> list[Any]:
-    name, weight = pair
-    if not isinstance(name, str | int | float) or type(weight) not in (int, float) or not 0.0 <= weight <= 1e100:
-        raise ValueError("a class and its weight, a number from 0 on, are needed")
-    return pair
-
-
-_ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValidator(_is_class_weight)]
 
 
 class SavedLabels(Saved):
@@ -71,7 +61,7 @@ class SavedSettings(Saved):
     prior_weight: Literal["auto"] | Share
     n_jobs: Jobs | None
     calibrate: bool
-    class_weight: Literal["balanced"] | list[_ClassWeight] | None
+    class_weight: Literal["balanced"] | list[ClassWeight] | None
 
     @model_validator(mode="after")
     def _together(self) -> Any:
@@ -93,7 +83,7 @@ class SavedGiven(Saved):
     vectorizer: bool
     weighting: Text | Literal[True] | None
     rule: Text | dict[str, Any]
-    classifier: list[dict[str, Any]] | dict[str, Any] | None
+    model: list[dict[str, Any] | Text] | dict[str, Any] | Text | None
 
 
 class SavedAdvice(Saved):
@@ -146,10 +136,25 @@ class SavedFigures(Saved):
     labels: dict[Text, SavedLabelFigures] | None = None
 
 
+class SavedMember(Saved):
+    """A fitted model: its kind, and what that kind keeps, which it checks itself."""
+
+    kind: Name
+    state: dict[str, Any]
+
+
+class SavedPool(Saved):
+    """Fitted models whose scores are added."""
+
+    joint: bool
+    calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
+    members: Annotated[list[SavedMember], Field(min_length=1)]
+
+
 class SavedCategorizer(Saved):
     """All of it."""
 
-    link: Annotated[Text, Field(max_length=200)]
+    model: SavedMember
     labels: SavedLabels
     rule: dict[str, Any]
     held_out: SavedFigures
@@ -159,111 +164,4 @@ class SavedCategorizer(Saved):
     settings: SavedSettings
     given: SavedGiven
     prior_advice: list[SavedAdvice]
-    sharpness: Annotated[float, Field(ge=0.01, le=100.0)]
-    calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
-    draws: dict[str, Any] | None
     arrays: Annotated[list[Text], sorted_and_distinct]
-
-
-class SavedArray(Saved):
-    """A parameter that is an array of the file."""
-
-    array: Text
-
-
-_Number = int | Annotated[float, Field(allow_inf_nan=True)]
-_Numbers = Annotated[list[_Number] | list[list[_Number]], Field(min_length=1)]
-_Hyper = _Number | _Numbers | SavedArray
-_MaxIter = Annotated[int, Field(ge=1, le=10**9)]
-
-
-class SavedFamilies(Saved):
-    """The family of every word, by number, and what the numbers mean."""
-
-    names: list[Name]
-    numbers: WholeFrom0 | SavedArray
-
-
-class SavedPriorSettings(Saved):
-    """Hyperparameters of a prior that was given as an object."""
-
-    scale: _Hyper
-    mean: _Hyper
-    sign: _Hyper
-    l1_ratio: _Hyper | None = None
-    degrees: _Hyper | None = None
-    family: SavedFamilies | None = None
-
-
-class SavedPrior(Saved):
-    """A prior that was given as an object."""
-
-    prior: Name
-    settings: SavedPriorSettings
-
-
-class SavedInferenceSettings(Saved):
-    """Settings of an inference that was given as an object; each has some of them."""
-
-    tol: Positive | None = None
-    max_iter: _MaxIter | None = None
-    n_jobs: Jobs | None = None
-    start: Literal["ridge", "mean"] | None = None
-    plain: bool | None = None
-    memory: WholeFrom1 | None = None
-    chains: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    warmup: Annotated[int, Field(ge=0, le=10**9)] | None = None
-    target_ess: Positive | None = None
-    max_r_hat: Annotated[Real, Field(gt=1)] | None = None
-    max_draws: Annotated[int, Field(ge=4, le=10**9)] | None = None
-    thin: Annotated[int, Field(ge=1, le=10**9)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    sample_scale: bool | None = None
-    method: Name | None = None
-    factors: WholeFrom1 | _Numbers | SavedArray | None = None
-    judges: Annotated[int, Field(ge=1, le=10**9)] | None = None
-
-
-class SavedInference(Saved):
-    """An inference that was given as an object."""
-
-    inference: Name
-    settings: SavedInferenceSettings
-
-
-class _SavedClassifier(Saved):
-    class_: Literal["BayesLinearClassifier", "BayesLinearClassifierCV"] = Field(alias="class")
-    link: Annotated[Text, Field(max_length=200)]
-    prior: Name | SavedPrior
-    mean: _Hyper
-    sign: _Hyper
-    inference: Name | SavedInference
-    fit_intercept: bool
-    intercept_scale: _Hyper
-    intercept_mean: _Hyper
-    tol: Positive
-    max_iter: _MaxIter
-    n_jobs: Jobs | None
-    intervals: bool
-    class_weight: Literal["balanced"] | list[_ClassWeight] | None = None
-
-
-class SavedMember(_SavedClassifier):
-    """Parameters of a ``BayesLinearClassifier``."""
-
-    scale: _Hyper
-    warm_start: bool
-
-
-class SavedSearch(_SavedClassifier):
-    """Parameters of a ``BayesLinearClassifierCV``."""
-
-    scales: Annotated[int, Field(ge=1, le=10_000)] | _Numbers | SavedArray
-    method: Literal["cv", "evidence", "norm"]
-    cv: Annotated[int, Field(ge=2, le=2**31)] | _Numbers | SavedArray
-    scoring: Literal["log_loss", "f1"]
-    rule: Literal["best", "one_se"]
-    per_label: bool
-    errors: Literal["documents", "folds"]
-    search_tol: Positive
-    random_state: Annotated[int, Field(ge=0, lt=2**63)] | None

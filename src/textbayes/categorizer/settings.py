@@ -9,23 +9,24 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 
 from textbayes.categorizer.knowledge import check_prior
-from textbayes.categorizer.presets import default_classifiers, default_rule, default_vectorizer
+from textbayes.categorizer.presets import default_models, default_rule, default_vectorizer
 from textbayes.categorizer.state import VECTORIZERS
 from textbayes.categorizer.training import make_weighting
 from textbayes.core.class_weight import check_class_weight
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.decide import Rule, check_rule, make_rule
+from textbayes.kinds import make_model
 from textbayes.models.linear.refit import check_refit
 from textbayes.text import TermWeighting
 
-_PARTS = ("vectorizer", "weighting", "classifier", "rule")
+_PARTS = ("vectorizer", "weighting", "model", "rule")
 
 
 class NestedParameters(BaseEstimator):
     """Parameters of the parts of a categorizer, ``vectorizer__min_df``, also where a part is the default or a name.
 
-    Members of a pool are numbered: ``classifier__0__scale`` is that of the first. Setting a parameter of a part that
+    Members of a pool are numbered: ``model__0__scale`` is that of the first. Setting a parameter of a part that
     was not given makes it the default with that change.
     """
 
@@ -59,8 +60,11 @@ def _part(name: str, given: Any) -> Any:
         return default_vectorizer()
     if name == "weighting" and (given is None or isinstance(given, str)):
         return make_weighting(given)
-    if name == "classifier" and given is None:
-        return default_classifiers()
+    if name == "model" and given is None:
+        return default_models()
+    if name == "model" and isinstance(given, str):
+        with contextlib.suppress(InputError):
+            return make_model(given)
     if name == "rule" and isinstance(given, str) and given != "auto":
         with contextlib.suppress(InputError):  # what is no rule is refused by ``fit``, as all parameters are
             return make_rule(given)

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from textbayes.categorizer.knowledge import advice_state, restored_advice
-from textbayes.categorizer.members import members_state, restored_members
+from textbayes.categorizer.pooled import FittedPool
 from textbayes.categorizer.tables import audit_arrays, prior_arrays, restored_audit, restored_prior
 from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.memory import check_fits_memory
-from textbayes.core.saved_arrays import saved_array, saved_csr
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.protocols import FittedModel
+from textbayes.core.saved_arrays import saved_array
+from textbayes.core.types import AnyArray, IntArray
 from textbayes.decide import Rule, make_rule
-from textbayes.links import make_link
+from textbayes.kinds import kinds
+from textbayes.kinds.settings import model_state, restored_model
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import restored_fingerprints
 
@@ -31,33 +31,25 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """A JSON-able description and named arrays; a parameter that has no such form is refused by name."""
     vectorizer, vectorizer_arrays = model.vectorizer_.to_state()
     weighting, weighting_arrays = model.weighting_.to_state()
-    classifier, arrays = members_state(model.classifier)
+    given_model, arrays = model_state(model.model)
     space, rule = model.label_space_, model.rule
     given = {
         "vectorizer": model.vectorizer is not None,
         "weighting": model.weighting if isinstance(model.weighting, str | None) else True,
         "rule": rule if isinstance(rule, str) else clone(rule).to_state(),
-        "classifier": classifier,
+        "model": given_model,
     }
-    coef = sparse.csr_matrix(model.coef_)
-    arrays |= {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
-    arrays |= {"intercept": model.intercept_, "pool": model.pool_}
-    arrays |= {**prior_arrays(model.prior_table_), **audit_arrays(model.prior_audit_)}
-    if model.standard_errors_ is not None:
-        errors = sparse.csr_matrix(np.nan_to_num(model.standard_errors_))  # 0 stands for a word without one
-        arrays |= {"errors.data": errors.data, "errors.indices": errors.indices, "errors.indptr": errors.indptr}
+    fitted, fitted_arrays = model.model_.to_state()
+    arrays |= {f"fitted.{name}": array for name, array in fitted_arrays.items()}
+    arrays |= {"pool": model.pool_, **prior_arrays(model.prior_table_), **audit_arrays(model.prior_audit_)}
     if model.prior_weight_ is not None:
         arrays["prior_weight"] = model.prior_weight_
     if model.fingerprints_ is not None:
         arrays["training.fingerprints"] = model.fingerprints_
-    draws = None
-    if model.draws_ is not None:
-        draws, drawn = model.draws_.to_state()
-        arrays |= {f"draws.{name}": array for name, array in drawn.items()}
     arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
     arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
     meta = {
-        "link": model.link_.spec,
+        "model": {"kind": model.model_.kind, "state": fitted},
         "labels": {"kind": space.kind, "classes": space.classes.tolist()},
         "rule": model.rule_.to_state(),
         "held_out": model.held_out_,
@@ -67,9 +59,6 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "settings": {name: _plain(getattr(model, name)) for name in SETTINGS},
         "given": given,
         "prior_advice": advice_state(model.prior_advice_),
-        "sharpness": model.sharpness_,
-        "calibration": model.calibration_,
-        "draws": draws,
         "arrays": sorted(arrays),
     }
     return meta, arrays
@@ -91,7 +80,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.vectorizer_ = _vectorizer(dict(told.vectorizer), part("vectorizer"))
     model.weighting_ = TermWeighting.from_state(told.weighting, part("weighting"))
     model.label_space_ = _space(told.labels)
-    model.classes_, model.link_ = model.label_space_.classes, make_link(told.link)
+    model.classes_ = model.label_space_.classes
     shape = (model.label_space_.n_columns, _n_columns(model.vectorizer_))
     if len(model.weighting_.idf_) != shape[1]:
         raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
@@ -99,19 +88,10 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.held_out_ = _held_out(told.held_out, model.label_space_)
     model.label_counts_ = _label_counts(told.label_counts, model)
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
-    model.sharpness_, model.calibration_ = told.sharpness, told.calibration
-    with_errors = bool(part("errors"))
-    check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
-    model.coef_ = _dense(saved_csr(arrays, "coef", shape))
-    model.intercept_ = saved_array(arrays, "intercept", np.float64, shape[:1])
-    model.standard_errors_ = None
-    if with_errors:
-        errors = _dense(saved_csr(arrays, "errors", shape, least=0.0))
-        model.standard_errors_ = np.where(errors > 0.0, errors, np.nan)
-    model.draws_ = None if told.draws is None else _draws(told.draws, part("draws"), shape)
-    classifier = restored_members(told.given.classifier, arrays, model.link_, shape)
-    n_members = len(classifier) if isinstance(classifier, list) else None if classifier is None else 1
+    given = restored_model(told.given.model, arrays, *shape)
+    n_members = len(given) if isinstance(given, list) else None if given is None else 1
     model.pool_ = saved_array(arrays, "pool", np.float64, (n_members,), least=0.0)
+    model.model_ = _fitted(told.model, part("fitted"), model)
     model.prior_table_ = restored_prior(arrays)
     model.prior_audit_ = restored_audit(arrays, model.label_space_)
     model.prior_advice_ = restored_advice(dict(row) for row in told.prior_advice)
@@ -119,7 +99,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     if "prior_weight" in arrays:
         model.prior_weight_ = saved_array(arrays, "prior_weight", np.float64, shape[:1], least=0.0, most=1.0)
     settings = {**dict(told.settings), "class_weight": _class_weight(told)}
-    model.set_params(**settings, classifier=classifier, prior=model.prior_table_)
+    model.set_params(**settings, model=given, prior=model.prior_table_)
     model.set_params(rule=_given_rule(told.given.rule, shape[0]), weighting=_given_weighting(told.given, model))
     model.set_params(vectorizer=clone(model.vectorizer_) if told.given.vectorizer else None)
 
@@ -137,7 +117,7 @@ def check_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     n_labels = _space(told.labels).n_columns
     Rule.from_state(told.rule, n_labels)
     _given_rule(told.given.rule, n_labels)
-    restored_members(told.given.classifier, arrays, make_link(told.link), (n_labels, len(arrays["weighting.idf"])))
+    restored_model(told.given.model, arrays, n_labels, len(arrays["weighting.idf"]))
 
 
 def _plain(value: Any) -> Any:
@@ -182,13 +162,13 @@ def _given_weighting(given: Any, model: Any) -> Any:
     return given.weighting
 
 
-def _draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Any:
-    from textbayes.posterior.draws import Draws  # loads numba, which is slow
-
-    draws = Draws.from_state(meta, arrays)
-    if (len(draws.labels), draws.n_features) != shape:
-        raise ModelFileError("the model's draws are of other labels or words than its weights; was the file altered?")
-    return draws
+def _fitted(told: Any, arrays: Mapping[str, AnyArray], model: Any) -> FittedModel:
+    n_features = _n_columns(model.vectorizer_)
+    if told.kind == FittedPool.kind:
+        return FittedPool.from_state(told.state, arrays, model.pool_, model.label_space_, n_features)
+    if told.kind not in kinds.names():
+        raise ModelFileError(f"the model is of kind {told.kind!r}, which this version of textbayes does not know")
+    return kinds.get(told.kind).from_state(told.state, arrays, model.label_space_, n_features)
 
 
 def _label_counts(counts: list[int] | None, model: Any) -> IntArray | None:
@@ -215,10 +195,3 @@ def _space(labels: Any) -> LabelSpace:
 
 def _n_columns(vectorizer: Any) -> int:
     return int(vectorizer.n_features) if isinstance(vectorizer, HashingTextVectorizer) else len(vectorizer.vocabulary_)
-
-
-def _dense(matrix: sparse.csr_matrix) -> FloatArray:
-    """Weights laid out word by word."""
-    dense = np.zeros(matrix.shape[::-1]).T
-    dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data
-    return dense

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer.explain import Explanations, explain_column, mirror
-from textbayes.categorizer.presets import default_classifiers
+from textbayes.categorizer.explain import Explanations, against_others, explanation, mirror
+from textbayes.categorizer.presets import default_models
 from textbayes.core.errors import InputError
 from textbayes.core.frames import make_frame
 from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.decide import Rule
-from textbayes.links import BaseLink
+from textbayes.kinds import kind_of, make_model
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
 
 if TYPE_CHECKING:  # loads numba, which is slow
@@ -25,56 +26,66 @@ if TYPE_CHECKING:  # loads numba, which is slow
 
 
 class ExplainsWords:
-    """What a categorizer says of words; it needs no more than a fitted linear model and the words of its columns."""
+    """What a categorizer says of words, whatever the kind of its model."""
 
-    coef_: FloatArray
-    intercept_: FloatArray
-    standard_errors_: FloatArray | None
-    draws_: Draws | None
+    model_: Any
     pool_: FloatArray
-    calibration_: float
     rule_: Rule
-    classifier: Any
-    link_: BaseLink
+    model: Any
     label_space_: LabelSpace
     classes_: AnyArray
     vectorizer_: Any
-    weighting_: Any
 
     @abstractmethod
     def assess(self, texts: Any) -> Any:
         """Probabilities and decisions of texts."""
 
+    @property
+    @abstractmethod
+    def draws_(self) -> Draws | None:
+        """Draws of the posterior, where there are some."""
+
+    @property
+    @abstractmethod
+    def calibration_(self) -> float:
+        """Factor of the log-odds when probabilities are made of them."""
+
+    @abstractmethod
+    def features(self, texts: Iterable[str]) -> Features:
+        """Texts as the model sees them."""
+
     def explain(self, text: str, labels: Sequence[str] | None = None, top: int | None = None) -> Explanations:
         """Why the text has its labels: each word's part in the log-odds, largest first.
 
         Parts and base add up to the log-odds that the probability is made of; of a calibrated model they are weights
-        times ``calibration_``. Of a sampled model they are those at the posterior mean.
+        times ``calibration_``. Where the model is a distribution over exclusive classes, they are those of a class
+        against the others, each as likely as it is for this text.
 
         Without ``labels``, the labels decided on, or the likeliest where there is none. Either of two classes can be
         explained.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "model_")
         _check_top(top)
-        counts = self.vectorizer_.transform([text])
-        row = self.weighting_.transform(counts)
-        words = self.vectorizer_.get_feature_names_out()[row.indices]
-        occurrences = np.asarray(counts[0, row.indices].todense()).ravel()
+        features = self.features([text])
+        told = self.model_.contributions(features)
+        words = self.vectorizer_.get_feature_names_out()[told.columns]
+        occurrences = np.asarray(features.counts[0, told.columns].todense()).ravel()
         assessed = self.assess([text])
-        proba, decisions, factor = assessed.proba[0], assessed.decisions[0], self.calibration_
-        told = Explanations()
+        proba, decisions = assessed.proba[0], assessed.decisions[0]
+        found = Explanations()
         for column, mirrored in self._to_explain(labels, proba, decisions):
-            name = self.label_space_.column_names[column]
-            parts = factor * row.data * self.coef_[column, row.indices]
-            one = explain_column(
-                self.link_, factor * self.intercept_[column], parts, words, occurrences, name, proba[column],
-                decisions[column], top,
+            base, parts = told.base[column], told.parts[column]
+            if self.model_.joint and self.label_space_.kind == "multiclass":
+                base, parts = against_others(told, column)
+            one = explanation(
+                self.label_space_.column_names[column], proba[column], decisions[column], float(base), parts, words,
+                occurrences, top,
             )._replace(
                 threshold=self.rule_.threshold_of(column), rule=self.rule_.reason(column, mirrored),
-                known_words=int(assessed.known_words[0]), calibration=factor,
+                known_words=int(assessed.known_words[0]), calibration=self.calibration_,
             )  # fmt: skip
-            told.append(mirror(one, str(self.classes_[0])) if mirrored else one)
-        return told
+            found.append(mirror(one, str(self.classes_[0])) if mirrored else one)
+        return found
 
     def _to_explain(
         self, labels: Sequence[str] | None, proba: FloatArray, decisions: BoolArray
@@ -89,15 +100,16 @@ class ExplainsWords:
 
     @property
     def weights_said(self) -> str:
-        """What the weights in ``coef_`` are: those of one model, of a pool and of which, or posterior means."""
-        check_is_fitted(self, "coef_")
-        names = member_names(self.classifier, len(self.pool_))
+        """What the weights of words are: those of one model, of a pool and of which, or posterior means."""
+        check_is_fitted(self, "model_")
+        names = member_names(self.model, len(self.pool_))
         shares = " + ".join(f"{share:.2f} × {name}" for share, name in zip(self.pool_, names, strict=True))
-        if self.draws_ is not None:
-            return "posterior mean" if len(names) == 1 else f"posterior mean of the mixture ({shares})"
+        said = str(self.model_.words().said)
+        if said == "posterior mean":
+            return said if len(names) == 1 else f"{said} of the mixture ({shares})"
         if len(names) == 1:
-            return f"weight ({names[0]})" + (", before calibration" if self.calibration_ != 1.0 else "")
-        return f"weight in the pool ({shares})"
+            return f"{said} ({names[0]})" + (", before calibration" if self.calibration_ != 1.0 else "")
+        return f"{said} in the pool ({shares})" if said == "weight" else f"{said} ({shares})"
 
     def top_words(self, label: str, k: int | None = 20, as_frame: bool = False) -> Any:
         """The words with the largest weights for a label, by size, with their sign; either of two classes.
@@ -105,10 +117,10 @@ class ExplainsWords:
         Pairs of a word and its weight, or with ``as_frame`` a pandas ``DataFrame``. What weights they are,
         ``weights_said`` says.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "model_")
         _check_top(k)
         column, mirrored = self._column(label)
-        weights = -self.coef_[column] if mirrored else self.coef_[column]
+        weights = self.model_.words().weights[column] * (-1.0 if mirrored else 1.0)
         order = np.argsort(-np.abs(weights), kind="stable")[:k]
         names = self.vectorizer_.get_feature_names_out()
         found = [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
@@ -131,7 +143,7 @@ class ExplainsWords:
         sign is ("sign"), or by how sure it is that their weight exceeds ``size`` ("inclusion"); see
         ``textbayes.posterior.intervals.sampled_words``. With ``as_frame`` the rows are a pandas ``DataFrame``.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "model_")
         _check_top(k)
         column, mirrored = self._column(label)
         names = self.vectorizer_.get_feature_names_out()
@@ -141,10 +153,11 @@ class ExplainsWords:
             return make_frame(found, SampledWord._fields) if as_frame else found
         if by != "mean":
             raise InputError(f"by={by!r} ranks words by their draws; train the model with inference='gibbs'")
-        if self.standard_errors_ is None:
+        told = self.model_.words()
+        if told.errors is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
-        weights = -self.coef_[column] if mirrored else self.coef_[column]
-        found = word_intervals(names, weights, self.standard_errors_[column], 0.9 if level is None else level, k)
+        weights = told.weights[column] * (-1.0 if mirrored else 1.0)
+        found = word_intervals(names, weights, told.errors[column], 0.9 if level is None else level, k)
         return make_frame(found, WordInterval._fields) if as_frame else found
 
     def _column(self, label: str) -> tuple[int, bool]:
@@ -160,10 +173,10 @@ def _check_top(top: int | None) -> None:
         raise InputError(f"{top} words were asked for; pass a number from 1 on, or None for all")
 
 
-def member_names(classifier: Any, n_members: int) -> list[str]:
-    """What the members of a pool are called: by the families of their priors, or by number where these are lost."""
-    given = default_classifiers() if classifier is None else classifier
-    members = list(given) if isinstance(given, Sequence) else [given]
+def member_names(model: Any, n_members: int) -> list[str]:
+    """What the members of a pool are called: by their kinds, or by number where these are lost."""
+    given = default_models() if model is None else model
+    members = [make_model(one) for one in (given if isinstance(given, list | tuple) else [given])]
     if len(members) != n_members:
         return [f"model {number}" for number in range(1, n_members + 1)]
-    return [member.prior if isinstance(member.prior, str) else member.prior.name for member in members]
+    return [kind_of(member).describe(member) for member in members]

@@ -31,7 +31,11 @@ from textbayes.core.types import Document
 @click.option(
     "--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Documents read before each answer."
 )
-@click.option("--intervals", is_flag=True, help="Also the interval of each label's own probability; a sampled model.")
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="Also the interval of each label's own probability; needs train --intervals, gibbs or online.",
+)
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

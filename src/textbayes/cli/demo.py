@@ -65,9 +65,10 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     The test half is looked at once, at the end; nothing is chosen on it.
     """
     from textbayes.categorizer import TextCategorizer
-    from textbayes.categorizer.presets import default_classifiers
+    from textbayes.categorizer.presets import default_models
     from textbayes.data import load_corpus
-    from textbayes.report import check_report_extra, collect_report, describe_classifier
+    from textbayes.kinds import kind_of
+    from textbayes.report import check_report_extra, collect_report
 
     check_report_extra()
     report = progress or _silent
@@ -78,7 +79,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     model = TextCategorizer(random_state=seed, n_jobs=n_jobs)
     model, training = _timed(lambda: model.fit(train.texts, train.targets, progress=progress))
     assessment, assessing = _timed(lambda: model.assess(test.texts))
-    members = [describe_classifier(member) for member in default_classifiers()]
+    members = [kind_of(member).describe_settings(member) for member in default_models()]
     return collect_report(
         model,
         test.texts,

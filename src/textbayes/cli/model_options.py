@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from textbayes.cli.parameters import ClassWeight, LinkSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
+from textbayes.cli.parameters import ClassWeight, LinkSpec, ModelSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
 
 if TYPE_CHECKING:
-    from textbayes.models.linear.classifier import BayesLinearClassifier
+    pass
 
 SEARCHES: dict[str, dict[str, str]] = {
     "cv": {"method": "cv"},
@@ -20,13 +20,25 @@ SEARCHES: dict[str, dict[str, str]] = {
     "evidence": {"method": "evidence"},
     "norm": {"method": "norm"},
 }
-_NAMES = ("family", "scale", "link", "inference", "prior", "prior_weight", "calibrate", "class_weight", "intervals")
+_NAMES = (
+    "models",
+    "family",
+    "scale",
+    "link",
+    "inference",
+    "prior",
+    "prior_weight",
+    "calibrate",
+    "class_weight",
+    "intervals",
+)
 
 
 @dataclass(frozen=True)
 class ModelChoices:
     """What the user said of the model; what is left unsaid is as in ``TextCategorizer()``."""
 
+    models: tuple[str, ...]
     family: str | None
     scale: float | str | None
     link: str | None
@@ -46,19 +58,21 @@ class ModelChoices:
 
         return settings | {"prior": WordPriors.read(self.prior), "prior_weight": self.prior_weight}
 
-    def classifiers(self) -> list[BayesLinearClassifier] | None:
-        """The default members, or the one of the family named, changed as told; None where nothing is."""
+    def members(self) -> Any:
+        """The kinds named; or the default members, or the one of the family named, changed as told; else None."""
+        if self.models:
+            return self.models[0] if len(self.models) == 1 else list(self.models)
         search = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
         scale = None if search else self.scale
         changes = {"scale": scale, "link": self.link, "inference": self.inference}
         given = {name: value for name, value in changes.items() if value is not None}
         if self.family is None and search is None and not given:
             return None
-        from textbayes.categorizer.presets import default_classifiers
+        from textbayes.categorizer.presets import default_models
         from textbayes.models.linear.classifier import BayesLinearClassifier
         from textbayes.tune import BayesLinearClassifierCV
 
-        members = default_classifiers()
+        members = default_models()
         if self.family is None and self.inference == "gibbs":
             members = members[:1]  # the paper's prior; two samplers would take twice as long
         if self.family is not None:
@@ -76,6 +90,12 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
         choices = ModelChoices(**{name: given.pop(name) for name in _NAMES})
+        linear = [name for name in ("family", "scale", "link", "inference") if getattr(choices, name) is not None]
+        if choices.models and linear:
+            raise click.UsageError(
+                f"--{linear[0]} is of linear models and --model names the kind; write, for example, "
+                "--model linear:prior=laplace,scale=2."
+            )
         if isinstance(choices.scale, float) and choices.family is None:
             raise click.UsageError("--scale is that of a prior; name its family with --family as well.")
         return function(*args, choices=choices, **given)
@@ -86,6 +106,15 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = (
+    click.option(
+        "--model",
+        "models",
+        cls=NameOption,
+        type=ModelSpec(),
+        multiple=True,
+        help="Kind of model, with parameters of its estimator; several are pooled. A pool of two linear ones if not "
+        "given.",
+    ),
     click.option(
         "--family",
         cls=NameOption,

@@ -70,6 +70,28 @@ class LinkSpec(RegistryName):
         return "NAME[:PARAMETER=VALUE,…]"
 
 
+class ModelSpec(RegistryName):
+    """A kind of model and parameters of its estimator: ``counts:model=poisson``, ``online:covariance=full``."""
+
+    name = "model"
+
+    def __init__(self) -> None:
+        super().__init__("textbayes.kinds:kinds")
+        self._check = _make_model
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "KIND[:PARAMETER=VALUE,…]"
+
+    def names(self) -> list[str]:
+        return [name for name in super().names() if name not in ("base", "sampling", "settings")]
+
+
+def _make_model(spec: str) -> object:
+    from textbayes.kinds import make_model
+
+    return make_model(spec)
+
+
 def _make_link(spec: str) -> object:
     from textbayes.links import make_link
 

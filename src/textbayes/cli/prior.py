@@ -85,7 +85,8 @@ def _of_model(path: str, scale: float | None) -> WordPriors:
 
     model = load_model(path)
     words = list(model.vectorizer_.get_feature_names_out())
-    return from_posterior(model.coef_, words, model.label_space_.column_names, scale=scale, source=Path(path).name)
+    weights = model.model_.words().weights
+    return from_posterior(weights, words, model.label_space_.column_names, scale=scale, source=Path(path).name)
 
 
 def _show(table: WordPriors, output: Output) -> None:

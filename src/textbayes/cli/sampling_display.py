@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textbayes.categorizer.sampling import SamplingWatch
 from textbayes.cli.progress import shown
 from textbayes.cli.terminal import console
 from textbayes.core.types import AnyArray
+from textbayes.kinds.sampling import SamplingWatch
 
 if TYPE_CHECKING:
     from textbayes.inference.gibbs import Progress

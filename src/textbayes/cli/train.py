@@ -99,6 +99,8 @@ def train(
     textbayes train --corpus bbc -o bbc.tb
     textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --report report.html
+    textbayes train train.csv -o model.tb --model counts:model=poisson
+    textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
 
     A decision rule may have parameters after a colon: fixed:threshold=0.3, max_f1:fbr=0.3,fallback=never,
     unsure:low=0.3,high=0.7. With auto the likelier class is taken, or for many labels a threshold per label.
@@ -185,10 +187,10 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
 
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
-    members, settings = choices.classifiers(), choices.settings()
+    members, settings = choices.members(), choices.settings()
     if choices.inference == "gibbs" and members is not None:
         members, settings = sampling.classifiers(members, rest["random_state"]), settings | sampling.settings()
-    return TextCategorizer(vectorizer, text.weighting, classifier=members, **settings, **rest)
+    return TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
@@ -198,8 +200,8 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         "documents": n_docs,
         "kind": space.kind,
         "labels": len(space.classes),
-        "words": int(model.coef_.shape[1]),
-        "words_with_weight": int((model.coef_ != 0.0).any(axis=0).sum()),
+        "words": len(model.weighting_.idf_),
+        "words_with_weight": int(model.model_.known_words().sum()),
         **drawn,
         **_calibrated(model),
         "held_out": model.held_out_,

@@ -241,9 +241,9 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
     column = categorizer.label_space_.column_names.index(label)
     vocabulary = categorizer.vectorizer_.vocabulary_
     told = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_said}
-    followed = _followed(categorizer)[0][label]
+    followed, weights = _followed(categorizer)[0][label], categorizer.model_.words().weights
     return [
-        row._asdict() | {"weight": float(categorizer.coef_[column, vocabulary[row.word]]), "followed": followed} | told
+        row._asdict() | {"weight": float(weights[column, vocabulary[row.word]]), "followed": followed} | told
         for row in [row for row in categorizer.prior_audit_ if row.label == label][:top]
     ]
 
@@ -251,7 +251,7 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
 def _first_of(categorizer: TextCategorizer) -> str:
     from textbayes.categorizer.words import member_names
 
-    first, *others = member_names(categorizer.classifier, len(categorizer.pool_))
+    first, *others = member_names(categorizer.model, len(categorizer.pool_))
     return f"{first}, the first classifier" if others else first
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
@@ -66,6 +66,18 @@ class LabelSpace(NamedTuple):
         if self.kind == "binary":
             return [(names[int(row[0])],) for row in decisions]
         return [tuple(names[j] for j in np.flatnonzero(row)) for row in decisions]
+
+
+def normalise_classes(log_prob: FloatArray, sharpness: float = 1.0) -> FloatArray:
+    """Probabilities of exclusive classes from logarithms of each one's own: p_k^c / Σ_j p_j^c, (n_docs, n_classes).
+
+    ``log_prob`` may have any constant of the document added, as scores of a softmax have. Logarithms keep classes apart
+    where all are nearly impossible.
+
+    >>> normalise_classes(np.log([[0.2, 0.2, 0.1]])).tolist()
+    [[0.4, 0.4, 0.2]]
+    """
+    return np.asarray(special.softmax(sharpness * log_prob, axis=1))
 
 
 def encode_labels(labels: Any, classes: Iterable[Any] | None = None) -> tuple[BoolArray, LabelSpace]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.frames import make_frame
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 
 
 @runtime_checkable
@@ -90,3 +92,120 @@ class DecisionRule(Protocol):
 
     def fit(self, proba: FloatArray, Y: BoolArray) -> DecisionRule: ...
     def decide(self, proba: FloatArray) -> BoolArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Documents as models see them: counts of words, their weights, and lengths, row by row.
+
+    Parameters
+    ----------
+    counts : CSR matrix (n_docs, n_features)
+        How often each word occurs.
+    weights : CSR matrix (n_docs, n_features)
+        What linear models read: TF-IDF or the like.
+    lengths : array (n_docs,)
+        Thousands of words, those outside of the vocabulary too.
+    """
+
+    counts: Any
+    weights: Any
+    lengths: FloatArray
+
+    @property
+    def n_docs(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.weights.shape[1])
+
+    def rows(self, which: Any) -> Features:
+        """Some of the documents, by number or by a mask."""
+        return Features(self.counts[which], self.weights[which], self.lengths[which])
+
+
+class Contributions(NamedTuple):
+    """How one document's scores come about: ``scores`` = ``base`` + the sum of ``parts`` over its words.
+
+    Attributes
+    ----------
+    base : array (n_columns,)
+    columns : array (n_words,)
+        The features that have a part.
+    parts : array (n_columns, n_words)
+    """
+
+    base: FloatArray
+    columns: IntArray
+    parts: FloatArray
+
+
+class WordWeights(NamedTuple):
+    """What a model says of words by themselves, arrays (n_columns, n_features).
+
+    ``errors`` are standard errors, NaN where none is known; None where the model has none at all. ``said`` names what
+    the weights are.
+    """
+
+    weights: FloatArray
+    errors: FloatArray | None
+    said: str
+
+
+@runtime_checkable
+class FittedModel(Protocol):
+    """A model after its documents: what ``TextCategorizer`` asks of every kind.
+
+    Attributes
+    ----------
+    kind : str
+        Its name among the kinds (``textbayes.kinds``).
+    space : LabelSpace
+    joint : bool
+        Whether scores of exclusive classes are logarithms of one distribution over them, up to a constant of the
+        document (a softmax), and not log-odds of each class against the others.
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def space(self) -> LabelSpace: ...
+    @property
+    def joint(self) -> bool: ...
+
+    def scores(self, features: Features, average: bool = True) -> FloatArray:
+        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""
+        ...
+
+    def proba(self, features: Features, average: bool = True) -> FloatArray:
+        """Probabilities of every column; those of exclusive classes add up to one."""
+        ...
+
+    def contributions(self, document: Features) -> Contributions:
+        """The parts that words have in the scores of one document."""
+        ...
+
+    def words(self) -> WordWeights:
+        """What the model says of words by themselves."""
+        ...
+
+    def known_words(self) -> BoolArray:
+        """Which features say something of some label."""
+        ...
+
+    def word_totals(self, features: Features) -> FloatArray:
+        """What each word adds to the scores of these documents in sum, (n_columns, n_features)."""
+        ...
+
+    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval that holds each label's own probability with probability ``level``."""
+        ...
+
+    def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
+        """The model after more documents."""
+        ...
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """A JSON-able description and named arrays."""
+        ...

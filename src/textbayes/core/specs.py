@@ -15,7 +15,24 @@ def name_and_parameters(spec: str) -> tuple[str, dict[str, Any]]:
     ('max_f1', {'fbr': 0.3, 'fallback': 'never'})
     """
     name, _, given = spec.partition(":")
-    return name, dict(key_value(part) for part in given.split(",") if part)
+    return name, dict(key_value(part) for part in _split(given) if part)
+
+
+def _split(given: str) -> list[str]:
+    """The settings between commas; commas within brackets or quotes belong to a value.
+
+    >>> _split('beta=[2,1],link="flip:rate=0.1,base=probit"')
+    ['beta=[2,1]', 'link="flip:rate=0.1,base=probit"']
+    """
+    parts, depth, quoted = [""], 0, False
+    for character in given:
+        quoted ^= character == '"'
+        depth += (character in "[{") - (character in "]}") if not quoted else 0
+        if character == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def key_value(text: str) -> tuple[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
-from textbayes.knowledge.match import Analyze, match_priors
+from textbayes.knowledge.match import Analyze, MatchedPriors, match_priors
 from textbayes.knowledge.table import WordPrior, WordPriors
 
 _MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to learn
@@ -69,23 +69,43 @@ def count_priors(
     names = [str(name) for name in classes]
     if len(names) < 2:
         raise InputError(f"classes={list(classes)!r} are given; pass the names of all classes, two or more")
-    if not (np.isfinite(log_ratio) and log_ratio > 0.0 and np.isfinite(pseudo_counts) and pseudo_counts > 0.0):
-        raise InputError(f"log_ratio={log_ratio!r} and pseudo_counts={pseudo_counts!r} must be positive numbers")
     matched = match_priors(priors, vocabulary, names, analyze)
     if X.shape[1] != matched.n_features:
         raise InputError(
             f"X has {X.shape[1]} features and the vocabulary {matched.n_features} terms; pass both of one kind"
         )
+    if not (np.isfinite(log_ratio) and log_ratio > 0.0 and np.isfinite(pseudo_counts) and pseudo_counts > 0.0):
+        raise InputError(f"log_ratio={log_ratio!r} and pseudo_counts={pseudo_counts!r} must be positive numbers")
+    ratios, worth, rates = matched_count_priors(
+        matched, X, lengths, np.ones(len(names)), log_ratio=log_ratio, pseudo_counts=pseudo_counts
+    )
+    return CountPriors(worth, rates * np.exp(ratios), matched.unknown_words, matched.unknown_labels)
+
+
+def matched_count_priors(
+    matched: MatchedPriors,
+    X: Any,
+    lengths: Any,
+    weight: FloatArray,
+    *,
+    log_ratio: float = 1.0,
+    pseudo_counts: float = 1.0,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """As :func:`count_priors`, of a table whose words and labels were found before, followed as far as ``weight``.
+
+    Log-ratios and pseudo-counts (n_labels, n_features), and the rates (n_features,) that words have in general.
+    """
     totals = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
     exposure = float(np.sum(lengths)) if lengths is not None else float(totals.sum()) / 1000.0
     if not exposure > 0.0:
         raise InputError("X has no words to tell their rates by; pass the counts of the training documents")
-    shape = len(names), matched.n_features
-    worth, means = np.full(shape, float(pseudo_counts)), np.tile((totals + 0.5) / exposure, (len(names), 1))
+    shape = matched.n_labels, matched.n_features
+    worth, ratios = np.full(shape, float(pseudo_counts)), np.zeros(shape)
     side = np.where(np.nan_to_num(matched.direction) == 0.0, matched.sign, matched.direction)
     log_means = np.where(np.isnan(matched.mean), np.nan_to_num(side) * log_ratio, matched.mean)
-    at = matched.label, matched.column
-    means[at] *= np.exp(log_means)
+    at, share = (matched.label, matched.column), weight[matched.label]
+    ratios[at] = share * log_means
     told = np.isfinite(matched.scale)
-    worth[at] = np.where(told, np.minimum(np.where(told, matched.scale, 1.0) ** -2.0, _MOST), pseudo_counts)
-    return CountPriors(worth, means, matched.unknown_words, matched.unknown_labels)
+    given = np.where(told, np.minimum(np.where(told, matched.scale, 1.0) ** -2.0, _MOST), pseudo_counts)
+    worth[at] = given**share * pseudo_counts ** (1.0 - share)
+    return ratios, worth, (totals + 0.5) / exposure

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from textbayes.report.records import ReportData
     from textbayes.report.render import check_report_extra, render_report, write_report
     from textbayes.report.terminal import print_report
-    from textbayes.report.wording import describe_classifier
 
 # Public name → module that defines it, loaded on first use: the command line imports this package for --help.
 _PUBLIC = {
     "ReportData": "textbayes.report.records",
     "check_report_extra": "textbayes.report.render",
     "collect_report": "textbayes.report.collect",
-    "describe_classifier": "textbayes.report.wording",
     "plot_words": "textbayes.report.draws_plots",
     "print_report": "textbayes.report.terminal",
     "render_report": "textbayes.report.render",
@@ -37,7 +35,6 @@ __all__ = [
     "ReportData",
     "check_report_extra",
     "collect_report",
-    "describe_classifier",
     "plot_words",
     "print_report",
     "render_report",

@@ -116,7 +116,7 @@ def _of(model: Any) -> tuple[Draws, Any, Any]:
 
 
 def _judged(model: Any) -> bool:
-    members = model.classifier if isinstance(model, TextCategorizer) else model
+    members = model.model if isinstance(model, TextCategorizer) else model
     members = members if isinstance(members, Sequence) else [members]
     return any(member is not None and judges_of(member.inference) > 1 for member in members)
 

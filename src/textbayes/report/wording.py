@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.presets import default_classifiers
+from textbayes.categorizer.training import members_of
 from textbayes.decide import Rule
-from textbayes.links import make_link
-from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.kinds import kind_of
+from textbayes.kinds.linear import FittedLinear
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
-from textbayes.tune import BayesLinearClassifierCV
 
 _PATTERNS = {
     r"(?u)\b\w\w+\b": "runs of two or more letters or digits",
@@ -41,27 +38,9 @@ def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
 
 def members_in_words(model: TextCategorizer) -> list[str]:
     """The members of the pool as they were given; empty where the model file has not kept them."""
-    given = default_classifiers() if model.classifier is None else model.classifier
-    members = list(given) if isinstance(given, Sequence) else [given]
+    members = members_of(model)
     # A file keeps no members that were given with objects of the user's; the defaults are not meant then.
-    return [describe_classifier(member) for member in members] if len(members) == len(model.pool_) else []
-
-
-def describe_classifier(classifier: BayesLinearClassifier) -> str:
-    """Link, prior and scale of one classifier.
-
-    >>> describe_classifier(BayesLinearClassifier(prior="laplace", scale=10.0))
-    'logit link, laplace prior of scale 10'
-    """
-    link, prior = make_link(classifier.link).name, classifier.prior
-    name = prior if isinstance(prior, str) else prior.name
-    if not isinstance(prior, str):
-        return f"{link} link, {name} prior"
-    if isinstance(classifier, BayesLinearClassifierCV):
-        return f"{link} link, {name} prior, its scale found by {classifier.method}"
-    scale = np.asarray(classifier.scale, dtype=np.float64)
-    size = f"scale {float(scale):g}" if scale.ndim == 0 else "scales of its own for each word or label"
-    return f"{link} link, {name} prior of {size}"
+    return [kind_of(one).describe_settings(one) for one in members] if len(members) == len(model.pool_) else []
 
 
 def _labels(model: TextCategorizer) -> str:
@@ -103,9 +82,13 @@ def _weighting(weighting: TermWeighting) -> str:
 
 
 def _model(model: TextCategorizer) -> str:
-    link = {"logit": "logistic", "probit": "probit"}.get(model.link_.name, f"{model.link_.spec}-link")
-    used, size = int(np.count_nonzero(model.coef_)), int(model.coef_.size)
-    text = f"{link} regression per label; {used:,} of {size:,} weights are not zero"
+    fitted = model.model_
+    if isinstance(fitted, FittedLinear):
+        link = {"logit": "logistic", "probit": "probit"}.get(fitted.link.name, f"{fitted.link.spec}-link")
+        used, size = int(np.count_nonzero(fitted.coef)), int(fitted.coef.size)
+        text = f"{link} regression per label; {used:,} of {size:,} weights are not zero"
+    else:
+        text = "; ".join(members_in_words(model)) or fitted.kind
     if len(model.pool_) > 1:
         shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
         text += f"; a pool of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"

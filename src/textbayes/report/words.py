@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.types import FloatArray
 from textbayes.report.records import LabelWords, StrongWord
 from textbayes.report.surface import shown
 
@@ -26,17 +24,17 @@ def strongest_words(
 
     What a word adds to a label's log-odds in one text is what ``explain`` says; here it is summed over all texts.
     """
-    X = model.weighting_.transform(model.vectorizer_.transform(texts))
+    features = model.features(texts)
+    all_weights, all_totals = model.model_.words().weights, model.model_.word_totals(features)
     names = model.vectorizer_.get_feature_names_out()
-    n_texts = np.asarray((X != 0).sum(axis=0)).ravel()
+    n_texts = np.asarray((features.counts != 0).sum(axis=0)).ravel()
     ranked = sorted(support, key=lambda label: -support[label])
     leading, kept = set(ranked[:_LEADING]), set(ranked[:_MOST_LABELS])
     found = []
     for label in support:
         if label in kept:
             column, sign = _column(model, label)
-            weights = sign * model.coef_[column]
-            totals = weights * np.asarray(X.T @ _slopes(model, column, X)).ravel()
+            weights, totals = sign * all_weights[column], sign * all_totals[column]
             ends = _intervals(model, label) if label in leading else {}
             order = np.argsort(-totals, kind="stable")
             most, least = ([j for j in places if totals[j]] for places in (order[:_FOR], order[::-1][:_AGAINST]))
@@ -57,15 +55,6 @@ def _column(model: TextCategorizer, label: str) -> tuple[int, float]:
     """The column of a label and the sign of its weights: the first of two classes mirrors the second."""
     names = model.label_space_.column_names
     return (names.index(label), 1.0) if label in names else (0, -1.0)
-
-
-def _slopes(model: TextCategorizer, column: int, X: Any) -> FloatArray:
-    """Log-odds per unit of eta in each text: 1 for the logit, the mean slope from the base to eta for other links."""
-    calibration = float(getattr(model, "calibration_", 1.0))
-    base = calibration * float(model.intercept_[column])
-    read = calibration * np.asarray(X @ model.coef_[column]).ravel()
-    rise = model.link_.log_odds(base + read) - model.link_.log_odds(np.array([base]))
-    return calibration * np.divide(rise, read, out=np.ones_like(read), where=read != 0.0)
 
 
 def _intervals(model: TextCategorizer, label: str) -> dict[str, tuple[float | None, float | None]]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.categorizer.sampling import SamplingWatch
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.inference.gibbs.running import Progress
 from textbayes.inference.gibbs.sampler import State
+from textbayes.kinds.sampling import SamplingWatch
 from textbayes.store.atomic import atomic_write
 
 _FORMAT, _VERSION = "textbayes gibbs run", "1"
@@ -69,7 +69,7 @@ class RunFolder(SamplingWatch):
     >>> from textbayes.models.linear.classifier import BayesLinearClassifier
     >>> texts = ["corn prices", "corn harvest", "bank rates", "the bank"] * 3
     >>> short = Gibbs(chains=2, warmup=10, max_draws=50, max_r_hat=2.0, target_ess=10)
-    >>> model = TextCategorizer(classifier=BayesLinearClassifier("probit", inference=short), cv=2)
+    >>> model = TextCategorizer(model=BayesLinearClassifier("probit", inference=short), cv=2)
     >>> run = RunFolder(Path(tempfile.mkdtemp()) / "run", {"seed": "0"})
     >>> model.fit(texts, ["grain", "grain", "money", "money"] * 3, sampling=run).predict(["corn"]).tolist()
     ['grain']

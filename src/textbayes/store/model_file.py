@@ -25,7 +25,7 @@ from textbayes.store.atomic import atomic_write
 from textbayes.store.strict_json import MOST_BYTES, read_json
 
 FORMAT = "textbayes model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 1 << 16

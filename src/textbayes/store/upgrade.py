@@ -16,6 +16,7 @@ from textbayes.core.types import AnyArray
 from textbayes.knowledge import AuditRow
 
 _Number = Annotated[float, Field(allow_inf_nan=True)]
+_FITTED = ("link", "sharpness", "calibration", "draws")
 _Row = tuple[Text, Text, Text, _Number, _Number, _Number, _Number, WholeFrom0, Share, bool]
 
 
@@ -40,8 +41,58 @@ def upgraded(meta: Any, arrays: Mapping[str, AnyArray], version: int) -> tuple[A
     Format 1 did not say how parameters were given: vectorizer, weighting and rule come back as objects, and a prior
     table, which it did not keep, does not come back.
     """
-    if version >= 2:
+    if version >= 3:
         return meta, arrays
+    if version == 2:
+        return _from_2(meta, arrays)
+    return _from_2(*_from_1(meta, arrays))
+
+
+def _from_2(meta: Any, arrays: Mapping[str, AnyArray]) -> tuple[Any, dict[str, AnyArray]]:
+    """Format 2 knew linear models alone."""
+    if not isinstance(meta, dict) or not isinstance(meta.get("given"), dict):
+        raise ModelFileError("the model does not say what it was given; was the file altered?")
+    named = {_array_name(name): array for name, array in arrays.items()}
+    given = {name: value for name, value in meta["given"].items() if name != "classifier"}
+    told = meta["given"].get("classifier")
+    members = [_member(one) for one in told] if isinstance(told, list) else None if told is None else _member(told)
+    fitted = {name: meta.get(name) for name in _FITTED}
+    rest = {name: value for name, value in meta.items() if name not in _FITTED}
+    kept = {"model": {"kind": "linear", "state": fitted}, "given": {**given, "model": members}}
+    listed = meta.get("arrays")
+    names = sorted(_array_name(name) for name in listed) if isinstance(listed, list) and _all_text(listed) else listed
+    return {**rest, **kept, "arrays": names}, named
+
+
+def _member(told: Any) -> Any:
+    if not isinstance(told, dict) or "class" not in told:
+        raise ModelFileError("the model's classifier is none; was the file altered?")
+    parameters = {name: _renamed(value) for name, value in told.items() if name != "class"}
+    return {"kind": "linear", "class": told["class"], "parameters": parameters}
+
+
+def _renamed(value: Any) -> Any:
+    """The value with references to arrays by their present names."""
+    if isinstance(value, dict):
+        return {
+            name: _array_name(one) if name == "array" and isinstance(one, str) else _renamed(one)
+            for name, one in value.items()
+        }
+    return value
+
+
+def _array_name(name: str) -> str:
+    first = name.partition(".")[0]
+    if first in ("coef", "intercept", "errors", "draws"):
+        return f"fitted.{name}"
+    return f"model{name.removeprefix('classifier')}" if first == "classifier" else name
+
+
+def _all_text(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _from_1(meta: Any, arrays: Mapping[str, AnyArray]) -> tuple[Any, Mapping[str, AnyArray]]:
     own = (
         {name: value for name, value in meta.items() if name in _Format1.model_fields}
         if isinstance(meta, dict)

@@ -64,7 +64,7 @@ def test_indicator_matrix_equals_lists():
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_reasons_add_up_to_the_probability(link):
     classifier = BayesLinearClassifier(link=link, prior="gaussian", scale=3.0)
-    model = TextCategorizer(classifier=classifier).fit(TEXTS[:8] * 3, TOPICS[:8] * 3)
+    model = TextCategorizer(model=classifier).fit(TEXTS[:8] * 3, TOPICS[:8] * 3)
     text = "corn prices and bank rates rise"
     (reason,) = model.explain(text, labels=["money"])
     total = reason.base + sum(part.log_odds for part in reason.contributions)
@@ -158,8 +158,9 @@ def test_unknown_choices_are_refused():
         ({"rule": "max_f2"}, "unknown decision rule 'max_f2'.*did you mean 'max_f1'"),
         ({"weighting": "bm25"}, "bm25"),
         ({"select": "chi3"}, "unknown score function 'chi3'.*did you mean 'chi2'"),
-        ({"classifier": BayesLinearClassifier(link="cauchit")}, "unknown link 'cauchit'"),
-        ({"classifier": [BayesLinearClassifier(), BayesLinearClassifier(link="probit")]}, "share one link"),
+        ({"model": BayesLinearClassifier(link="cauchit")}, "unknown link 'cauchit'"),
+        ({"model": "linaer"}, "unknown kind of model 'linaer'.*did you mean 'linear'"),
+        ({"model": "linear:depth=3"}, "model 'linear' has no parameter 'depth'; it has: link, prior"),
     ):
         with pytest.raises(InputError, match=message):
             TextCategorizer(**params).fit(TEXTS, TOPICS)
@@ -215,12 +216,12 @@ def test_two_texts_are_enough():
         ({"cv": 2.5}, "cv=2.5 is not usable"),
         ({"cv": 1}, "cv=1 is not usable"),
         ({"select_k": 5}, "name it with select"),
-        ({"classifier": "logit"}, "pass a BayesLinearClassifier"),
-        ({"classifier": []}, "pass a BayesLinearClassifier"),
+        ({"model": 3}, "a int is no model that TextCategorizer knows"),
+        ({"model": []}, "pass a model, its name, or a list"),
         ({"vectorizer": "words"}, "pass a textbayes TextVectorizer"),
         ({"n_jobs": 0}, "n_jobs=0 is not usable"),
-        ({"classifier": BayesLinearClassifier(tol=float("nan"))}, "tol=nan is not usable"),
-        ({"classifier": BayesLinearClassifier(max_iter=0)}, "max_iter=0 is not usable"),
+        ({"model": BayesLinearClassifier(tol=float("nan"))}, "tol=nan is not usable"),
+        ({"model": BayesLinearClassifier(max_iter=0)}, "max_iter=0 is not usable"),
     ],
 )
 def test_settings_that_make_no_sense(params, message):

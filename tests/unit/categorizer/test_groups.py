@@ -5,11 +5,11 @@ import pytest
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.presets import default_vectorizer
-from textbayes.categorizer.sampling import SamplingWatch
 from textbayes.categorizer.training import Training
 from textbayes.core.errors import InputError
 from textbayes.core.labels import encode_labels
 from textbayes.decide import stratified_folds
+from textbayes.kinds.sampling import SamplingWatch
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting
 from textbayes.tune import BayesLinearClassifierCV
@@ -46,10 +46,12 @@ def test_a_scale_is_looked_for_with_the_same_folds(authors):
     counts = default_vectorizer().fit_transform(texts)
     codes = np.unique(names, return_inverse=True)[1]
     member = BayesLinearClassifierCV(prior="gaussian")
-    settings = TextCategorizer(classifier=member, weighting=TermWeighting("raw", norm=None))
+    settings = TextCategorizer(model=member, weighting=TermWeighting("raw", norm=None))
 
     def scale(groups):
-        training = Training(settings, counts, indicator, space, lambda *_: None, SamplingWatch(), groups=groups)
+        training = Training(
+            settings, counts, np.ones(len(labels)), indicator, space, lambda *_: None, SamplingWatch(), groups=groups
+        )
         return float(np.squeeze(training.members()[0].scale))
 
     X = counts.astype(float)
@@ -60,9 +62,7 @@ def test_a_scale_is_looked_for_with_the_same_folds(authors):
 
 def test_fewer_groups_than_folds_make_fewer_folds(authors):
     texts, labels, names = authors
-    model = TextCategorizer(classifier=BayesLinearClassifier()).fit(
-        texts, labels, groups=[name < "hhhhh" for name in names]
-    )
+    model = TextCategorizer(model=BayesLinearClassifier()).fit(texts, labels, groups=[name < "hhhhh" for name in names])
     assert model.held_out_["n_docs"] == len(texts)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from textbayes.categorizer.pool import fit_calibration, fit_pool, pooled_probabilities
+from textbayes.categorizer.pool import fit_calibration, fit_pool, plug_in_proba
 from textbayes.core.labels import LabelSpace
 from textbayes.links import make_link
 
@@ -58,7 +58,7 @@ def test_weights_are_where_the_posterior_is_highest(truth):
     members = np.stack([eta + rng.normal(0, 1.5, eta.shape), eta + rng.normal(0, 1.0, eta.shape)])
 
     def posterior(pool):
-        proba = pooled_probabilities(members, pool, LOGIT, MANY)
+        proba = plug_in_proba(np.tensordot(pool, members, axes=1), LOGIT, MANY)
         return np.log(np.where(Y, proba, 1 - proba)).sum() - 0.5 * (((pool - 0.5) / 2.0) ** 2).sum()
 
     found = fit_pool(members, Y, LOGIT, MANY)
@@ -68,7 +68,7 @@ def test_weights_are_where_the_posterior_is_highest(truth):
 
 def test_one_of_many_classes(truth):
     eta, _ = truth
-    proba = pooled_probabilities(eta[None], np.ones(1), LOGIT, ONE_OF)
+    proba = plug_in_proba(eta, LOGIT, ONE_OF)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     Y = np.eye(5, dtype=bool)[proba.argmax(axis=1)]
     assert fit_calibration(eta, Y, LOGIT, ONE_OF) > 1.0  # always right: it should be surer than it is

@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from textbayes.categorizer.pool import PosteriorPool, PredictorPool, make_pooling, shared_out
-from textbayes.core.errors import InputError
+from textbayes.categorizer.pool import PosteriorPool, ScorePool, make_pooling
 from textbayes.core.labels import LabelSpace
 from textbayes.inference.gibbs import Draws, LabelDraws
 from textbayes.links import make_link
@@ -83,16 +82,18 @@ def test_classes_that_exclude_each_other_are_as_sharp_as_held_out_texts_say():
 
 
 def test_sharing_out_survives_probabilities_of_nothing():
-    shared = shared_out(np.array([[0.0, 0.0, 1e-200], [0.2, 0.2, 0.4]]), ONE_OF)
+    own = np.array([[0.0, 0.0, 1e-200], [0.2, 0.2, 0.4]])
+    shared = PosteriorPool(LOGIT, ONE_OF).probabilities(own[None], np.ones(1))
     np.testing.assert_allclose(shared, [[0, 0, 1], [0.25, 0.25, 0.5]], atol=1e-90)
 
 
 def test_the_way_to_pool_is_that_of_the_members():
     mode, sampled = BayesLinearClassifier(), BayesLinearClassifier(inference="gibbs")
-    assert isinstance(make_pooling([mode, mode], MANY, True), PredictorPool)
+    assert isinstance(make_pooling([mode, mode], MANY, True), ScorePool)
     assert isinstance(make_pooling([sampled], MANY, False), PosteriorPool)
-    with pytest.raises(InputError, match="some of the classifiers sample and others do not"):
-        make_pooling([mode, sampled], MANY, True)
+    mixed = make_pooling([mode, sampled], MANY, True)  # by log-odds, which both have
+    assert isinstance(mixed, ScorePool)
+    assert not mixed.linear
 
 
 def _draws(seed, n_chains=2, n_draws=400, columns=(0, 2), elsewhere=0.0):

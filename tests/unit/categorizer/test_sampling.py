@@ -10,9 +10,9 @@ import pytest
 from scipy.special import ndtr
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.sampling import SamplingWatch
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
+from textbayes.kinds.sampling import SamplingWatch
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store import load_model, save_model
 from textbayes.store.checkpoint import RunFolder
@@ -39,7 +39,7 @@ def sampler(**changes):
 
 def categorizer(priors=("laplace",), **settings):
     members = [BayesLinearClassifier("probit", prior=prior, scale=2.0, inference=sampler()) for prior in priors]
-    return TextCategorizer(classifier=members, **{"cv": 2} | settings)
+    return TextCategorizer(model=members, **{"cv": 2} | settings)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -116,7 +116,7 @@ def test_a_model_file_gives_the_same_model_and_the_same_bytes(model, tmp_path):
     np.testing.assert_array_equal(again.assess(NEW).proba, model.assess(NEW).proba)
     np.testing.assert_array_equal(again.predict_interval(NEW), model.predict_interval(NEW))
     assert again.draws_.labels[0].weights.dtype == np.float32
-    (member,) = again.classifier
+    (member,) = again.model
     assert member.inference.plan == sampler().plan
     np.testing.assert_array_equal(again.fit(TEXTS, _labels(model)).coef_, model.coef_)  # it can be trained again
 
@@ -127,15 +127,16 @@ def _labels(model):
 
 def test_draws_that_do_not_belong_are_refused(model):
     meta, arrays = model.to_state()
+    fitted = meta["model"]["state"]
     for change in (
-        {"draws": meta["draws"] | {"n_features": 99}},
-        {"draws": meta["draws"] | {"n_labels": 99}},
+        {"draws": fitted["draws"] | {"n_features": 99}},
+        {"draws": fitted["draws"] | {"n_labels": 99}},
         {"sharpness": -1.0},
     ):
         with pytest.raises(ModelFileError, match="was the file altered"):
-            TextCategorizer.from_state(meta | change, arrays)
-    fewer = {name: array for name, array in arrays.items() if name != "draws.0.weights"}
-    with pytest.raises(ModelFileError, match=r"lacks the array .draws\.0\.weights."):
+            TextCategorizer.from_state(meta | {"model": {"kind": "linear", "state": fitted | change}}, arrays)
+    fewer = {name: array for name, array in arrays.items() if name != "fitted.draws.0.weights"}
+    with pytest.raises(ModelFileError, match=r"lacks the array .fitted\.draws\.0\.weights."):
         TextCategorizer.from_state(meta, fewer)
 
 
@@ -151,7 +152,7 @@ def test_words_of_a_refit():
     model = categorizer(refit_k=2, refit_by="sign").fit(TEXTS, MANY)
     assert ((model.coef_ != 0.0).sum(axis=1) <= 2).all()
     assert [len(one.columns) for one in model.draws_.labels] == [2, 2, 2]
-    mode = TextCategorizer(refit_k=1, cv=2, classifier=BayesLinearClassifier()).fit(TEXTS, MANY)
+    mode = TextCategorizer(refit_k=1, cv=2, model=BayesLinearClassifier()).fit(TEXTS, MANY)
     assert ((mode.coef_ != 0.0).sum(axis=1) <= 1).all()
     with pytest.raises(InputError, match="refit_by='sign' ranks words by their draws"):
         TextCategorizer(refit_k=1, refit_by="sign").fit(TEXTS, MANY)
@@ -184,7 +185,7 @@ def test_what_cannot_be_used_is_refused(settings, labels, words):
 def test_what_needs_draws_says_so():
     model = TextCategorizer(cv=2).fit(TEXTS, TWO)
     assert (model.draws_, model.sharpness_) == (None, 1.0)
-    with pytest.raises(InputError, match="no draws to take intervals from"):
+    with pytest.raises(InputError, match="trained without intervals"):
         model.predict_interval(NEW)
     with pytest.raises(InputError, match="'inclusion' ranks words by their draws"):
         model.word_intervals("grain", by="inclusion")
@@ -208,7 +209,7 @@ class Interrupted(SamplingWatch):
 def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path):
     # Targets out of reach, so that every label takes several rounds.
     slow = BayesLinearClassifier("probit", inference=sampler(max_draws=160, target_ess=1.0, max_r_hat=1.0 + 1e-9))
-    settings = {"classifier": slow, "cv": 2, "refit_k": 3}
+    settings = {"model": slow, "cv": 2, "refit_k": 3}
     with pytest.warns(Warning, match="sampled less well"):
         whole = TextCategorizer(**settings).fit(TEXTS, MANY)
     starts = 0
@@ -251,16 +252,14 @@ def test_other_texts_labels_or_settings_are_noticed_before_anything_is_drawn(tmp
         ({}, other_texts, MANY),
         ({}, TEXTS, other_labels),
         ({"cv": 3}, TEXTS, MANY),
-        ({"classifier": seed}, TEXTS, MANY),
-        ({"classifier": scale}, TEXTS, MANY),
+        ({"model": seed}, TEXTS, MANY),
+        ({"model": scale}, TEXTS, MANY),
     ):
         model = categorizer().set_params(**changed)
         with pytest.raises(InputError, match="begun with other texts, labels or settings; go on with"):
             model.fit(texts, labels, sampling=RunFolder(tmp_path / "run"))
     assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
-    more = categorizer().set_params(
-        classifier=BayesLinearClassifier("probit", scale=2.0, inference=sampler(target_ess=30))
-    )
+    more = categorizer().set_params(model=BayesLinearClassifier("probit", scale=2.0, inference=sampler(target_ess=30)))
     more.fit(TEXTS, MANY, sampling=RunFolder(tmp_path / "run"))  # more draws may be asked for
 
 

@@ -33,9 +33,9 @@ def model():
 
 # -- parameters -------------------------------------------------------------------------------------------------------
 def test_a_grid_over_parts_that_are_left_to_their_defaults():
-    grid = {"vectorizer__min_df": [1, 4], "classifier__0__scale": [5.0]}
+    grid = {"vectorizer__min_df": [1, 4], "model__0__scale": [5.0]}
     search = GridSearchCV(TextCategorizer(cv=2), grid, cv=2).fit(TEXTS, TOPICS)
-    assert search.best_params_ == {"vectorizer__min_df": 1, "classifier__0__scale": 5.0}
+    assert search.best_params_ == {"vectorizer__min_df": 1, "model__0__scale": 5.0}
     assert search.best_estimator_.vectorizer.min_df == 1
     assert search.best_estimator_.vectorizer.stemmer == "porter"  # the rest is as in the default
 
@@ -44,22 +44,22 @@ def test_parameters_of_defaults_are_listed_and_changed_by_name():
     untouched = TextCategorizer()
     params = untouched.get_params()
     assert (params["vectorizer__min_df"], params["weighting__scheme"]) == (2, "tfidf1")
-    assert (params["classifier__0__prior"], params["classifier__1__prior"]) == ("laplace", "gaussian")
+    assert (params["model__0__prior"], params["model__1__prior"]) == ("laplace", "gaussian")
     changed = clone(untouched).set_params(
-        vectorizer__min_df=1, weighting="log", weighting__norm=None, classifier__1__scale=3.0, rule="fixed",
+        vectorizer__min_df=1, weighting="log", weighting__norm=None, model__1__scale=3.0, rule="fixed",
         rule__threshold=0.3,
     )  # fmt: skip
     assert changed.get_params()["vectorizer__min_df"] == 1
     assert (changed.weighting.scheme, changed.weighting.norm) == ("log", None)
-    assert [member.scale for member in changed.classifier] == [10.0, 3.0]
+    assert [member.scale for member in changed.model] == [10.0, 3.0]
     assert changed.rule.threshold == 0.3
-    assert clone(changed).get_params()["classifier__1__scale"] == 3.0
-    assert (untouched.vectorizer, untouched.weighting, untouched.classifier) == (None, None, None)
+    assert clone(changed).get_params()["model__1__scale"] == 3.0
+    assert (untouched.vectorizer, untouched.weighting, untouched.model) == (None, None, None)
 
 
 def test_a_single_classifier_keeps_its_short_names():
-    model = TextCategorizer(classifier=SINGLE).set_params(classifier__scale=7.0)
-    assert model.get_params()["classifier__scale"] == 7.0
+    model = TextCategorizer(model=SINGLE).set_params(model__scale=7.0)
+    assert model.get_params()["model__scale"] == 7.0
     with pytest.raises(ValueError, match=r"vectorizer__mindf.*vectorizer__min_df"):
         TextCategorizer().set_params(vectorizer__mindf=3)
 
@@ -160,7 +160,7 @@ def test_a_weight_is_a_number_of_copies():
     weight = np.resize([1.0, 2.0, 0.0, 1.0], len(TWO))
     copies = np.repeat(np.arange(len(TWO)), weight.astype(int))
     vectorizer = TextVectorizer(vocabulary=["bank", "corn", "rates", "wheat", "money"])
-    kind = {"vectorizer": vectorizer, "weighting": TermWeighting("log"), "classifier": SINGLE, "rule": "fixed"}
+    kind = {"vectorizer": vectorizer, "weighting": TermWeighting("log"), "model": SINGLE, "rule": "fixed"}
     weighed = TextCategorizer(**kind).fit(TWO, TWO_TOPICS, sample_weight=weight)
     repeated = TextCategorizer(**kind).fit([TWO[i] for i in copies], [TWO_TOPICS[i] for i in copies])
     np.testing.assert_allclose(weighed.coef_, repeated.coef_, atol=1e-6)
@@ -174,8 +174,8 @@ def test_a_weight_is_a_number_of_copies():
 def test_class_weights_are_those_of_scikit_learn(class_weight):
     texts, topics = TWO[:9] + GRAIN * 2, TWO_TOPICS[:9] + ["grain"] * 8
     weight = compute_sample_weight(class_weight, topics)
-    by_class = TextCategorizer(classifier=SINGLE, class_weight=class_weight, cv=2).fit(texts, topics)
-    by_text = TextCategorizer(classifier=SINGLE, cv=2).fit(texts, topics, sample_weight=weight)
+    by_class = TextCategorizer(model=SINGLE, class_weight=class_weight, cv=2).fit(texts, topics)
+    by_text = TextCategorizer(model=SINGLE, cv=2).fit(texts, topics, sample_weight=weight)
     np.testing.assert_allclose(by_class.coef_, by_text.coef_, rtol=1e-9)
     X = by_text.weighting_.transform(by_text.vectorizer_.transform(texts))
     alone = clone(SINGLE).set_params(class_weight=class_weight).fit(X, topics)
@@ -212,7 +212,7 @@ def test_class_weights_that_make_no_sense(class_weight, labels, error, message):
 def test_the_weight_of_a_class_belongs_to_the_categorizer():
     member = BayesLinearClassifier(class_weight="balanced")
     with pytest.raises(InputError, match="give it to the TextCategorizer"):
-        TextCategorizer(classifier=member).fit(TEXTS, TOPICS)
+        TextCategorizer(model=member).fit(TEXTS, TOPICS)
 
 
 def test_the_weights_of_classes_survive_a_model_file():

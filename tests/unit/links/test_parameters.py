@@ -113,7 +113,7 @@ def test_model_files_keep_the_parameters():
     texts = ["wheat and corn prices", "corn harvest falls", "bank raises rates", "the bank cuts its rates"] * 5
     labels = ["grain", "grain", "money", "money"] * 5
     classifier = BayesLinearClassifier(link=SkewT(df=2, skew=0.5), prior="gaussian")
-    model = TextCategorizer(classifier=classifier, cv=2).fit(texts, labels)
+    model = TextCategorizer(model=classifier, cv=2).fit(texts, labels)
     meta, arrays = model.to_state()
     again = TextCategorizer.from_state(json.loads(json.dumps(meta)), arrays)
     assert again.link_ == SkewT(df=2, skew=0.5)
@@ -123,4 +123,4 @@ def test_model_files_keep_the_parameters():
 def test_pooled_classifiers_share_the_parameters_too():
     members = [BayesLinearClassifier(link=StudentT(df)) for df in (2.0, 4.0)]
     with pytest.raises(InputError, match="share one link"):
-        TextCategorizer(classifier=members).fit(["corn harvest", "bank rates"] * 5, ["grain", "money"] * 5)
+        TextCategorizer(model=members).fit(["corn harvest", "bank rates"] * 5, ["grain", "money"] * 5)

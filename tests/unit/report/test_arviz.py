@@ -107,7 +107,7 @@ def test_texts_of_a_categorizer():
     texts = ["corn prices", "corn harvest", "bank rates", "the bank", "match goal", "goal"] * 4
     labels = ["grain", "grain", "money", "money", "sport", "sport"] * 4
     sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
-    model = TextCategorizer(classifier=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(texts, labels)
+    model = TextCategorizer(model=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(texts, labels)
     data = to_inference_data(model, texts, labels)
     assert data.posterior.coords["label"].values.tolist() == ["grain", "money", "sport"]
     assert data.posterior.coords["word"].values.tolist() == model.vectorizer_.get_feature_names_out().tolist()

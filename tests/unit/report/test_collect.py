@@ -179,9 +179,7 @@ def test_of_two_classes_both_are_there(cases):
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_words_are_ranked_by_what_explanations_say_they_added(cases, link):
     case = cases["multiclass"]
-    model = TextCategorizer(cv=2, classifier=BayesLinearClassifier(link, scale=5.0)).fit(
-        case.texts * 3, case.labels * 3
-    )
+    model = TextCategorizer(cv=2, model=BayesLinearClassifier(link, scale=5.0)).fit(case.texts * 3, case.labels * 3)
     texts = [*case.texts, "corn", "corn corn bank"]
     data = collect_report(model, texts, [*case.labels, "grain", "grain"])
     for group in data.words:
@@ -329,7 +327,7 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     pytest.importorskip("jinja2", reason="needs the extra demo")
     texts, labels = cases["multilabel"].texts * 3, cases["multilabel"].labels * 3
     sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
-    model = TextCategorizer(classifier=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(texts, labels)
+    model = TextCategorizer(model=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(texts, labels)
     data = collect_report(model, texts, labels)
     assert data.averaged
     for group in data.words:

@@ -19,7 +19,7 @@ LABELS = ["chain", "chain", "money", "money", "sport", "sport"] * 4  # a name th
 @pytest.fixture(scope="module")
 def model():
     sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
-    return TextCategorizer(classifier=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(TEXTS, LABELS)
+    return TextCategorizer(model=BayesLinearClassifier("probit", inference=sampler), cv=2).fit(TEXTS, LABELS)
 
 
 @pytest.mark.parametrize("kind", ["forest", "trace", "rank"])
@@ -45,7 +45,7 @@ def test_other_formats(model, suffix, start, tmp_path):
 
 def test_the_other_of_two_classes_is_drawn_mirrored(tmp_path):
     sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
-    two = TextCategorizer(classifier=BayesLinearClassifier("probit", inference=sampler), cv=2)
+    two = TextCategorizer(model=BayesLinearClassifier("probit", inference=sampler), cv=2)
     two.fit(TEXTS, [label if label == "money" else "other" for label in LABELS])
     for label in ("money", "other"):
         plot_words(two, tmp_path / f"{label}.svg", labels=[label], top=3)

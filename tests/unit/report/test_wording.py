@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.kinds.linear import LinearKind
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.report import collect_report
-from textbayes.report.wording import describe_classifier, members_in_words, settings_in_words
+from textbayes.report.wording import members_in_words, settings_in_words
 from textbayes.store import load_model, save_model
 from textbayes.text import HashingTextVectorizer, TextVectorizer
 from textbayes.tune import BayesLinearClassifierCV
@@ -31,7 +32,7 @@ def test_the_defaults_in_words():
 def test_other_choices_in_words():
     vectorizer = TextVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), lowercase=False)
     classifier = BayesLinearClassifier(link="probit", scale=2.0)
-    settings = _settings(vectorizer=vectorizer, weighting="binary", classifier=classifier, rule="max_f1")
+    settings = _settings(vectorizer=vectorizer, weighting="binary", model=classifier, rule="max_f1")
     assert settings["Words"].startswith(r"what matches \w+, sequences of 1 to 2: ")
     assert settings["Weight of a word in a text"] == "1 if the word occurs, each text scaled to length one"
     assert settings["Model"].startswith("probit regression per label; ")
@@ -60,19 +61,22 @@ def test_members_in_words():
         "logit link, gaussian prior of scale 5.5",
     ]
     alone = BayesLinearClassifier(scale=2.0)
-    assert members_in_words(TextCategorizer(cv=2, classifier=alone).fit(TEXTS, LABELS)) == [
+    assert members_in_words(TextCategorizer(cv=2, model=alone).fit(TEXTS, LABELS)) == [
         "logit link, laplace prior of scale 2"
     ]
     searched = BayesLinearClassifierCV(scales=[1.0, 10.0], cv=2)
-    assert describe_classifier(searched) == "logit link, laplace prior, its scale found by cv"
+    assert LinearKind().describe_settings(searched) == "logit link, laplace prior, its scale found by cv"
 
 
 def test_classifiers_in_words():
     assert (
-        describe_classifier(BayesLinearClassifier(prior="gaussian", scale=5.5))
+        LinearKind().describe_settings(BayesLinearClassifier(prior="gaussian", scale=5.5))
         == "logit link, gaussian prior of scale 5.5"
     )
     several = BayesLinearClassifier(scale=np.ones(3))
-    assert describe_classifier(several) == "logit link, laplace prior of scales of its own for each word or label"
+    assert (
+        LinearKind().describe_settings(several)
+        == "logit link, laplace prior of scales of its own for each word or label"
+    )
     own = BayesLinearClassifier(link="probit", prior=make_prior("laplace", 2.0, 0.0))
-    assert describe_classifier(own) == "probit link, laplace prior"
+    assert LinearKind().describe_settings(own) == "probit link, laplace prior"

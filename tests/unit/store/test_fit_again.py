@@ -39,27 +39,27 @@ SAMPLER = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0, seed=7, factors
 
 GIVEN = {
     "nothing": ({}, LABELS),
-    "prior object": ({"classifier": linear(prior=Gaussian(scale=2.0, mean=0.1))}, LABELS),
-    "prior object with more": ({"classifier": [linear(prior=ElasticNet(l1_ratio=0.3), tol=1e-5)]}, LABELS),
+    "prior object": ({"model": linear(prior=Gaussian(scale=2.0, mean=0.1))}, LABELS),
+    "prior object with more": ({"model": [linear(prior=ElasticNet(l1_ratio=0.3), tol=1e-5)]}, LABELS),
     "prior by word": (
         {
-            "classifier": linear(prior=ByWord(scale=np.arange(1.0, 6.0), family=FAMILIES)),
+            "model": linear(prior=ByWord(scale=np.arange(1.0, 6.0), family=FAMILIES)),
             "vectorizer": TextVectorizer(vocabulary=WORDS),
         },
         LABELS,
     ),
     "scales by label and word": (
-        {"classifier": linear(scale=np.outer([1.0, 2.0, np.inf], np.ones(5)), intercept_scale=[1.0, 2.0, np.inf])}
+        {"model": linear(scale=np.outer([1.0, 2.0, np.inf], np.ones(5)), intercept_scale=[1.0, 2.0, np.inf])}
         | {"vectorizer": TextVectorizer(vocabulary=WORDS)},
         LABELS,
     ),
     "inference objects": (
-        {"classifier": [linear(inference=Em(plain=True, max_iter=7)), linear(inference=BlockEm(memory=4096))]},
+        {"model": [linear(inference=Em(plain=True, max_iter=7)), linear(inference=BlockEm(memory=4096))]},
         MANY,
     ),
-    "sampler": ({"classifier": linear("probit", inference=SAMPLER), "keep_draws": 6, "average": False}, LABELS),
-    "link object": ({"classifier": linear(link=SkewT(df=8, skew=2), max_iter=20)}, LABELS),
-    "search": ({"classifier": BayesLinearClassifierCV(scales=[0.5, 1.0, 2.0], cv=2, rule="one_se")}, LABELS),
+    "sampler": ({"model": linear("probit", inference=SAMPLER), "keep_draws": 6, "average": False}, LABELS),
+    "link object": ({"model": linear(link=SkewT(df=8, skew=2), max_iter=20)}, LABELS),
+    "search": ({"model": BayesLinearClassifierCV(scales=[0.5, 1.0, 2.0], cv=2, rule="one_se")}, LABELS),
     "prior table": ({"prior": TABLE, "prior_weight": 0.5}, LABELS),
     "prior table, weighed": ({"prior": TABLE, "n_jobs": 2, "random_state": 3}, LABELS),
     "rule by name": ({"rule": "max_f1"}, MANY),
@@ -68,7 +68,7 @@ GIVEN = {
     "weighting object": ({"weighting": TermWeighting("raw", norm=None), "select": "chi2", "select_k": 3}, LABELS),
     "vectorizer": ({"vectorizer": TextVectorizer(stop_words=["the"], ngram_range=(1, 2), max_features=9)}, LABELS),
     "vocabulary and prior": ({"vectorizer": TextVectorizer(vocabulary=WORDS[::-1]), "prior": TABLE}, LABELS),
-    "calibrated": ({"calibrate": True, "classifier": linear(scale=3.0), "class_weight": "balanced"}, LABELS),
+    "calibrated": ({"calibrate": True, "model": linear(scale=3.0), "class_weight": "balanced"}, LABELS),
     "weights of classes": ({"class_weight": {"oil": 2.0, "grain": np.float64(0.5)}}, LABELS),
     "weights of numbers": ({"class_weight": {1: 3}}, [1, 1, 2, 2, 3, 3] * 3),
     "rule with parameters": ({"rule": "max_f1:fbr=0.1"}, MANY),
@@ -135,11 +135,11 @@ class Mine(Gaussian):
     ("parameters", "message"),
     [
         (
-            {"classifier": linear(prior=Mine(2.0))},
+            {"model": linear(prior=Mine(2.0))},
             "the prior of the classifier is a Mine, which a model file cannot keep",
         ),
         (
-            {"classifier": BayesLinearClassifierCV(scales=2, cv=StratifiedKFold(2))},
+            {"model": BayesLinearClassifierCV(scales=2, cv=StratifiedKFold(2))},
             "the cv of the classifier is a Strat",
         ),
         (
@@ -164,7 +164,7 @@ def test_a_pattern_that_cannot_be_kept_is_told_of_before_the_work_begins():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_watches_a_sampler_is_left_out_with_a_warning(tmp_path):
     sampler = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0, progress=lambda at: None)
-    model = TextCategorizer(cv=2, keep_draws=6, classifier=linear("probit", inference=sampler)).fit(TEXTS, LABELS)
+    model = TextCategorizer(cv=2, keep_draws=6, model=linear("probit", inference=sampler)).fit(TEXTS, LABELS)
     with pytest.warns(UserWarning, match="progress and resume are of one run"):
         save_model(model, tmp_path / "m.tb")
-    assert load_model(tmp_path / "m.tb").classifier.inference.plan == sampler.plan
+    assert load_model(tmp_path / "m.tb").model.inference.plan == sampler.plan

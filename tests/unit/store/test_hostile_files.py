@@ -62,18 +62,18 @@ def array(name, value):
 
 PATTERN = ("vectorizer", "params", "token_pattern")
 CHANGES = {
-    "last row pointer 0": (entry("coef.indptr", -1, 0), "rows that do not follow each other"),
-    "last row pointer negative": (entry("coef.indptr", -1, -1), "coef.indptr has values from -1"),
-    "row pointers fall": (entry("coef.indptr", 1, 10**6), "coef.indptr has values"),
-    "row pointers beyond": (array("errors.indptr", np.array([0, 9, 3, 5], dtype=np.int32)), "errors"),
-    "column outside": (entry("coef.indices", 0, 10**6), "coef.indices has values"),
-    "column twice": (lambda m, a: a["coef.indices"].__setitem__(1, a["coef.indices"][0]), "a column twice"),
-    "weight infinite": (entry("coef.data", 0, np.inf), "coef.data has values"),
-    "weight huge": (entry("coef.data", 0, 1e300), "coef.data has values"),
-    "error negative": (entry("errors.data", 0, -1.0), "errors.data has values"),
-    "intercept of another type": (array("intercept", np.zeros(3, dtype=np.float32)), "intercept is float32"),
+    "last row pointer 0": (entry("fitted.coef.indptr", -1, 0), "rows that do not follow each other"),
+    "last row pointer negative": (entry("fitted.coef.indptr", -1, -1), "coef.indptr has values from -1"),
+    "row pointers fall": (entry("fitted.coef.indptr", 1, 10**6), "coef.indptr has values"),
+    "row pointers beyond": (array("fitted.errors.indptr", np.array([0, 9, 3, 5], dtype=np.int32)), "errors"),
+    "column outside": (entry("fitted.coef.indices", 0, 10**6), "coef.indices has values"),
+    "column twice": (lambda m, a: a["fitted.coef.indices"].__setitem__(1, a["fitted.coef.indices"][0]), "a column twice"),
+    "weight infinite": (entry("fitted.coef.data", 0, np.inf), "coef.data has values"),
+    "weight huge": (entry("fitted.coef.data", 0, 1e300), "coef.data has values"),
+    "error negative": (entry("fitted.errors.data", 0, -1.0), "errors.data has values"),
+    "intercept of another type": (array("fitted.intercept", np.zeros(3, dtype=np.float32)), "intercept is float32"),
     "idf negative": (entry("weighting.idf", 0, -5.0), "idf has values"),
-    "array gone": (lambda m, a: a.pop("errors.data"), "lacks the array 'errors.data'"),
+    "array gone": (lambda m, a: a.pop("fitted.errors.data"), "lacks the array 'fitted.errors.data'"),
     "array unknown": (array("more", [1.0]), "lacks the array 'more', or does not know of it"),
     "words not sorted": (lambda m, a: a["vectorizer.terms"].__setitem__(0, ord("z")), "not in sorted order"),
     "stop words that are no texts": (put("vectorizer", "stop_words", [1, None]), "stop_words.0 is 1"),
@@ -91,15 +91,15 @@ CHANGES = {
     "folds true": (put("settings", "cv", True), "settings.cv is True"),
     "folds 10^30": (put("settings", "cv", 10**30), "a number of 31 digits"),
     "folds 10^400": (put("settings", "cv", 10**400), "a number of 401 digits"),
-    "sharpness infinite": (put("sharpness", float("inf")), "sharpness must be a finite number"),
+    "sharpness infinite": (put("model", "state", "sharpness", float("inf")), "sharpness must be a finite number"),
     "setting missing": (lambda m, a: m["settings"].pop("cv"), "settings.cv is missing"),
     "setting unknown": (put("settings", "depth", 3), "settings.depth is not known"),
     "pattern that backtracks": (put(*PATTERN, r"(\w|\d)*!"), "may take for ever on some texts"),
     "pattern that backtracks too": (put(*PATTERN, r"(a+)+$"), "may take for ever on some texts"),
     "long n-grams": (put("vectorizer", "params", "ngram_range", [1, 10**6]), "ngram_range.1 is 1000000"),
     "nested": (put("rule", "params", "strength", json.loads("[" * 100 + "]" * 100)), "nested more than 32 deep"),
-    "classifier of another shape": (put("given", "classifier", []), "empty list of classifiers"),
-    "link in a link in a link": (put("link", "flip:base=" * 30 + "logit"), "link is"),
+    "classifier of another shape": (put("given", "model", []), "empty list of models"),
+    "link in a link in a link": (put("model", "state", "link", "flip:base=" * 30 + "logit"), "link is"),
 }  # fmt: skip
 
 
@@ -233,13 +233,13 @@ def test_a_pattern_of_a_file_never_hangs(state, tmp_path):
 def test_draws_that_do_not_fit_are_refused(tmp_path):
     sampler = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0)
     classifier = BayesLinearClassifier("probit", inference=sampler)
-    meta, arrays = TextCategorizer(cv=2, keep_draws=6, classifier=classifier).fit(TEXTS, MANY).to_state()
+    meta, arrays = TextCategorizer(cv=2, keep_draws=6, model=classifier).fit(TEXTS, MANY).to_state()
     for name, value in {
-        "draws.0.columns": arrays["draws.0.columns"][::-1].copy(),
-        "draws.1.weights": arrays["draws.1.weights"].astype(np.float64),
-        "draws.1.intercept": arrays["draws.1.intercept"][:, :0].copy(),
-        "draws.2.global_scale": arrays["draws.2.global_scale"] * np.nan,
-        "draws.2.elsewhere": arrays["draws.2.elsewhere"][1:].copy(),
+        "fitted.draws.0.columns": arrays["fitted.draws.0.columns"][::-1].copy(),
+        "fitted.draws.1.weights": arrays["fitted.draws.1.weights"].astype(np.float64),
+        "fitted.draws.1.intercept": arrays["fitted.draws.1.intercept"][:, :0].copy(),
+        "fitted.draws.2.global_scale": arrays["fitted.draws.2.global_scale"] * np.nan,
+        "fitted.draws.2.elsewhere": arrays["fitted.draws.2.elsewhere"][1:].copy(),
     }.items():
         with pytest.raises(ModelFileError, match=r"draws|global_scale|weights|elsewhere"):
             load_model(write(tmp_path / "m.tb", meta, {**arrays, name: value}))

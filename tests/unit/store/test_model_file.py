@@ -102,9 +102,9 @@ def test_altered_content_is_refused(path):
 
 
 DAMAGE = {
-    "index far outside": lambda meta, arrays: arrays["coef.indices"].__setitem__(0, 2_000_000_000),
-    "negative index": lambda meta, arrays: arrays["coef.indices"].__setitem__(0, -1),
-    "not a number": lambda meta, arrays: arrays["coef.data"].__setitem__(0, np.nan),
+    "index far outside": lambda meta, arrays: arrays["fitted.coef.indices"].__setitem__(0, 2_000_000_000),
+    "negative index": lambda meta, arrays: arrays["fitted.coef.indices"].__setitem__(0, -1),
+    "not a number": lambda meta, arrays: arrays["fitted.coef.data"].__setitem__(0, np.nan),
     "idf too short": lambda meta, arrays: arrays.update({"weighting.idf": arrays["weighting.idf"][:-1]}),
     "one class": lambda meta, arrays: meta["labels"].update(classes=["a"]),
     "odd kind": lambda meta, arrays: meta["labels"].update(kind="foo"),
@@ -127,7 +127,7 @@ def test_a_file_that_claims_nonsense_with_correct_checksums_is_refused(model, pa
 
 def test_settings_survive_a_reload(tmp_path):
     classifier = BayesLinearClassifier(link="probit", prior="gaussian", scale=2.0)
-    model = TextCategorizer(classifier=classifier, rule="max_f1", cv=3, select="chi2", select_k=4).fit(TEXTS, LABELS)
+    model = TextCategorizer(model=classifier, rule="max_f1", cv=3, select="chi2", select_k=4).fit(TEXTS, LABELS)
     save_model(model, tmp_path / "m.tb")
     again = load_model(tmp_path / "m.tb")
     assert (again.cv, again.select, again.select_k, again.rule) == (3, "chi2", 4, "max_f1")

@@ -114,6 +114,13 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
 
     @all_or_nothing
+    def fit_classes(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+        """As :meth:`fit`, with classes that there may be no document of."""
+        X = checked_counts(self, X, reset=True)
+        codes, space = encode_classes(one_label_each(y), list(classes))
+        return self._learn(X, codes, sample_weight, lengths, space, first=True)
+
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
         """Learn more documents; the result is that of learning all at once.
 
@@ -123,7 +130,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         X = checked_counts(self, X, reset=first)
         labels = one_label_each(y)
         check_same_length(X, "X", labels, "y")
-        if isinstance(self.beta, str) and self.beta == "cv":
+        if first and isinstance(self.beta, str) and self.beta == "cv":
             raise NotSupportedError("beta='cv' needs all documents at once; call fit, or use beta='auto' or numbers")
         if first:
             if classes is None:
@@ -225,7 +232,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("no document has a word: all counts are 0; a count model needs at least one with words")
         told = omega > 0.0  # an empty document counts for the shares of the classes and says nothing of words
         X, Y, omega = X[told], Y[told], omega[told]
-        if isinstance(self.beta, str) and self.beta == "cv":
+        if first and isinstance(self.beta, str) and self.beta == "cv":
             model = choose_beta(model, X, Y, omega, self._log_prior(count), self.cv, self.random_state)
         self.label_space_, self.classes_ = space, space.classes
         self.model_: BaseCountModel[Any, Any] = model
@@ -239,7 +246,13 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """Everything that follows from the statistics."""
         self.statistics_, self.class_count_ = stats, count
         self.class_log_prior_ = self._log_prior(count)
-        self.estimate_ = self.model_.estimate(stats)
+        # Laid out as a file has it, so that sums are added up in the same order after loading.
+        found = self.model_.estimate(stats)
+        self.estimate_ = type(found)(*(None if part is None else np.ascontiguousarray(part) for part in found))
+
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, before any document is learnt."""
+        self._made_model()
 
     def _made_model(self) -> BaseCountModel[Any, Any]:
         check_choice("prediction", self.prediction, _PREDICTIONS)

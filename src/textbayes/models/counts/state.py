@@ -47,6 +47,57 @@ def state_of_classifier(classifier: Any, statistics: bool) -> tuple[dict[str, An
     return meta, arrays
 
 
+def check_saved_classifier(meta: Any, arrays: Mapping[str, AnyArray], classes: list[Any], n_features: int) -> None:
+    """Refuse the state of a classifier in a file that is not one of these classes and so many words."""
+    known = {"model", "settings", "labels", "parameters", "n_features"}
+    if not isinstance(meta, dict) or set(meta) != known or meta["n_features"] != n_features:
+        raise ModelFileError("the model's count model is not described, or of other words; was the file altered?")
+    labels = meta["labels"]
+    if not isinstance(labels, dict) or labels.get("classes") != classes:
+        raise ModelFileError("the model's count model is of other labels; was the file altered?")
+    if not isinstance(meta["settings"], dict) or not isinstance(meta["parameters"], dict):
+        raise ModelFileError("the model's count model has no settings; was the file altered?")
+    if meta["model"] not in count_models.names():
+        raise ModelFileError("the model's count model is not known; was the file altered?")
+    estimate: Any = count_models.get(meta["model"]).estimate_class
+    needed = {f"estimate.{name}" for name in estimate._fields if name not in estimate._field_defaults}
+    missing = (needed | {"class_log_prior", "class_count"}) - set(arrays)
+    if missing:
+        raise ModelFileError(f"the model has no array {min(missing)}; was the file altered?")
+    shape = len(classes), n_features
+    for name, array in arrays.items():
+        first, _, last = name.partition(".")
+        if first == "statistics" and last in _OF_DOCUMENTS:
+            continue  # checked where they are put together
+        sampled = first == "estimate" and array.ndim == 3 and array.shape[1:] == shape  # draws and their diagnostics
+        form = sampled or array.shape in _shapes(name, shape)
+        if array.dtype != np.float64 or not np.isfinite(array).all() or not form:
+            raise ModelFileError(f"the model's {name} has not the form that it must have; was the file altered?")
+        if first == "estimate" and last in ("rates", "values", "deltas") and not (array >= 0.0).all():
+            raise ModelFileError(f"the model's {name} has values below 0; was the file altered?")
+    if "estimate.rates" in arrays and not (arrays["estimate.rates"] > 0.0).all():
+        raise ModelFileError("the model's estimate.rates has values of 0; was the file altered?")
+
+
+_OF_DOCUMENTS = ("data", "indices", "indptr", "code", "weight", "omega")
+
+
+def _shapes(name: str, shape: tuple[int, int]) -> list[tuple[int, ...]]:
+    """The shapes that an array of a saved classifier of so many classes and words can have."""
+    n_classes, n_words = shape
+    if name.startswith("setting."):
+        return [(n_words,), shape, (n_classes, 1)]
+    if name in ("class_log_prior", "class_count"):
+        return [(n_classes,)]
+    if name == "estimate.beta":
+        return [(k,) for k in range(2, 9)]
+    by_name = {"documents": (n_classes,), "words": (n_classes,), "words_squared": (n_classes,), "with_word": (n_words,)}
+    last = name.partition(".")[2]
+    if name.startswith("statistics."):
+        return [by_name.get(last, shape), (0,), (0, 0), (n_classes, 0)]
+    return [(n_words,), shape] if last == "weights" else [shape]
+
+
 def restore_classifier(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
     """The classifier described; what does not fit together is refused, since a file can claim anything."""
     try:

@@ -236,8 +236,8 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         y = np.where(indicator, 1.0, -1.0)
         intercept_prior = None
         if self.fit_intercept:
-            scale = _per_label(self.intercept_scale, "intercept_scale", y.shape[1])
-            mean = _per_label(self.intercept_mean, "intercept_mean", y.shape[1])
+            scale = per_label(self.intercept_scale, "intercept_scale", y.shape[1])
+            mean = per_label(self.intercept_mean, "intercept_mean", y.shape[1])
             intercept_prior = prior.rescaled(scale, mean)
         if words is not None:
             words = np.asarray(words, dtype=np.bool_)
@@ -283,7 +283,7 @@ def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximat
     return laplace_approximation(problem, posterior)
 
 
-def _per_label(value: Any, name: str, n_labels: int) -> FloatArray:
+def per_label(value: Any, name: str, n_labels: int) -> FloatArray:
     """A number, or one for each label as a column."""
     given = as_numbers(value, name)
     if given.shape not in ((), (n_labels,)):

@@ -26,7 +26,7 @@ from textbayes.models.online.base import LinearPredictor, check_retention
 from textbayes.models.online.diagonal import DiagonalPosterior
 from textbayes.models.online.full import FullPosterior
 from textbayes.models.online.information import Method, expected_information_gain
-from textbayes.models.online.likelihood import OnlineLikelihood, make_likelihood
+from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior
 from textbayes.models.online.start import check_memory, continued, fitted_start
 
@@ -47,6 +47,10 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
     ----------
     link : str, link or OnlineLikelihood
         ``"probit"`` and ``"flip:rate=0.1,base=probit"`` run compiled; any other of ``textbayes.links`` by quadrature.
+    noise : float
+        The scale on which the link sees x'w (the paper's σ0); 0, with a probit, is a hard threshold.
+    mean : float or array
+        Prior mean of the weights, in the shapes of ``scale``.
     scale : float or array
         Prior standard deviation of the weights: a number, one per feature, or a row per label (n_columns, n_features)
         or (n_columns, 1). 0 keeps a weight at 0. The default is the paper's variance 1 at noise ½.
@@ -104,6 +108,8 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         retention: float = 1.0,
         n_jobs: int | None = None,
         start: Any = None,
+        noise: float = 1.0,
+        mean: Any = 0.0,
     ) -> None:
         self.link = link
         self.scale = scale
@@ -114,6 +120,8 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         self.retention = retention
         self.n_jobs = n_jobs
         self.start = start
+        self.noise = noise
+        self.mean = mean
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -217,12 +225,19 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _prior(self, scale: FloatArray) -> DiagonalPosterior | Bank[Any]:
         n_columns, n_features = scale.shape
+        mean = _checked_mean(self.mean, scale.shape)
         bias = float(_checked_scale(self.intercept_scale, (), "intercept_scale")) ** 2
         if self.covariance == "diagonal":
-            return DiagonalPosterior.start(n_features, n_columns, scale.T**2, bias)
+            return DiagonalPosterior.start(n_features, n_columns, scale.T**2, bias, mean.T)
         if self.covariance == "full":
-            return Bank([FullPosterior.start(range(n_features), row**2, bias) for row in scale])
-        return Bank([LowRankPosterior.start(range(n_features), self._rank(), row**2, bias) for row in scale])
+            pairs = zip(scale, mean, strict=True)
+            return Bank([FullPosterior.start(range(n_features), row**2, bias, at) for row, at in pairs])
+        return Bank(
+            [
+                LowRankPosterior.start(range(n_features), self._rank(), row**2, bias, at)
+                for row, at in zip(scale, mean, strict=True)
+            ]
+        )
 
     def _rank(self) -> int:
         if not isinstance(self.rank, numbers.Integral) or self.rank < 1:
@@ -271,11 +286,21 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked_likelihood(self) -> OnlineLikelihood:
         check_choice("covariance", self.covariance, _COVARIANCES)
+        self._check_learning()
+        return self.likelihood
+
+    def _check_learning(self) -> None:
         if not isinstance(self.passes, numbers.Integral) or self.passes < 1:
             raise InputError(f"passes={self.passes!r} is not usable; pass a whole number from 1 on")
         check_retention(self.retention)
         n_threads(self.n_jobs)
-        return make_likelihood(self.link)
+
+    @property
+    def likelihood(self) -> OnlineLikelihood:
+        """p(y | x, w), from ``link`` and ``noise``."""
+        if isinstance(self.link, OnlineLikelihood):
+            return self.link
+        return OnlineLikelihood(self.link, as_noise(self.noise))
 
 
 def _encode_first(labels: Any, classes: Any) -> tuple[BoolArray, LabelSpace]:
@@ -314,6 +339,20 @@ def _repeated_rows(sample_weight: Any, X: Any) -> IntArray | None:
             "use BayesLinearClassifier, which takes any weights"
         )
     return None if (weight == 1.0).all() else np.repeat(np.arange(len(weight)), weight.astype(np.int64))
+
+
+def as_noise(noise: Any) -> float:
+    """The noise of a likelihood; what is no number is refused."""
+    if not isinstance(noise, numbers.Real):
+        raise InputError(f"noise={noise!r} is not usable; pass a finite number that is not negative")
+    return float(noise)
+
+
+def _checked_mean(mean: Any, shape: tuple[int, ...]) -> FloatArray:
+    values = as_numbers(mean, "mean")
+    if not np.isfinite(values).all() or values.shape not in ((), shape[1:], shape, (shape[0], 1)):
+        raise InputError(f"mean has shape {values.shape}; pass a finite number, one per feature or one row per label")
+    return np.broadcast_to(values, shape)
 
 
 def _checked_scale(scale: Any, shape: tuple[int, ...], name: str = "scale") -> FloatArray:

@@ -1,4 +1,4 @@
-"""How a ``TextCategorizer`` samples: one run for each fold and member, watched and resumed, and fits to fewer words."""
+"""How linear models of a ``TextCategorizer`` sample: one run for each fold and member, watched and resumed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
-from textbayes.categorizer.pool import samples
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray
 from textbayes.inference import make_inference
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
 _SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
 
-if TYPE_CHECKING:  # loads numba, which is slow
+if TYPE_CHECKING:
     from textbayes.inference.gibbs.running import Progress
     from textbayes.inference.gibbs.sampler import Gibbs, State
+    from textbayes.kinds.base import FitOptions
 
 
 class SamplingWatch:
@@ -47,27 +47,26 @@ class SamplingWatch:
 
 
 def fit_member(
-    member: BayesLinearClassifier,
-    X: Any,
-    indicator: Any,
-    words: Any,
-    watch: SamplingWatch,
-    stage: str,
-    last: bool,
-    weight: FloatArray | None = None,
+    member: BayesLinearClassifier, X: Any, indicator: Any, words: Any, options: FitOptions, again: str = ""
 ) -> BayesLinearClassifier:
-    """Fit a member, under the eyes of ``watch`` if it samples.
+    """Fit a member, watched if it samples.
 
-    All but the ``last`` fit, that of all texts, are for probabilities alone, which take fewer draws: a quarter of the
+    All but the last fit, that of all texts, are for probabilities alone, which take fewer draws: a quarter of the
     effective sample size asked for, and 100 at least, at an R-hat of at most 1.05.
     """
     asked = member.inference
     if samples(member):
-        member.set_params(inference=_watched(member, watch, stage, last))
+        stage = f"{options.stage}, {again}" if again else options.stage
+        member.set_params(inference=_watched(member, options.watch, stage, options.last))
     try:
-        return member.fit(X, indicator, sample_weight=weight, words=words)
+        return member.fit(X, indicator, sample_weight=options.weight, words=words)
     finally:
         member.set_params(inference=asked)
+
+
+def samples(member: BayesLinearClassifier) -> bool:
+    """Whether a classifier draws from its posterior."""
+    return make_inference(member.inference, 1e-4, 100, 1).samples
 
 
 def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:

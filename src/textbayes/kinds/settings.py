@@ -1,10 +1,10 @@
-"""The classifiers that a ``TextCategorizer`` was given, as JSON and arrays, and back: every parameter or a refusal."""
+"""Estimators as JSON and arrays, and back: every parameter, or a refusal."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,32 +12,43 @@ import numpy as np
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import as_numbers
-from textbayes.inference import BaseInference, inferences, make_inference
-from textbayes.links import BaseLink, make_link
-from textbayes.models.linear.classifier import BayesLinearClassifier, _per_label
-from textbayes.priors import BasePrior, make_prior, priors
-from textbayes.tune import BayesLinearClassifierCV
+from textbayes.inference import BaseInference, inferences
+from textbayes.kinds import kind_of, kinds, make_model
+from textbayes.links import BaseLink
+from textbayes.priors import BasePrior, priors
 
-_KINDS = {kind.__name__: kind for kind in (BayesLinearClassifier, BayesLinearClassifierCV)}
 _OF_A_RUN = ("progress", "resume")  # what a sampler is told of one run, which is no setting
 
 
-def members_state(classifier: Any) -> tuple[Any, dict[str, AnyArray]]:
-    """A classifier or a list of them as JSON and arrays; what has no plain form is refused by name."""
+def model_state(model: Any) -> tuple[Any, dict[str, AnyArray]]:
+    """A categorizer's ``model`` as JSON and arrays: a name, an estimator, or a list of them."""
     arrays: dict[str, AnyArray] = {}
-    if classifier is None:
-        return None, arrays
-    if isinstance(classifier, Sequence):
-        return [_member_state(member, f"classifier.{m}", arrays) for m, member in enumerate(classifier)], arrays
-    return _member_state(classifier, "classifier", arrays), arrays
+    if isinstance(model, list | tuple):
+        return [_one_state(one, f"model.{m}", arrays) for m, one in enumerate(model)], arrays
+    return _one_state(model, "model", arrays), arrays
 
 
-def _member_state(member: Any, place: str, arrays: dict[str, AnyArray]) -> dict[str, Any]:
-    if type(member).__name__ not in _KINDS:
-        raise InputError(f"a {type(member).__name__} cannot be kept in a model file; use a {' or '.join(_KINDS)}")
-    parameters = member.get_params(deep=False)
-    told = {name: _plain(value, f"{place}.{name}", arrays) for name, value in parameters.items()}
-    return {"class": type(member).__name__, **told}
+def _one_state(model: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+    if model is None or isinstance(model, str):
+        return model
+    kind = kind_of(model)
+    if type(model) not in kind.saved_classes:
+        names = " or ".join(cls.__name__ for cls in kind.saved_classes)
+        raise InputError(f"a {type(model).__name__} cannot be kept in a model file; use a {names}")
+    told, own = parameters_state(model, place)
+    arrays |= own
+    return {"kind": kind.name, "class": type(model).__name__, "parameters": told}
+
+
+def parameters_state(
+    estimator: Any, place: str, leave_out: Collection[str] = ()
+) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """The parameters of an estimator as JSON and arrays; what has no plain form is refused by name."""
+    arrays: dict[str, AnyArray] = {}
+    parameters = estimator.get_params(deep=False).items()
+    return {
+        name: _plain(value, f"{place}.{name}", arrays) for name, value in parameters if name not in leave_out
+    }, arrays
 
 
 def _plain(value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
@@ -98,38 +109,42 @@ def _inference_settings(inference: BaseInference) -> dict[str, Any]:
     return {name: known[name] for name in names if name not in _OF_A_RUN}
 
 
-def restored_members(told: Any, arrays: Mapping[str, AnyArray], link: BaseLink, shape: tuple[int, int]) -> Any:
-    """The classifiers of :func:`members_state`, for a model of that link and so many labels and words."""
+def restored_model(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int) -> Any:
+    """The ``model`` of :func:`model_state`, for so many columns and features."""
     if told is None:
         return None
     if isinstance(told, list):
         if not told:
-            raise ModelFileError("the model was given an empty list of classifiers; was the file altered?")
-        return [_restored(one, arrays, link, shape) for one in told]
-    return _restored(told, arrays, link, shape)
+            raise ModelFileError("the model was given an empty list of models; was the file altered?")
+        return [_restored(one, arrays, n_columns, n_features) for one in told]
+    return _restored(told, arrays, n_columns, n_features)
 
 
-def _restored(told: dict[str, Any], arrays: Mapping[str, AnyArray], link: BaseLink, shape: tuple[int, int]) -> Any:
-    from textbayes.categorizer.schema import SavedMember, SavedSearch
-    from textbayes.core.saved import read_saved  # loads pydantic
-
-    kind = told.get("class")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise ModelFileError(
-            f"the model's classifier is a {str(kind)[:40]!r}, which is not known; was the file altered?"
-        )
-    schema = SavedMember if kind == BayesLinearClassifier.__name__ else SavedSearch
-    fields = read_saved(schema, told, "the model's classifier").model_dump(exclude={"class_"}, exclude_unset=True)
+def _restored(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int) -> Any:
     try:
+        if isinstance(told, str):
+            make_model(told)
+            return told
+        name = told.get("kind") if isinstance(told, dict) else None
+        if name not in kinds.names() or set(told) != {"kind", "class", "parameters"}:
+            raise ModelFileError(f"the model is of kind {str(name)[:40]!r}, which is not known; was the file altered?")
+        kind = kinds.get(name)
+        classes = {cls.__name__: cls for cls in kind.saved_classes}
+        if told["class"] not in classes or not isinstance(told["parameters"], dict):
+            raise ModelFileError(
+                f"the model is a {str(told['class'])[:40]!r}, which is not known; was the file altered?"
+            )
+        fields = kind.checked_parameters(told["class"], told["parameters"])
         by_class = fields.pop("class_weight", None)
-        member = _KINDS[kind](**{name: _revived(value, arrays) for name, value in fields.items()})
-        member.set_params(class_weight=dict(by_class) if isinstance(by_class, list) else by_class)
-        if isinstance(fields.get("cv"), dict | list):  # the fold of every document
-            member.set_params(cv=member.cv.astype(np.int64))
-        _check(member, link, *shape)
-    except (InputError, TypeError) as error:  # a TypeError: a setting that this prior or inference does not have
-        raise ModelFileError(f"the model's classifier cannot be used ({error}); was the file altered?") from error
-    return member
+        model = classes[told["class"]](**{key: _revived(value, arrays) for key, value in fields.items()})
+        if by_class is not None:  # a dictionary is pairs in a file
+            model.set_params(class_weight=dict(by_class) if isinstance(by_class, list) else by_class)
+        kind.check_restored(model, n_columns, n_features)
+        return model
+    except (InputError, TypeError, ValueError) as error:  # a TypeError: a setting that this prior or inference has not
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"the model's settings cannot be used ({error}); was the file altered?") from error
 
 
 def _revived(value: Any, arrays: Mapping[str, AnyArray]) -> Any:
@@ -155,18 +170,3 @@ def _array(arrays: Mapping[str, AnyArray], name: str) -> AnyArray:
     if array is None or array.dtype != np.float64 or not 1 <= array.ndim <= 2 or np.isnan(array).any():
         raise ModelFileError(f"the model's {name} is missing or no array of numbers; was the file altered?")
     return np.array(array)
-
-
-def _check(member: BayesLinearClassifier, link: BaseLink, n_labels: int, n_words: int) -> None:
-    """Refuse what could not be fitted to so many labels and words."""
-    member._check_settings()
-    if make_link(member.link) != link:
-        raise InputError(f"its link is {make_link(member.link).spec}, that of the model {link.spec}")
-    prior = make_prior(member.prior, member.scale, member.mean, member.sign)
-    for name, value in vars(prior).items():
-        if value.shape not in ((), (n_words,), (n_labels, n_words), (n_labels, 1)):
-            raise InputError(f"prior {name} has shape {value.shape} for {n_labels} labels and {n_words} words")
-    if member.fit_intercept:
-        ends = (_per_label(getattr(member, name), name, n_labels) for name in ("intercept_scale", "intercept_mean"))
-        prior.rescaled(*ends)
-    make_inference(member.inference, member.tol, member.max_iter, 1).check(link, prior)

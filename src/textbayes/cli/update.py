@@ -1,0 +1,123 @@
+"""``textbayes update``: a model learns more labelled texts, as far as it can, and says what changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from textbayes.cli.assess import class_names
+from textbayes.cli.evaluate import label_indicator, unknown_labels
+from textbayes.cli.files import check_output
+from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.labelled import read_truth
+from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.settings import common_options
+from textbayes.core.errors import InputError
+
+if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
+    from textbayes.core.types import FloatArray
+
+_COLUMNS = ("label", "word", "before", "after", "change")
+
+
+@click.command()
+@click.argument("model")
+@click.option("-o", "--output", "target", metavar="FILE", help="Where to write the result; MODEL itself if not given.")
+@click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Words that changed most.")
+@label_options()
+@input_options(usual_part="train")
+@output_options
+@common_options
+def update(model: str, target: str | None, top: int, labelling: Labelling, inputs: Inputs, output: Output) -> None:
+    """Teach a model more labelled texts.
+
+    What the model knows becomes the prior of what the texts say. Count models learn exactly what they would have learnt
+    from all texts at once; online models and Gaussian processes go on as they began; linear and multinomial models need
+    to know how sure they are (train --intervals, or gibbs). Words, labels and thresholds stay as they are: train anew
+    when these have changed.
+
+    The log-loss printed is that of the new texts before they were learnt: texts that the model had not seen.
+
+    \b
+    textbayes update model.tb more.jsonl
+    textbayes update model.tb more.csv -o newer.tb
+    """
+    from textbayes.store import load_model, save_model
+
+    path = check_output(target, inputs.paths) if target is not None else Path(model)
+    categorizer = load_model(model)
+    names, kind = class_names(categorizer), categorizer.label_space_.kind
+    documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
+    require_documents(documents, inputs)
+    labels = [document.labels for document in documents]
+    unknown = unknown_labels(labels, names, strict=False)
+    if unknown:
+        raise InputError(
+            f"the texts have labels that the model does not know ({', '.join(list(unknown)[:5])}); train a model with "
+            "all texts, or leave these out"
+        )
+    texts = [document.text for document in documents]
+    before = categorizer.model_.words().weights
+    loss = _log_loss(categorizer, texts, label_indicator(labels, names))
+    given = labels if kind == "multilabel" else [one[0] for one in labels]
+    categorizer.update(texts, _typed(categorizer, given))
+    save_model(categorizer, path)
+    rows = _changes(categorizer, before, categorizer.model_.words().weights, top)
+    counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
+    told: dict[str, Any] = {
+        "model": str(path),
+        "documents": len(texts),
+        "log_loss_before": round(loss, 4),
+        "words_changed": int((before != categorizer.model_.words().weights).any(axis=0).sum()),
+    }
+    if output.is_table:
+        for name, value in told.items():
+            console().print(
+                f"{name.replace('_', ' '):16} {value:,}" if not isinstance(value, str) else f"{name:16} {value}"
+            )
+        table = make_table(*_COLUMNS, right=_COLUMNS[2:])
+        for row in rows:
+            table.add_row(row["label"], row["word"], *(f"{row[name]:+.3f}" for name in _COLUMNS[2:]))
+        if rows:
+            console().print(table)
+    elif output.kind == "json":
+        output.write([told | {"texts_of_labels": counts, "changes": rows}], [])
+    else:
+        output.write(rows, _COLUMNS)
+
+
+def _typed(model: TextCategorizer, labels: Any) -> Any:
+    """Labels in the type of the model's classes, which may be numbers."""
+    by_name = {str(name): name for name in model.classes_.tolist()}
+    if model.label_space_.kind == "multilabel":
+        return [tuple(by_name[name] for name in row) for row in labels]
+    return [by_name[name] for name in labels]
+
+
+def _log_loss(model: TextCategorizer, texts: list[str], truth: Any) -> float:
+    from textbayes.evaluate import evaluate
+
+    proba = model.label_space_.both_columns(model.assess(texts).proba)
+    result = evaluate(truth, proba, proba > 0.5, class_names(model), kind=model.label_space_.kind)
+    return float(result["log_loss"] or 0.0)
+
+
+def _changes(model: TextCategorizer, before: FloatArray, after: FloatArray, top: int) -> list[dict[str, Any]]:
+    """The weights that changed most, largest change first."""
+    change = after - before
+    order = np.argsort(-np.abs(change), axis=None, kind="stable")[:top]
+    names, words = model.label_space_.column_names, model.vectorizer_.get_feature_names_out()
+    places = [np.unravel_index(place, change.shape) for place in order]
+    return [
+        {
+            "label": names[k], "word": str(words[j]), "before": float(before[k, j]), "after": float(after[k, j]),
+            "change": float(change[k, j]),
+        }
+        for k, j in places
+        if change[k, j] != 0.0
+    ]  # fmt: skip

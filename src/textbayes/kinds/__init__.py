@@ -1,0 +1,44 @@
+"""Kinds of models behind ``TextCategorizer``: linear, multinomial, counts, online, gp; one file each.
+
+``kinds.names()`` lists them. A kind fits its estimator to documents, and what comes of it scores, explains, learns on
+and is saved like every other (``core.protocols.FittedModel``). A new file that registers itself is found by name, by
+``train --model`` and by the contract tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textbayes.core.errors import InputError
+from textbayes.core.registry import Registry
+from textbayes.core.specs import name_and_parameters
+from textbayes.kinds.base import FitOptions, Fitted, Kind
+
+kinds: Registry[Kind] = Registry("kind of model", "textbayes.kinds")
+
+
+def kind_of(estimator: Any) -> Kind:
+    """The kind that an estimator belongs to."""
+    for name in kinds.names():
+        if kinds.get(name).owns(estimator):
+            return kinds.get(name)
+    raise InputError(
+        f"a {type(estimator).__name__} is no model that TextCategorizer knows; pass an estimator of a kind: "
+        f"{', '.join(f'{name} ({kinds.get(name).estimator_class.__name__})' for name in kinds.names())}"
+    )
+
+
+def make_model(model: Any) -> Any:
+    """The estimator that a name stands for, with parameters after a colon: ``counts:model=poisson``; or itself.
+
+    >>> make_model("linear:prior=gaussian,scale=2")
+    BayesLinearClassifier(prior='gaussian', scale=2, tol=0.001)
+    """
+    if isinstance(model, str):
+        name, parameters = name_and_parameters(model)
+        return kinds.get(name).make(**parameters)
+    kind_of(model)
+    return model
+
+
+__all__ = ["FitOptions", "Fitted", "Kind", "kind_of", "kinds", "make_model"]

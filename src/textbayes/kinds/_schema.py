@@ -1,0 +1,132 @@
+"""The schema of what a model file says of linear models: their parameters, and what was fitted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from textbayes.core.saved import Jobs, Name, Positive, Real, Saved, Text, WholeFrom0, WholeFrom1
+
+
+def _is_class_weight(pair: list[Any]) -> list[Any]:
+    name, weight = pair
+    if not isinstance(name, str | int | float) or type(weight) not in (int, float) or not 0.0 <= weight <= 1e100:
+        raise ValueError("a class and its weight, a number from 0 on, are needed")
+    return pair
+
+
+ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValidator(_is_class_weight)]
+
+
+class SavedLinear(Saved):
+    """A fitted linear model, or a pool of them; older files do not say ``held_scale``."""
+
+    link: Annotated[Text, Field(max_length=200)]
+    sharpness: Annotated[float, Field(ge=0.01, le=100.0)]
+    calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
+    held_scale: Annotated[float, Field(gt=0.0, le=1e100)] = 1.0
+    draws: dict[str, Any] | None
+
+
+class SavedArray(Saved):
+    """A parameter that is an array of the file."""
+
+    array: Text
+
+
+_Number = int | Annotated[float, Field(allow_inf_nan=True)]
+_Numbers = Annotated[list[_Number] | list[list[_Number]], Field(min_length=1)]
+_Hyper = _Number | _Numbers | SavedArray
+_MaxIter = Annotated[int, Field(ge=1, le=10**9)]
+
+
+class SavedFamilies(Saved):
+    """The family of every word, by number, and what the numbers mean."""
+
+    names: list[Name]
+    numbers: WholeFrom0 | SavedArray
+
+
+class SavedPriorSettings(Saved):
+    """Hyperparameters of a prior that was given as an object."""
+
+    scale: _Hyper
+    mean: _Hyper
+    sign: _Hyper
+    l1_ratio: _Hyper | None = None
+    degrees: _Hyper | None = None
+    family: SavedFamilies | None = None
+
+
+class SavedPrior(Saved):
+    """A prior that was given as an object."""
+
+    prior: Name
+    settings: SavedPriorSettings
+
+
+class SavedInferenceSettings(Saved):
+    """Settings of an inference that was given as an object; each has some of them."""
+
+    tol: Positive | None = None
+    max_iter: _MaxIter | None = None
+    n_jobs: Jobs | None = None
+    start: Literal["ridge", "mean"] | None = None
+    plain: bool | None = None
+    memory: WholeFrom1 | None = None
+    chains: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    warmup: Annotated[int, Field(ge=0, le=10**9)] | None = None
+    target_ess: Positive | None = None
+    max_r_hat: Annotated[Real, Field(gt=1)] | None = None
+    max_draws: Annotated[int, Field(ge=4, le=10**9)] | None = None
+    thin: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    sample_scale: bool | None = None
+    method: Name | None = None
+    factors: WholeFrom1 | _Numbers | SavedArray | None = None
+    judges: Annotated[int, Field(ge=1, le=10**9)] | None = None
+
+
+class SavedInference(Saved):
+    """An inference that was given as an object."""
+
+    inference: Name
+    settings: SavedInferenceSettings
+
+
+class _SavedParameters(Saved):
+    link: Annotated[Text, Field(max_length=200)]
+    prior: Name | SavedPrior
+    mean: _Hyper
+    sign: _Hyper
+    inference: Name | SavedInference
+    fit_intercept: bool
+    intercept_scale: _Hyper
+    intercept_mean: _Hyper
+    tol: Positive
+    max_iter: _MaxIter
+    n_jobs: Jobs | None
+    intervals: bool
+    class_weight: Literal["balanced"] | list[ClassWeight] | None = None
+
+
+class SavedClassifier(_SavedParameters):
+    """Parameters of a ``BayesLinearClassifier``."""
+
+    scale: _Hyper
+    warm_start: bool
+
+
+class SavedSearch(_SavedParameters):
+    """Parameters of a ``BayesLinearClassifierCV``."""
+
+    scales: Annotated[int, Field(ge=1, le=10_000)] | _Numbers | SavedArray
+    method: Literal["cv", "evidence", "norm"]
+    cv: Annotated[int, Field(ge=2, le=2**31)] | _Numbers | SavedArray
+    scoring: Literal["log_loss", "f1"]
+    rule: Literal["best", "one_se"]
+    per_label: bool
+    errors: Literal["documents", "folds"]
+    search_tol: Positive
+    random_state: Annotated[int, Field(ge=0, lt=2**63)] | None

@@ -1,0 +1,150 @@
+"""Gaussian processes over documents that learn online and keep few of them, one per label."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.errors import ModelFileError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Contributions, Features, WordWeights
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.kinds import kinds
+from textbayes.kinds.base import FitOptions, Kind
+from textbayes.kinds.online import FittedOnline, learning_order, restored, saved_likelihood
+from textbayes.knowledge import MatchedPriors, informed_prior
+from textbayes.models.online.gp_kernels import KERNELS, dot_products
+from textbayes.models.online.process import BayesProcessClassifier
+from textbayes.models.online.state import bank_from_state
+from textbayes.priors import make_prior
+
+_DEFAULT_SCALE = 1.0  # prior standard deviation of a weight, that of the linear kernel
+_SHARE_OF_BUDGET = 0.5  # of the basis, at most, is for what is known of words
+
+
+class FittedProcess(FittedOnline):
+    """The processes of all labels, explained by words and by documents of their basis."""
+
+    kind = "gp"
+    estimator: BayesProcessClassifier
+    _kept = ("kernel",)
+
+    def contributions(self, document: Features) -> Contributions:
+        """Each basis document's part of f is shared out among the words that it has in common with the document.
+
+        f(x) = f(0) + Σ_i α_i (k(x, x_i) − k(0, x_i)), and a word's share of a term is its share of x·x_i: exact for the
+        linear kernel. What basis documents without a common word say belongs to the base.
+        """
+        row = document.weights
+        columns = row.indices.astype(np.int64)
+        weights = np.zeros((self.space.n_columns, len(columns)))
+        for label, process in enumerate(self.estimator.posterior_):
+            if not process.n_basis:
+                continue
+            basis, own = process.basis, sparse.csr_matrix(row[:, process.words])
+            products = dot_products(own, basis)[0]
+            nothing = sparse.csr_matrix((1, basis.shape[1]))
+            change = (process.kernel(own, basis) - process.kernel(nothing, basis))[0]
+            pull = np.divide(process.mean * change, products, out=np.zeros_like(products), where=products != 0.0)
+            weights[label] = np.asarray(basis[:, columns].T @ pull).ravel()
+        parts = weights * row.data
+        mean, var = self.estimator.linear_predictor(row)
+        total, inner = self._log_odds(mean, var)[0], parts.sum(axis=1)
+        # From f to log-odds by the slope between what the words are without and with.
+        base = self._log_odds(mean - inner, np.zeros_like(var))[0]
+        stretch = np.divide(total - base, inner, out=np.ones_like(inner), where=np.abs(inner) > 1e-12)
+        parts = parts * np.clip(stretch, 0.0, 100.0)[:, None]
+        return Contributions(total - parts.sum(axis=1), columns, parts)
+
+    def words(self) -> WordWeights:
+        noise = self.estimator.likelihood.noise or 1.0
+        said = "weight of the word in the documents kept" if self.estimator.kernel != "linear" else "weight"
+        return WordWeights(self.estimator.coef_ / noise, None, said)
+
+    def nearest_documents(self, document: Features, label: int, k: int = 3) -> list[tuple[FloatArray, float]]:
+        """The documents kept that say most of one: their words' weights (n_features,) and their part of f."""
+        process = self.estimator.posterior_[label]
+        own = sparse.csr_matrix(document.weights[:, process.words])
+        parts = process.mean * process.kernel(own, process.basis)[0]
+        order = np.argsort(-np.abs(parts), kind="stable")[:k]
+        return [(np.asarray(process.basis[[i]].todense()).ravel(), float(parts[i])) for i in order]
+
+
+@dataclass(frozen=True)
+class InformedProcess:
+    """An estimator, and observations of words for every label: columns, means and standard deviations."""
+
+    estimator: BayesProcessClassifier
+    told: list[tuple[AnyArray, FloatArray, FloatArray]]
+
+
+class ProcessKind(Kind):
+    """p(y = 1 | x) = ψ(f(x)) with a sparse online Gaussian process f: linear, quadratic or RBF kernel."""
+
+    name = "gp"
+
+    @property
+    def estimator_class(self) -> type:
+        return BayesProcessClassifier
+
+    def fit(
+        self, estimator: Any, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions
+    ) -> FittedProcess:
+        informed = isinstance(estimator, InformedProcess)
+        one: BayesProcessClassifier = copy.copy(estimator.estimator if informed else estimator)
+        rows = learning_order(one, features.n_docs)
+        X, labels = features.weights[rows], sparse.csr_matrix(indicator[rows], dtype=np.int64)
+        weight = None if options.weight is None else options.weight[rows]
+        if not informed:
+            return FittedProcess(space, one.fit(X, labels, sample_weight=weight))
+        one.start_labels(LabelSpace(np.arange(space.n_columns), "multilabel"), features.n_features)
+        for label, (words, means, sds) in enumerate(estimator.told):
+            if len(words):
+                one.observe(label, words, means, sds)
+        for _ in range(int(one.passes)):
+            one.partial_fit(X, labels, sample_weight=weight)
+        return FittedProcess(space, one)
+
+    def informed(
+        self, estimator: BayesProcessClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
+    ) -> InformedProcess:
+        """What is known of words becomes what f is at documents of one word each, the strongest first."""
+        default = make_prior("gaussian", _DEFAULT_SCALE)
+        likelihood = estimator._checked_likelihood()
+        prior = informed_prior(matched, default, features.weights, weight, link=likelihood.link)
+        most = max(1, int(_SHARE_OF_BUDGET * int(estimator.budget)))
+        told = []
+        for label in range(matched.n_labels):
+            columns = np.unique(matched.column[(matched.label == label) & (weight[label] > 0.0)])
+            at = np.broadcast_to(prior.mean, (matched.n_labels, matched.n_features))[label, columns]
+            wide = np.broadcast_to(prior.scale, (matched.n_labels, matched.n_features))[label, columns]
+            order = np.argsort(-np.abs(at), kind="stable")[:most]
+            noise = likelihood.noise or 1.0
+            told.append((columns[order], noise * at[order], noise * wide[order]))
+        return InformedProcess(estimator, told)
+
+    def describe(self, estimator: BayesProcessClassifier) -> str:
+        kernel = estimator.kernel if isinstance(estimator.kernel, str) else type(estimator.kernel).__name__
+        return f"Gaussian process, {kernel} kernel"
+
+    def check_restored(self, estimator: BayesProcessClassifier, n_columns: int, n_features: int) -> None:
+        estimator._checked_likelihood()
+
+    def from_state(
+        self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
+    ) -> FittedProcess:
+        likelihood = saved_likelihood(meta, {"kernel", "retention", "log_evidence", "posteriors"})
+        kernel = meta["kernel"]
+        if not isinstance(kernel, str) or kernel not in KERNELS:
+            raise ModelFileError("the model's kernel is not known; was the file altered?")
+        posterior = bank_from_state("process", meta["posteriors"], arrays, space.n_columns, n_features, KERNELS[kernel])
+        estimator = BayesProcessClassifier(likelihood, kernel, retention=float(meta["retention"]))
+        return FittedProcess(space, restored(estimator, posterior, meta["log_evidence"], space, n_features))
+
+
+kinds.register("gp")(ProcessKind())
