@@ -37,8 +37,8 @@ class FittedProcess(FittedOnline):
     def contributions(self, document: Features) -> Contributions:
         """Each basis document's part of f is shared out among the words that it has in common with the document.
 
-        f(x) = f(0) + Σ_i α_i (k(x, x_i) − k(0, x_i)), and a word's share of a term is its share of x·x_i: exact for the
-        linear kernel. What basis documents without a common word say belongs to the base.
+        f(x) = Σ_i α_i k(x⊥, x_i) + Σ_i α_i (k(x, x_i) − k(x⊥, x_i)), x⊥ a document as long as x with no word in common
+        with any; a word's share of a term of the second sum is its share of x·x_i, exact for the linear kernel.
         """
         row = document.weights
         columns = row.indices.astype(np.int64)
@@ -48,8 +48,11 @@ class FittedProcess(FittedOnline):
                 continue
             basis, own = process.basis, sparse.csr_matrix(row[:, process.words])
             products = dot_products(own, basis)[0]
-            nothing = sparse.csr_matrix((1, basis.shape[1]))
-            change = (process.kernel(own, basis) - process.kernel(nothing, basis))[0]
+            elsewhere = sparse.hstack([sparse.csr_matrix(own.shape), own], format="csr")
+            wider = sparse.csr_matrix(
+                (basis.data, basis.indices, basis.indptr), shape=(basis.shape[0], 2 * own.shape[1])
+            )
+            change = (process.kernel(own, basis) - process.kernel(elsewhere, wider))[0]
             pull = np.divide(process.mean * change, products, out=np.zeros_like(products), where=products != 0.0)
             weights[label] = np.asarray(basis[:, columns].T @ pull).ravel()
         parts = weights * row.data

@@ -203,7 +203,7 @@ class LinearKind(Kind):
         """An estimator, with a scale for texts of length one unless another is given."""
         prior = parameters.get("prior", "laplace")
         suited = {"scale": 5.5 if prior == "gaussian" else 10.0, "tol": 1e-3}
-        return super().make(**(suited | parameters))  # type: ignore[no-any-return]
+        return super().make(**(suited | parameters))
 
     @property
     def saved_classes(self) -> tuple[type, ...]:

@@ -60,6 +60,11 @@ def array(name, value):
     return lambda meta, arrays: arrays.update({name: np.asarray(value)})
 
 
+def copied(name, source, target):
+    """Change an entry of an array to another one of it."""
+    return lambda meta, arrays: arrays[name].__setitem__(target, arrays[name][source])
+
+
 PATTERN = ("vectorizer", "params", "token_pattern")
 CHANGES = {
     "last row pointer 0": (entry("fitted.coef.indptr", -1, 0), "rows that do not follow each other"),
@@ -67,7 +72,7 @@ CHANGES = {
     "row pointers fall": (entry("fitted.coef.indptr", 1, 10**6), "coef.indptr has values"),
     "row pointers beyond": (array("fitted.errors.indptr", np.array([0, 9, 3, 5], dtype=np.int32)), "errors"),
     "column outside": (entry("fitted.coef.indices", 0, 10**6), "coef.indices has values"),
-    "column twice": (lambda m, a: a["fitted.coef.indices"].__setitem__(1, a["fitted.coef.indices"][0]), "a column twice"),
+    "column twice": (copied("fitted.coef.indices", 0, 1), "a column twice"),
     "weight infinite": (entry("fitted.coef.data", 0, np.inf), "coef.data has values"),
     "weight huge": (entry("fitted.coef.data", 0, 1e300), "coef.data has values"),
     "error negative": (entry("fitted.errors.data", 0, -1.0), "errors.data has values"),

@@ -1,0 +1,346 @@
+"""Every kind of model, for every kind of labels: trained, used, saved, explained, told and taught the same way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from textbayes import TextCategorizer, WordPriors, load_model, save_model
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
+from textbayes.kinds import FitOptions, Fitted, Kind, kind_of, kinds, make_model
+from textbayes.knowledge import WordPrior
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TOPICS = {
+    "grain": ["wheat", "corn", "harvest", "farm", "straw", "crop"],
+    "money": ["bank", "rate", "loan", "credit", "bond", "dollar"],
+    "oil": ["crude", "barrel", "opec", "rig", "pump", "fuel"],
+}
+SHARED = ["report", "week", "chart", "market", "news", "today", "said", "year"]
+
+
+def draw(seed: int, n_docs: int, several: bool) -> tuple[list[str], list[list[str]]]:
+    """Texts of one topic each, or of none to three."""
+    rng = np.random.default_rng(seed)
+    names, texts, labels = list(TOPICS), [], []
+    for i in range(n_docs):
+        own = [name for name in names if rng.random() < 0.4] if several else [names[i % 3]]
+        words = [*rng.choice(SHARED, 6), *(word for name in own for word in rng.choice(TOPICS[name], 3))]
+        rng.shuffle(words)
+        texts.append(" ".join(words))
+        labels.append(own)
+    return texts, labels
+
+
+def task(kind: str, seed: int, n_docs: int = 60) -> tuple[list[str], Any]:
+    texts, labels = draw(seed, n_docs, kind == "multilabel")
+    if kind == "multilabel":
+        return texts, labels
+    if kind == "multiclass":
+        return texts, [one[0] for one in labels]
+    return texts, ["grain" if one[0] == "grain" else "other" for one in labels]
+
+
+# A quick version of each kind, and of what kinds are made of; every kind must be here.
+SPECS = {
+    "linear": ["linear:prior=gaussian", "linear:prior=laplace,scale=3", "linear:link=probit,prior=gaussian"],
+    "counts": [
+        "counts:model=poisson", "counts:model=multinomial", "counts:model=bernoulli", "counts:model=complement",
+        "counts:model=negative_binomial", "counts:model=dirichlet_poisson", "counts",
+    ],
+    "online": ["online", "online:covariance=low_rank,rank=4", "online:covariance=full", "online:link=flip"],
+    "gp": ["gp:budget=40", "gp:kernel=quadratic,budget=40", "gp:kernel=rbf,budget=40"],
+}  # fmt: skip
+ALL = [spec for specs in SPECS.values() for spec in specs]
+KINDS = ["binary", "multiclass", "multilabel"]
+RYE = WordPriors([WordPrior("rye", "grain", mean=3.0, scale=0.3)])
+POOL = ["linear:prior=gaussian", "counts:model=poisson", "online"]
+_FITTED: dict[tuple[str, str], TextCategorizer] = {}
+
+
+def fitted(model: Any, kind: str) -> TextCategorizer:
+    key = str(model), kind
+    if key not in _FITTED:
+        texts, labels = task(kind, 0)
+        _FITTED[key] = TextCategorizer(model=model, cv=2, intervals=str(model).startswith("linear")).fit(texts, labels)
+    return _FITTED[key]
+
+
+def test_every_kind_is_tried_here():
+    assert set(SPECS) == set(kinds.names())
+    assert all(kind_of(make_model(spec)).name == name for name, specs in SPECS.items() for spec in specs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [*ALL, POOL], ids=str)
+def test_probabilities_and_decisions(spec, kind):
+    model = fitted(spec, kind)
+    texts, labels = task(kind, 1)
+    proba = model.predict_proba(texts)
+    assert proba.shape == (len(texts), len(model.classes_))
+    assert ((proba >= 0.0) & (proba <= 1.0)).all()
+    if kind != "multilabel":
+        np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-9)
+    given = model.predict_labels(texts)
+    right = [
+        set(one) == ({label} if isinstance(label, str) else set(label))
+        for one, label in zip(given, labels, strict=True)
+    ]
+    assert np.mean(right) > (0.6 if kind == "multilabel" else 0.9)  # topics have words of their own
+    assert isinstance(model.model_, FittedModel)
+    assert model.held_out_["n_docs"] == 60
+    # Plug-in and averaged probabilities mean the same thing in every kind: one at the centre, one over all of it.
+    plug_in = model.model_.proba(model.features(texts), average=False)
+    assert plug_in.shape == model.assess(texts).proba.shape
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [*ALL, POOL], ids=str)
+def test_saved_and_loaded_to_the_bit_and_fitted_again(spec, kind, tmp_path):
+    model = fitted(spec, kind)
+    texts, labels = task(kind, 1)
+    save_model(model, tmp_path / "m.tb")
+    again = load_model(tmp_path / "m.tb")
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+    assert str(again.get_params(deep=False)["model"]) == str(model.get_params(deep=False)["model"])
+    save_model(again, tmp_path / "n.tb")
+    assert (tmp_path / "m.tb").read_bytes() == (tmp_path / "n.tb").read_bytes()
+    first, labels = task(kind, 0)
+    np.testing.assert_array_equal(again.fit(first, labels).predict_proba(texts), model.predict_proba(texts))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [*ALL, POOL], ids=str)
+def test_explanations_add_up(spec, kind):
+    model = fitted(spec, kind)
+    texts, _ = task(kind, 1)
+    scores = model.model_.scores(model.features(texts[:6]))
+    for i, text in enumerate(texts[:6]):
+        told = model.model_.contributions(model.features([text]))
+        np.testing.assert_allclose(told.base + told.parts.sum(axis=1), scores[i], rtol=1e-8, atol=1e-8)
+        for one in model.explain(text, labels=model.label_space_.class_names):
+            assert one.base + sum(part.log_odds for part in one.contributions) == pytest.approx(one.log_odds, abs=1e-8)
+            exclusive = kind == "multiclass" and not model.model_.joint
+            if 1e-9 < one.probability < 1.0 - 1e-9 and not exclusive:
+                # The log-odds of the probability itself, except where classes are normalised one by one.
+                assert np.log(one.probability / (1.0 - one.probability)) == pytest.approx(one.log_odds, abs=1e-5)
+    best = model.explain("wheat harvest corn", labels=["grain"])[0].contributions[0]
+    assert best.word in ("wheat", "harvest", "corn")
+    assert best.log_odds > 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [*ALL, POOL], ids=str)
+def test_words(spec, kind):
+    model = fitted(spec, kind)
+    found = model.top_words("grain", 60)
+    speaking_for = [word for word, weight in found if weight > 0.0]
+    assert set(speaking_for[:3]) <= set(TOPICS["grain"])
+    weights = model.model_.words().weights
+    assert weights.shape == (model.label_space_.n_columns, len(model.vectorizer_.vocabulary_))
+    assert model.weights_said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", ALL, ids=str)
+def test_a_prior_file_tells_of_a_word_that_no_text_has(spec, kind):
+    texts, labels = task(kind, 0)
+    model = TextCategorizer(model=spec, cv=2, prior=RYE, prior_weight=1.0)
+    if spec == "counts:model=complement":
+        with pytest.raises(NotSupportedError, match="cannot be told of its words"):
+            model.fit(texts, labels)
+        return
+    model.fit(texts, labels)
+    assert "rye" in model.vectorizer_.vocabulary_
+    column = model.classes_.tolist().index("grain")
+    with_word, without = model.predict_proba(["rye report", "report"])[:, column]
+    assert with_word > without
+    automatic = TextCategorizer(model=spec, cv=2, prior=RYE).fit(texts, labels)
+    assert automatic.prior_advice_[0].label in ("grain", "other")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [*ALL, POOL], ids=str)
+def test_update(spec, kind):
+    model = fitted(spec, kind)
+    if spec == POOL:
+        with pytest.raises(NotSupportedError, match="train it with"):
+            model.update(*task(kind, 2, 30))
+        return
+    new, labels = task(kind, 2, 30)
+    fresh = TextCategorizer.from_state(*model.to_state())
+    before = fresh.predict_proba(new)
+    fresh.update(new, labels)
+    after = fresh.predict_proba(new)
+    assert not np.array_equal(before, after)
+    truth = [[label] if isinstance(label, str) else label for label in labels]
+    Y = np.array([[name in row for name in fresh.classes_] for row in truth])
+    loss = [-np.log(np.clip(np.where(Y, p, 1.0 - p), 1e-12, 1.0)).mean() for p in (before, after)]
+    assert loss[1] < loss[0] + 1e-6
+    assert fresh.label_counts_.sum() > model.label_counts_.sum()
+    np.testing.assert_array_equal(model.predict_proba(new), before)  # the first is as it was
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", SPECS["counts"], ids=str)
+def test_count_models_learn_on_exactly(spec, kind):
+    first, labels = task(kind, 0, 40)
+    more, later = task(kind, 3, 30)
+    fixed = {"vectorizer__vocabulary": sorted({word for text in (*first, *more) for word in text.split()}), "cv": 2}
+    fixed |= {"vectorizer__min_df": 1, "vectorizer__stemmer": None}
+    both = TextCategorizer(model=spec).set_params(**fixed).fit([*first, *more], [*labels, *later])
+    parts = TextCategorizer(model=spec).set_params(**fixed).fit(first, labels).update(more, later)
+    new, _ = task(kind, 4)
+    np.testing.assert_allclose(parts.predict_proba(new), both.predict_proba(new), rtol=1e-9, atol=1e-12)
+
+
+def test_other_labels_or_kinds_of_labels_are_refused():
+    model = fitted("online", "multiclass")
+    with pytest.raises(InputError, match="label 'gas' is not among the classes"):
+        model.update(["wheat"], ["gas"])
+    with pytest.raises(InputError, match="labels are multilabel, those of the model multiclass"):
+        model.update(["wheat"], [["grain"]])
+
+
+def test_partial_fit_fits_first_and_learns_on():
+    texts, labels = task("multiclass", 0)
+    model = TextCategorizer(model="counts:model=poisson", cv=2).partial_fit(texts, labels)
+    assert model.partial_fit(["wheat corn"], ["grain"]).label_counts_.sum() == 61
+
+
+# -- through the command line -----------------------------------------------------------------------------------------
+def command(*arguments: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "textbayes.cli.main", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def write(path: Path, texts: list[str], labels: Any) -> Path:
+    rows = [
+        {"id": str(i), "text": text, "labels": [label] if isinstance(label, str) else label}
+        for i, (text, label) in enumerate(zip(texts, labels, strict=True))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spec", [specs[0] for specs in SPECS.values()], ids=str)
+def test_the_same_by_commands(spec, kind, tmp_path):
+    train, test = (write(tmp_path / f"{seed}.jsonl", *task(kind, seed)) for seed in (0, 1))
+    more, model, page = write(tmp_path / "more.jsonl", *task(kind, 2, 20)), tmp_path / "m.tb", tmp_path / "r.html"
+    keep = ["--unlabelled", "keep"] if kind == "multilabel" else []
+    command("train", train, "-o", model, "--model", spec, "--folds", 2, "--intervals", *keep)
+    expected = TextCategorizer(model=spec, cv=2, intervals=True, n_jobs=-1)
+    expected.fit(*task(kind, 0))
+    texts, _ = task(kind, 1)
+    np.testing.assert_array_equal(load_model(model).predict_proba(texts), expected.predict_proba(texts))
+    assert json.loads(command("evaluate", model, test, "--json", *keep).stdout)["n_docs"] == 60
+    rows = [json.loads(line) for line in command("classify", model, test).stdout.splitlines()]
+    assert len(rows) == 60
+    assert json.loads(command("explain", model, test, "--label", "grain").stdout.splitlines()[0])["words"]
+    assert command("words", model, "--label", "grain", "--csv").stdout.count("\n") > 5
+    assert json.loads(command("show", model, "--json").stdout)["settings"]["members"]
+    command("report", model, test, "-o", page, *keep)
+    assert "<html" in page.read_text(encoding="utf-8")
+    saved = [tmp_path / f"{name}.jsonl" for name in ("a", "b")]
+    for path in saved:
+        command("evaluate", model, test, "--save-decisions", path, *keep)
+    command("compare", *saved, "--truth", test)
+    told = json.loads(command("update", model, more, "--json", *keep).stdout)
+    assert told["documents"] == 20
+    assert told["changes"]
+    prior = tmp_path / "prior.csv"
+    prior.write_text("word,label,mean,scale\nrye,grain,3,0.3\n", encoding="utf-8")
+    command("train", train, "-o", model, "--model", spec, "--folds", 2, "--prior", prior, *keep)
+    assert "rye" in load_model(model).vectorizer_.vocabulary_
+
+
+def test_several_models_are_pooled_by_commands_and_linear_options_refused(tmp_path):
+    train, model = write(tmp_path / "t.jsonl", *task("multiclass", 0)), tmp_path / "m.tb"
+    command("train", train, "-o", model, "--model", "linear", "--model", "counts:model=poisson", "--folds", 2)
+    assert len(load_model(model).pool_) == 2
+    refused = command("train", train, "-o", model, "--model", "counts", "--family", "laplace", code=2).stderr
+    assert "--family is of linear models" in refused
+    refused = command("train", train, "-o", model, "--model", "counts:depth=3", code=2).stderr
+    assert "has no parameter 'depth'" in refused
+
+
+# -- a new kind is one file -------------------------------------------------------------------------------------------
+class MajorityClassifier(ClassifierMixin, BaseEstimator):
+    """The settings of a toy: how strongly to hold to the shares of the labels."""
+
+    def __init__(self, strength: float = 1.0) -> None:
+        self.strength = strength
+
+
+class FittedMajority(Fitted):
+    """Every text has the log-odds of its labels' shares; words say nothing."""
+
+    kind = "majority"
+
+    def __init__(self, space: LabelSpace, base: Any, n_features: int) -> None:
+        super().__init__(space)
+        self.base, self.n_features = base, n_features
+
+    def scores(self, features: Features, average: bool = True) -> Any:
+        return np.tile(self.base, (features.n_docs, 1))
+
+    def contributions(self, document: Features) -> Contributions:
+        return Contributions(self.base, np.zeros(0, dtype=np.int64), np.zeros((len(self.base), 0)))
+
+    def words(self) -> WordWeights:
+        return WordWeights(np.zeros((len(self.base), self.n_features)), None, "nothing")
+
+    def to_state(self) -> Any:
+        return {}, {"base": self.base}
+
+
+class MajorityKind(Kind):
+    """A toy."""
+
+    name: ClassVar[str] = "majority"
+    estimator_class: Any = MajorityClassifier
+
+    def fit(self, estimator: Any, features: Features, indicator: Any, space: LabelSpace, options: FitOptions) -> Any:
+        share = (indicator.sum(axis=0) + 1.0) / (len(indicator) + 2.0)
+        return FittedMajority(space, estimator.strength * np.log(share / (1.0 - share)), features.n_features)
+
+    def from_state(self, meta: Any, arrays: Any, space: LabelSpace, n_features: int) -> Any:
+        return FittedMajority(space, arrays["base"], n_features)
+
+
+@pytest.fixture
+def toy():
+    kinds.names()  # all others are there
+    kinds.register("majority")(MajorityKind())
+    yield
+    del kinds._members["majority"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_toy_kind_is_trained_saved_explained_pooled_and_refuses_in_a_sentence(toy, kind, tmp_path):
+    texts, labels = task(kind, 0)
+    model = TextCategorizer(model="majority:strength=0.5", cv=2).fit(texts, labels)
+    save_model(model, tmp_path / "m.tb")
+    again = load_model(tmp_path / "m.tb")
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+    assert again.explain(texts[0])[0].contributions == []
+    assert len(TextCategorizer(model=["majority", "linear"], cv=2).fit(texts, labels).pool_) == 2
+    with pytest.raises(NotSupportedError, match="a model of kind 'majority' cannot learn on"):
+        model.update(texts, labels)
+    told = TextCategorizer(model="majority", cv=2, prior=RYE, prior_weight=1.0)
+    with pytest.raises(NotSupportedError, match="prior file cannot be used with a model of kind 'majority'"):
+        told.fit(texts, labels)
