@@ -77,7 +77,7 @@ def fitted(model: Any, kind: str) -> TextCategorizer:
 
 
 def test_every_kind_is_tried_here():
-    assert set(SPECS) == set(kinds.names())
+    assert set(SPECS) == {name for name in kinds.names() if kinds.get(name).trains}
     assert all(kind_of(make_model(spec)).name == name for name, specs in SPECS.items() for spec in specs)
 
 

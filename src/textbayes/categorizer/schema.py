@@ -21,28 +21,11 @@ from textbayes.core.saved import (
     WholeFrom1,
     sorted_and_distinct,
 )
-from textbayes.kinds._schema import ClassWeight
+from textbayes.kinds._schema import ClassWeight, SavedLabels
 from textbayes.select import scores
 
-_Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Signed = Annotated[Real, Field(ge=-1e100, le=1e100)]
 _Loss = Annotated[float, Field(ge=0.0, le=1e4)]
-
-
-class SavedLabels(Saved):
-    """The classes, in sorted order, all of one type."""
-
-    kind: Literal["binary", "multiclass", "multilabel"]
-    classes: Annotated[list[Text] | list[bool] | list[_Whole] | list[float], sorted_and_distinct]
-
-    @model_validator(mode="after")
-    def _together(self) -> Any:
-        n = len(self.classes)
-        if not {"binary": n == 2, "multiclass": n > 2, "multilabel": n > 0}[self.kind]:
-            raise ValueError(f"{n} classes are not {self.kind}")
-        if len({str(name) for name in self.classes}) < n:
-            raise ValueError("two classes have one name")
-        return self
 
 
 class SavedSettings(Saved):

@@ -79,9 +79,9 @@ def classify(
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
         inputs = inputs.keeping_fields()
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     names = class_names(categorizer)
     columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []), "known_words"]
     columns += [f"p_{name}" for name in names]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
@@ -66,6 +68,7 @@ _SHOWN = 3  # memberships of a text that a table shows
     help="Searches; the best is kept.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the searches' starts.")
+@click.option("-o", "--save", "target", metavar="FILE", help="Write a model file, which classify reads.")
 @text_options
 @input_options(usual_part="train")
 @output_options
@@ -80,6 +83,7 @@ def clusters(
     starts: int,
     seed: int,
     text: TextChoices,
+    target: str | None,
     output: Output,
 ) -> None:
     """Group texts by their words.
@@ -91,9 +95,11 @@ def clusters(
     textbayes clusters texts.jsonl -k 10
     textbayes clusters texts.jsonl -k 10 --output memberships --csv > memberships.csv
     textbayes clusters some-labelled.jsonl --labels --output memberships
+    textbayes clusters texts.jsonl -k 10 -o clusters.tb && textbayes classify clusters.tb new.jsonl
     """
     if text.weighting is not None:
         raise click.UsageError("--weighting does not apply: clusters are made of counts.")
+    path = None if target is None else check_output(target, inputs.paths)
     documents = list(inputs.documents())
     require_documents(documents, inputs)
     labels = _labels(documents, inputs) if use_labels else None
@@ -103,7 +109,10 @@ def clusters(
     counts = vectorizer.fit_transform([document.text for document in documents])
     model = _fit(counts, labels, n_clusters, starts, seed)
     order, names = _in_order(model)
-    memberships = model.transform(counts)[:, order]
+    shares = model.transform(counts)
+    memberships = shares[:, order]
+    if path is not None:
+        _save(path, model, vectorizer, counts, shares, order, names)
     if what == "memberships":
         _show_memberships(documents, names, memberships, output)
     else:
@@ -123,6 +132,18 @@ def _fit(counts: Any, labels: list[str | None] | None, n_clusters: int, starts: 
     if model.n_iter_ == model.max_iter:
         note(f"the search still gained after {model.max_iter} sweeps; what it found then is shown")
     return model
+
+
+def _save(
+    path: Path, model: SoftClusters, vectorizer: Any, counts: Any, shares: Any, order: list[int], names: list[str]
+) -> None:
+    from textbayes.categorizer.clusters import categorizer_of_clusters
+    from textbayes.store import save_model
+
+    of_cluster = dict(zip(order, names, strict=True))
+    in_order = [of_cluster[k] for k in range(len(names))]
+    save_model(categorizer_of_clusters(model, vectorizer, counts, shares, in_order), path)
+    note(f"{path}: a model of {len(names)} clusters")
 
 
 def _labels(documents: list[Document], inputs: Inputs) -> list[str | None]:

@@ -105,9 +105,9 @@ def _split(system: str) -> tuple[str, str]:
 
 def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dict[str, list[Labels]], list[str]]:
     """True labels, decisions of each system on the same documents, and all labels that occur or could."""
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
-    models = {name: load_model(path) for name, path in paths.items() if zipfile.is_zipfile(path)}
+    models = {name: load_categorizer(path) for name, path in paths.items() if zipfile.is_zipfile(path)}
     files = {name: read_decisions(path) for name, path in paths.items() if name not in models}
     decided: dict[str, list[Labels]] = {name: [] for name in paths}
     seen = {name: SeenTexts(model, name) for name, model in models.items()}

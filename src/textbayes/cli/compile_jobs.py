@@ -42,13 +42,13 @@ def linear_models(folder: Path) -> None:
     """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
     from textbayes.categorizer import TextCategorizer
     from textbayes.models.linear.classifier import BayesLinearClassifier
-    from textbayes.store import load_model, save_model
+    from textbayes.store import load_categorizer, save_model
     from textbayes.tune import BayesLinearClassifierCV
 
     texts, labels = make_texts()
     model = TextCategorizer(cv=2, intervals=True).fit(texts, labels)
     save_model(model, folder / "model.tb")
-    load_model(folder / "model.tb").explain(texts[0])
+    load_categorizer(folder / "model.tb").explain(texts[0])
     X = model.weighting_.transform(model.vectorizer_.transform(texts))
     for settings in (
         {"prior": "gaussian", "inference": "newton"},

@@ -71,11 +71,11 @@ def evaluate(
         raise click.UsageError("A CSV holds one table: choose one of --per-label, --confusion and --errors.")
     from textbayes.evaluate import confusion
     from textbayes.evaluate import evaluate as measure
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
     read = [model, *inputs.paths]
     target = check_output(save_decisions, read) if save_decisions is not None else None
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     mistakes = Mistakes(n_errors or 0, names, kind != "multilabel")
     seen = SeenTexts(categorizer)

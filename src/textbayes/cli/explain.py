@@ -40,9 +40,9 @@ def explain(
     textbayes explain model.tb "the striker scored in the last minute"
     textbayes explain model.tb new.jsonl --id 17 --label sport
     """
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     found = False
     for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:

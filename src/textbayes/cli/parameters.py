@@ -83,7 +83,7 @@ class ModelSpec(RegistryName):
         return "KIND[:PARAMETER=VALUE,…]"
 
     def names(self) -> list[str]:
-        return [name for name in super().names() if name not in ("base", "sampling", "settings")]
+        return [name for name in super().names() if name not in ("base", "clusters", "sampling", "settings")]
 
 
 def _make_model(spec: str) -> object:

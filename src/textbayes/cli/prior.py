@@ -81,9 +81,9 @@ def _described(given: str) -> tuple[str, str]:
 
 def _of_model(path: str, scale: float | None) -> WordPriors:
     from textbayes.knowledge import from_posterior
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
-    model = load_model(path)
+    model = load_categorizer(path)
     words = list(model.vectorizer_.get_feature_names_out())
     weights = model.model_.words().weights
     return from_posterior(weights, words, model.label_space_.column_names, scale=scale, source=Path(path).name)

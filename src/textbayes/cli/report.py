@@ -62,10 +62,10 @@ def report(
     textbayes report model.tb --corpus bbc -o report.html
     """
     from textbayes.report import collect_report
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
     path = check_report_target(target, [model, *inputs.paths])
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
     require_documents(documents, inputs)

@@ -36,9 +36,9 @@ def show(model: str, output: Output) -> None:
     textbayes show model.tb --json
     textbayes show model.tb --csv             (the labels)
     """
-    from textbayes.store import load_model, written_by
+    from textbayes.store import load_categorizer, written_by
 
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     labels = _labels(categorizer)
     if output.kind == "csv":
         output.write(labels, _COLUMNS)

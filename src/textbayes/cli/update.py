@@ -47,10 +47,10 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     textbayes update model.tb more.jsonl
     textbayes update model.tb more.csv -o newer.tb
     """
-    from textbayes.store import load_model, save_model
+    from textbayes.store import load_categorizer, save_model
 
     path = check_output(target, inputs.paths) if target is not None else Path(model)
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
     require_documents(documents, inputs)

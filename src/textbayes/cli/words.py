@@ -119,9 +119,9 @@ def words(
             raise click.UsageError(f"{model} is a filter: --prior, --burstiness, --plot and --by belong to models.")
         show_topic_words(model, labels, level, top, output)
         return
-    from textbayes.store import load_model
+    from textbayes.store import load_categorizer
 
-    categorizer = load_model(model)
+    categorizer = load_categorizer(model)
     if bursts is not None:
         from textbayes.cli.burstiness import show_burstiness
         from textbayes.data import open_documents

@@ -36,7 +36,8 @@ def make_model(model: Any) -> Any:
     """
     if isinstance(model, str):
         name, parameters = name_and_parameters(model)
-        return kinds.get(name).make(**parameters)
+        kind = kinds.get(name)
+        return kind.make(**parameters)
     kind_of(model)
     return model
 

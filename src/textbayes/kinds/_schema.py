@@ -1,12 +1,12 @@
-"""The schema of what a model file says of linear models: their parameters, and what was fitted."""
+"""The schema of what a model file says of labels and of linear models: their parameters, and what was fitted."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from textbayes.core.saved import Jobs, Name, Positive, Real, Saved, Text, WholeFrom0, WholeFrom1
+from textbayes.core.saved import Jobs, Name, Positive, Real, Saved, Text, WholeFrom0, WholeFrom1, sorted_and_distinct
 
 
 def _is_class_weight(pair: list[Any]) -> list[Any]:
@@ -17,6 +17,25 @@ def _is_class_weight(pair: list[Any]) -> list[Any]:
 
 
 ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValidator(_is_class_weight)]
+
+
+_Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+class SavedLabels(Saved):
+    """The classes, in sorted order, all of one type."""
+
+    kind: Literal["binary", "multiclass", "multilabel"]
+    classes: Annotated[list[Text] | list[bool] | list[_Whole] | list[float], sorted_and_distinct]
+
+    @model_validator(mode="after")
+    def _together(self) -> Any:
+        n = len(self.classes)
+        if not {"binary": n == 2, "multiclass": n > 2, "multilabel": n > 0}[self.kind]:
+            raise ValueError(f"{n} classes are not {self.kind}")
+        if len({str(name) for name in self.classes}) < n:
+            raise ValueError("two classes have one name")
+        return self
 
 
 class SavedLinear(Saved):

@@ -114,12 +114,15 @@ class Kind(ABC):
         Whether labels can have words of their own, and be fitted again with the best of them.
     uses_lengths : bool
         Whether the lengths of documents matter, which cost a reading of the texts.
+    trains : bool
+        Whether it learns from labels, so that ``train --model`` can name it.
     """
 
     name: ClassVar[str]
     chooses_words: ClassVar[bool] = False
     refits: ClassVar[bool] = False
     uses_lengths: ClassVar[bool] = False
+    trains: ClassVar[bool] = True
 
     @property
     @abstractmethod

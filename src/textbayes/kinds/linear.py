@@ -143,7 +143,7 @@ class FittedLinear(Fitted):
             self.link, prior, intervals=True, intercept_mean=self.intercept, intercept_scale=self.intercept_errors
         )
         labels = sparse.csr_matrix(indicator)
-        found = _fitted(estimator.fit(features.weights, labels, sample_weight=weight), self.space)
+        found = fitted_linear(estimator.fit(features.weights, labels, sample_weight=weight), self.space)
         assert found.errors is not None
         after = copy.copy(self)
         after.coef, after.intercept, after.draws, after.estimator = found.coef, found.intercept, None, None
@@ -167,7 +167,8 @@ class FittedLinear(Fitted):
         return meta | {"held_scale": self.held_scale, "draws": draws}, arrays
 
 
-def _fitted(estimator: BayesLinearClassifier, space: LabelSpace) -> FittedLinear:
+def fitted_linear(estimator: BayesLinearClassifier, space: LabelSpace) -> FittedLinear:
+    """What a fitted classifier has learnt."""
     link = make_link(estimator.link)
     intercept_errors = None
     if estimator.draws_ is not None:
@@ -237,7 +238,7 @@ class LinearKind(Kind):
         if options.refit_k is not None:
             chosen = top_words(one, options.refit_k, options.refit_by, PRACTICAL_SIZE)
             one = fit_member(copy.copy(one), features.weights, labels, chosen, options, "refit")
-        return _fitted(one, space)
+        return fitted_linear(one, space)
 
     def informed(
         self, estimator: BayesLinearClassifier, matched: MatchedPriors, features: Features, weight: FloatArray

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from textbayes.store.model_file import load_model, save_model, written_by
+from textbayes.store.model_file import load_categorizer, load_model, save_model, written_by
 
-__all__ = ["load_model", "save_model", "written_by"]
+__all__ = ["load_categorizer", "load_model", "save_model", "written_by"]

@@ -20,6 +20,8 @@ from textbayes._version import __version__
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.state import check_description
 from textbayes.core.errors import InputError, ModelFileError, TextBayesError
+from textbayes.kinds.bare import classifier_state, restored_classifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store.archive import may_unpack_to, open_archive
 from textbayes.store.atomic import atomic_write
 from textbayes.store.strict_json import MOST_BYTES, read_json
@@ -29,26 +31,35 @@ FORMAT_VERSION = 3
 _MODEL, _ARRAYS = "model.json", "arrays.safetensors"
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 1 << 16
+_CLASSES = (TextCategorizer.__name__, BayesLinearClassifier.__name__)
 _UNFORESEEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
-def save_model(model: TextCategorizer, path: str | Path) -> None:
-    """Write a fitted categorizer to ``path``; what stood there is replaced only when the new file is complete.
+def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path) -> None:
+    """Write a fitted model to ``path``; what stood there is replaced only when the new file is complete.
 
-    The file holds every parameter, so that the model can be fitted again; one that cannot be kept is refused by name.
+    The file holds every parameter, so that the model can be fitted again; one that cannot be kept is refused by name. A
+    ``BayesLinearClassifier``, which knows matrices and no texts, is kept as it is; commands need a ``TextCategorizer``.
     """
     from safetensors.numpy import save
 
-    if not isinstance(model, TextCategorizer):
-        raise InputError(f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer")
-    meta, arrays = model.to_state()
+    if isinstance(model, BayesLinearClassifier):
+        meta, arrays = classifier_state(model)
+    elif isinstance(model, TextCategorizer):
+        meta, arrays = model.to_state()
+    else:
+        raise InputError(
+            f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer (with model=… for other kinds of "
+            "models) or BayesLinearClassifier"
+        )
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     members = {
         _MODEL: _as_json({"class": type(model).__name__, "state": meta}),
         _ARRAYS: save(arrays),
     }
-    _check_can_be_read(members[_MODEL], arrays)
+    if isinstance(model, TextCategorizer):
+        _check_can_be_read(members[_MODEL], arrays)
     write_members(path, members)
 
 
@@ -65,8 +76,22 @@ def write_members(path: str | Path, members: dict[str, bytes]) -> None:
             archive.writestr(zipfile.ZipInfo(name, _TIME), content, _packing(content))
 
 
-def load_model(path: str | Path) -> TextCategorizer:
-    """Read a model file; a truncated, altered or newer one is refused in a sentence."""
+def load_categorizer(path: str | Path) -> TextCategorizer:
+    """Read the model file of a ``TextCategorizer``; one of a bare classifier, which knows no texts, is refused."""
+    model = load_model(path)
+    if not isinstance(model, TextCategorizer):
+        raise InputError(
+            f"{path} holds a {type(model).__name__}, which knows matrices and no texts; use it in Python (load_model), "
+            "or train a model with `textbayes train`"
+        )
+    return model
+
+
+def load_model(path: str | Path) -> Any:
+    """Read a model file: a ``TextCategorizer``, or what else was saved.
+
+    A truncated, altered or newer file is refused in a sentence.
+    """
     from textbayes.store.arrays import load_arrays, read_arrays_member  # loads pydantic
     from textbayes.store.upgrade import upgraded
 
@@ -84,8 +109,10 @@ def load_model(path: str | Path) -> TextCategorizer:
         _check_sum(path, manifest, _ARRAYS, content)
     try:
         told, arrays = read_json(described, _MODEL), load_arrays(content)
-        if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] != TextCategorizer.__name__:
+        if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] not in _CLASSES:
             raise ModelFileError("it holds something that this version of textbayes does not know")
+        if told["class"] == BayesLinearClassifier.__name__:
+            return restored_classifier(told["state"], arrays)
         return TextCategorizer.from_state(*upgraded(told["state"], arrays, manifest["format_version"]))
     except TextBayesError as error:
         raise ModelFileError(f"{path} is a damaged model file: {_reason(error)}; train or copy it again") from error
