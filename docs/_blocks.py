@@ -58,6 +58,17 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
 }
 
 
+def kinds() -> str:
+    """The kinds of models, what they are, and the estimator whose parameters they take."""
+    from textbayes.kinds import kinds
+
+    def row(name: str) -> tuple[str, ...]:
+        kind = kinds.get(name)
+        return code(name), summary(type(kind)), code(kind.estimator_class.__name__)
+
+    return table(("kind", "what it is", "estimator"), map(row, kinds.names()))
+
+
 def links() -> str:
     """The links and what they are."""
     from textbayes.links import links
@@ -255,6 +266,7 @@ def demo() -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     function.__name__.replace("_", " "): function
     for function in (
+        kinds,
         links,
         priors,
         inferences,
@@ -275,6 +287,7 @@ for _path in (
     ("train",),
     ("classify",),
     ("evaluate",),
+    ("update",),
     ("report",),
     ("show",),
     ("explain",),

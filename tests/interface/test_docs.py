@@ -57,7 +57,7 @@ def test_examples(page):
 
 def test_the_pages_there_should_be():
     guides = ("text", "selection", "decisions", "evaluation", "corpora", "knowledge", "intervals", "filter")
-    guides += ("command-line", "python", "gibbs", "keyness", "counts", "clusters")
+    guides += ("command-line", "python", "gibbs", "keyness", "counts", "clusters", "kinds", "online")
     assert {"README.md", "docs/start.md", "docs/models.md", "docs/api.md"} < set(WITH_EXAMPLES) | set(WITH_BLOCKS)
     assert {f"docs/guide/{name}.md" for name in guides} <= set(WITH_EXAMPLES)
     assert {"demo", "support", "decision rules", "score functions", "formats", "corpora", "help train"} <= {
