@@ -24,9 +24,10 @@ from safetensors.numpy import load, save
 from sklearn.base import clone
 from worker import LateFailureError, main
 
-from textbayes import TextCategorizer, load_model, save_model
+from textbayes import BayesLinearClassifier, TextCategorizer, load_model, save_model
 from textbayes.core.errors import TextBayesError
 from textbayes.inference.base import BaseInference
+from textbayes.store.model_file import FORMAT_VERSION
 
 NAMES = ("manifest.json", "model.json", "arrays.safetensors")
 OLD = Path(__file__).parents[1] / "unit" / "store" / "fixtures"
@@ -100,7 +101,7 @@ def brief(model: TextCategorizer) -> TextCategorizer:
     """The model with less patience: how long to train is the user's to say."""
     members = model.model if isinstance(model.model, list) else [model.model]
     for member in members:
-        if member is not None:
+        if isinstance(member, BayesLinearClassifier):
             member.set_params(max_iter=min(member.max_iter, 20), n_jobs=None)
             if isinstance(member.inference, BaseInference):
                 sampler: Any = member.inference
@@ -197,7 +198,7 @@ def bases() -> list[Base]:
     for name, model in variants().items():
         meta, arrays = model.to_state()
         plain = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
-        found.append(Base(name, 2, json.loads(json.dumps(meta)), plain, said(model), labels_like(model)))
+        found.append(Base(name, FORMAT_VERSION, json.loads(json.dumps(meta)), plain, said(model), labels_like(model)))
     for path in sorted(OLD.glob("*.tb")):
         model = load_model(path)
         with zipfile.ZipFile(path) as archive:

@@ -56,6 +56,14 @@ def variants() -> dict[str, TextCategorizer]:
             TWO,
         ),
         "calibrated": (TextCategorizer(cv=2, model=linear(scale=3.0), calibrate=True), LABELS),
+        "counts": (TextCategorizer(cv=2, model="counts:model=dirichlet_poisson"), LABELS),
+        "documents kept": (TextCategorizer(cv=2, model="counts"), TWO),
+        "counts of many": (TextCategorizer(cv=2, model="counts:model=multinomial"), MANY),
+        "online": (TextCategorizer(cv=2, model="online"), LABELS),
+        "full covariance": (TextCategorizer(cv=2, model="online:covariance=full"), TWO),
+        "low rank": (TextCategorizer(cv=2, model="online:covariance=low_rank,rank=2"), MANY),
+        "process": (TextCategorizer(cv=2, model="gp:kernel=rbf,budget=5"), LABELS),
+        "pool of kinds": (TextCategorizer(cv=2, model=["linear", "counts:model=poisson", "online"]), LABELS),
     }
     models = {name: model.fit(TEXTS, labels) for name, (model, labels) in unfitted.items()}
     # A scale for each word needs to know their number.

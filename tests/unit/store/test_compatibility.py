@@ -15,19 +15,32 @@ from textbayes import load_model, save_model
 from textbayes.core.errors import ModelFileError
 
 FIXTURES = Path(__file__).parent / "fixtures"
-SAID = json.loads((FIXTURES / "said.json").read_text())
+FOLDERS = {"format 1": FIXTURES, "format 2": FIXTURES / "format2"}
+SAID = {name: json.loads((folder / "said.json").read_text()) for name, folder in FOLDERS.items()}
 
 
-@pytest.mark.parametrize("name", SAID["models"])
-def test_format_1(name, tmp_path):
-    model = load_model(FIXTURES / f"{name}.tb")
-    expected = SAID["models"][name]
+@pytest.mark.parametrize(("version", "name"), [(version, name) for version in SAID for name in SAID[version]["models"]])
+def test_files_of_earlier_formats_say_what_they_said(version, name, tmp_path):
+    model = load_model(FOLDERS[version] / f"{name}.tb")
+    texts, expected = SAID[version]["texts"], SAID[version]["models"][name]
     # Recorded on another machine perhaps, whose exp may differ in the last bit.
-    np.testing.assert_allclose(model.predict_proba(SAID["texts"]), expected["proba"], rtol=1e-12)
-    assert [list(labels) for labels in model.predict_labels(SAID["texts"])] == expected["labels"]
+    np.testing.assert_allclose(model.predict_proba(texts), expected["proba"], rtol=1e-12)
+    assert [list(labels) for labels in model.predict_labels(texts)] == expected["labels"]
     save_model(model, tmp_path / "again.tb")
     again = load_model(tmp_path / "again.tb")
-    np.testing.assert_array_equal(again.predict_proba(SAID["texts"]), model.predict_proba(SAID["texts"]))
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+
+
+def test_what_format_2_was_given_comes_back():
+    by_word = load_model(FOLDERS["format 2"] / "by word.tb")
+    assert by_word.model.prior.scale.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert by_word.calibrate
+    assert by_word.calibration_ != 1.0
+    searched = load_model(FOLDERS["format 2"] / "searched.tb")
+    assert (searched.model.scales, searched.class_weight) == (3, {True: 2.0})
+    multiclass = load_model(FOLDERS["format 2"] / "multiclass.tb")
+    assert multiclass.model is None
+    assert multiclass.standard_errors_ is not None
 
 
 @pytest.mark.parametrize(
