@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
+
+if TYPE_CHECKING:
+    from textbayes.posterior.draws import Draws
 
 
 class Problem(NamedTuple):
@@ -46,12 +49,26 @@ class FitInfo(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """What is known of the weights: ``mean`` (k, p) is the mode for MAP inferences, whose ``var`` is None."""
+    """The posterior of the weights of k labels.
+
+    Attributes
+    ----------
+    mean : array (k, p)
+        Means where the inference samples, else the mode.
+    intercept : array (k,)
+        The same of the intercepts.
+    var : array (k, p) or None
+        Variances; None at a mode.
+    info : FitInfo
+    draws : Draws or None
+        What an inference that samples has drawn.
+    """
 
     mean: FloatArray
     intercept: FloatArray
     var: FloatArray | None
     info: FitInfo
+    draws: Draws | None = None
 
 
 class Step(NamedTuple):

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
-from textbayes.inference import Problem
+from textbayes.inference import Problem, make_inference
 from textbayes.inference.gibbs import Draws, Gibbs, LabelDraws
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -101,6 +101,14 @@ def test_posterior_is_that_of_its_draws(problem):
     assert posterior.intercept[1] == pytest.approx(posterior.draws.labels[1].intercept.mean())
     np.testing.assert_array_equal(posterior.info.n_iter, 20 + 60)
     assert not posterior.info.converged.any()
+
+
+def test_draws_are_a_field_of_the_posterior(problem):
+    posterior = Gibbs(**SHORT | {"max_draws": 4, "warmup": 0}).run(problem)
+    assert posterior._fields[-1] == "draws"
+    assert posterior._replace(var=None).draws is posterior.draws  # copies keep them
+    modes = make_inference("coordinate", 1e-4, 100, 1).run(problem)
+    assert modes.draws is None
 
 
 def test_stops_at_the_target_and_says_whether_it_was_reached(problem):

@@ -37,19 +37,13 @@ from textbayes.priors.base import BasePrior
 State = tuple[dict[str, Any], dict[str, AnyArray]]
 
 
-class SampledPosterior(Posterior):
-    """A posterior with its draws; ``mean`` and ``var`` are theirs."""
-
-    draws: Draws
-
-
 @inferences.register("gibbs")
 class Gibbs(BaseInference):
     """Draws of the whole posterior instead of its mode, by Gibbs sampling with interwoven sweeps over the words.
 
     Every link (probit, logit and student_t mix best, having normal responses); priors gaussian, laplace, elastic_net,
     student_t and horseshoe, or several by word, with any means and scales. ``mean`` of the posterior is the posterior
-    mean; ``SampledPosterior.draws`` has the rest. The same seed gives the same draws whatever ``n_jobs`` is.
+    mean; ``Posterior.draws`` has the rest. The same seed gives the same draws whatever ``n_jobs`` is.
 
     Parameters
     ----------
@@ -175,7 +169,7 @@ class Gibbs(BaseInference):
         super().check(link, prior)
         check_prior(prior)
 
-    def run(self, problem: Problem, start: Posterior | None = None) -> SampledPosterior:
+    def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
         self.check(problem.link, problem.prior)
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
         if self.judges > 1:
@@ -191,9 +185,7 @@ class Gibbs(BaseInference):
         draws = Draws(labels, problem.X.shape[1])
         columns = [np.array(column) for column in zip(*ends, strict=True)]
         info = FitInfo(columns[0], columns[1], columns[2].astype(np.int64), columns[3].astype(np.bool_))
-        posterior = SampledPosterior(draws.mean(), draws.intercept(), draws.variance(), info)
-        posterior.draws = draws
-        return posterior
+        return Posterior(draws.mean(), draws.intercept(), draws.variance(), info, draws)
 
     def _label(
         self, problem: Problem, counts: IntArray | None, label: int, start: Posterior | None, pool: ThreadPoolExecutor

@@ -160,7 +160,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.coef_ = np.ascontiguousarray(posterior.mean.T).T
         self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
-        self.draws_: Draws | None = getattr(posterior, "draws", None)
+        self.draws_: Draws | None = posterior.draws
         self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
         self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
         if posterior.var is not None:

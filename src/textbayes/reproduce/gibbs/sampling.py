@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.inference import Problem
-from textbayes.inference.gibbs import Gibbs, Progress, SampledPosterior
+from textbayes.inference import Posterior, Problem
+from textbayes.inference.gibbs import Draws, Gibbs, Progress
 from textbayes.links import make_link
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
@@ -38,7 +38,7 @@ class Fit(NamedTuple):
     """A sampled posterior, the smallest effective sample size that was watched, and the largest R-hat."""
 
     link: BaseLink
-    posterior: SampledPosterior
+    posterior: Posterior
     ess: float
     r_hat: float
 
@@ -47,8 +47,13 @@ class Fit(NamedTuple):
         return self.posterior.mean[0]
 
     @property
+    def draws(self) -> Draws:
+        assert self.posterior.draws is not None
+        return self.posterior.draws
+
+    @property
     def n_draws(self) -> int:
-        return int(self.posterior.draws.labels[0].intercept.size)
+        return int(self.draws.labels[0].intercept.size)
 
     def plug_in(self, X: Any) -> FloatArray:
         """p(y = 1) at the posterior means."""
@@ -56,7 +61,7 @@ class Fit(NamedTuple):
 
     def averaged(self, X: Any) -> FloatArray:
         """p(y = 1) averaged over the draws."""
-        return self.posterior.draws.probability(X, self.link)[:, 0]
+        return self.draws.probability(X, self.link)[:, 0]
 
 
 def sample(
