@@ -13,6 +13,8 @@ import time
 import numpy as np
 import pytest
 
+from textbayes.inference import inferences
+from textbayes.inference.gibbs import Gibbs
 from textbayes.store import load_model
 
 SHORT = ("--inference", "gibbs", "--chains", "2", "--warmup", "20", "--target-ess", "20", "--folds", "2")
@@ -138,7 +140,24 @@ def test_plug_in_refit_and_a_pool(lines, run, write, documents, many_labels, tmp
     run("train", write(many_labels), "-o", tmp_path / "h.tb", *SHORT, "--family", "horseshoe", "--keep-draws", "10")
     model = load_model(tmp_path / "h.tb")
     assert max(one.intercept.size for one in model.draws_.labels) == 10
-    assert model.classifier[0].intercept_scale == 10.0  # with a free one, such a prior has no posterior
+    assert model.classifier[0].intercept_scale == "auto"  # with a free one, such a prior has no posterior
+
+
+def test_the_sampler_is_the_one_that_was_named(run, write, documents, tmp_path, monkeypatch):
+    """Commands ask an inference whether it samples, not what it is called."""
+
+    class Other(Gibbs):
+        name = "other"
+
+    inferences.names()
+    monkeypatch.setitem(inferences._members, "other", Other)
+    named = ("--inference", "other", *SHORT[2:])
+    run("train", write(documents), "-o", tmp_path / "o.tb", *named, "--draws", "3000")
+    model = load_model(tmp_path / "o.tb")
+    (member,) = model.classifier  # the sparse one alone
+    assert type(member.inference) is Other
+    assert (member.prior, member.inference.plan.max_draws) == ("laplace", 3000)
+    assert model.draws_ is not None
 
 
 def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp_path):

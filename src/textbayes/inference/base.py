@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -133,6 +134,13 @@ class BaseInference(ABC):
         except NotSupportedError:
             return False
         return True
+
+    def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
+        """The scale of the intercept's prior where none is asked for: inf leaves it free.
+
+        An inference gives it a prior where a free intercept need not have a posterior under the words' ``prior``.
+        """
+        return math.inf
 
     def record(self, label: int, w: FloatArray, b: float) -> None:
         """Note a step where a trace is kept."""

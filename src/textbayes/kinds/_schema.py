@@ -121,7 +121,7 @@ class _SavedParameters(Saved):
     sign: _Hyper
     inference: Name | SavedInference
     fit_intercept: bool
-    intercept_scale: _Hyper
+    intercept_scale: Literal["auto"] | _Hyper
     intercept_mean: _Hyper
     tol: Positive
     max_iter: _MaxIter

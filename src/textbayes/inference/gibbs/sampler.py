@@ -29,7 +29,7 @@ from textbayes.inference.gibbs.edges import (
 from textbayes.inference.gibbs.factors import loadings_of, own_part
 from textbayes.inference.gibbs.latent import takes_counts
 from textbayes.inference.gibbs.running import Plan, Progress, Run
-from textbayes.inference.gibbs.scales import check_prior, check_proper
+from textbayes.inference.gibbs.scales import INTERCEPT_SCALE, check_prior, check_proper, why_improper
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior
@@ -168,6 +168,9 @@ class Gibbs(BaseInference):
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
         super().check(link, prior)
         check_prior(prior)
+
+    def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
+        return np.inf if why_improper(link, prior, self.sample_scale) is None else float(INTERCEPT_SCALE)
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
         self.check(problem.link, problem.prior)

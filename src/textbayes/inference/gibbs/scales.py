@@ -27,6 +27,7 @@ from textbayes.priors.by_word import ByWord
 
 MIXTURES = ("student_t", "horseshoe")
 FIXED = ("gaussian", "laplace", "elastic_net")
+INTERCEPT_SCALE = 10  # of an intercept that cannot be free: wide beside the log-odds of any label
 _HEAVIEST = 1.0  # degrees of freedom up to which a tail is too heavy for an intercept that is free
 _SLICE_STEP, _MOST_STEPS = 1.0, 50
 
@@ -43,11 +44,7 @@ def check_prior(prior: BasePrior) -> None:
 
 
 def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, sampled: bool) -> None:
-    """Refuse a free word, and a free intercept that a link with label noise or a prior with heavy tails leaves free.
-
-    An intercept can go to infinity if weights follow that undo it: with tails of w^−1 or heavier (Cauchy, horseshoe, or
-    any family with a half-Cauchy global scale) the prior mass of such weights falls too slowly to be integrated.
-    """
+    """Refuse a free word, and a free intercept that need not have a posterior."""
     if np.isinf(prior.scale).any():
         raise NotSupportedError(
             "inference 'gibbs' needs a prior on every word, and some scales are infinite: a posterior need not exist "
@@ -55,20 +52,26 @@ def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, 
         )
     if intercept is None or not np.isinf(intercept.scale).any():
         return
+    reason = why_improper(link, prior, sampled)
+    if reason is not None:
+        raise NotSupportedError(f"{reason}; give the intercept a prior too, such as intercept_scale={INTERCEPT_SCALE}")
+
+
+def why_improper(link: BaseLink, prior: BasePrior, sampled: bool) -> str | None:
+    """Why a free intercept need not have a posterior under this link and prior of the words; None where it has one.
+
+    An intercept can go to infinity if weights follow that undo it: with tails of w^−1 or heavier (Cauchy, horseshoe, or
+    any family with a half-Cauchy global scale) the prior mass of such weights falls too slowly to be integrated.
+    """
     if link.name == "flip":
-        raise NotSupportedError(
-            "a free intercept has no posterior where labels are noisy, as no outcome then is impossible; give the "
-            "intercept a prior too, such as intercept_scale=10"
-        )
+        return "a free intercept has no posterior where labels are noisy, as no outcome then is impossible"
     heavy = "horseshoe" in _families(prior) or (
         "student_t" in _families(prior) and bool((np.asarray(getattr(prior, "degrees", 4.0)) <= _HEAVIEST).any())
     )
     if heavy or sampled:
         what = "a sampled global scale" if sampled else f"prior {prior.name!r}"
-        raise NotSupportedError(
-            f"a free intercept with {what} need not have a posterior: its tails are too heavy; give the intercept a "
-            "prior too, such as intercept_scale=10"
-        )
+        return f"a free intercept with {what} need not have a posterior: its tails are too heavy"
+    return None
 
 
 class Scales:
