@@ -10,7 +10,6 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.diagnostics import effective_sample_size
-from textbayes.inference.gibbs.latent import make_latent
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 
@@ -40,7 +39,7 @@ def log_laplace_transform(t, eta, counts):
 def test_polya_gamma_draws_have_their_laplace_transform_however_far_out_and_often_counted(eta):
     n = 40_000
     for counts in (1, 2, 19, 20, 50, 1000):
-        latent = make_latent(LOGIT, np.ones(n), np.full(n, counts))
+        latent = LOGIT.latent(np.ones(n), np.full(n, counts))
         omega, pull = latent.responses(np.full(n, eta), np.random.default_rng(10))
         np.testing.assert_allclose(pull, 0.5 * counts - omega * eta, rtol=1e-9, atol=1e-9)
         # t of about one standard deviation of omega, and a deviation from the mean so that nothing underflows.
@@ -53,7 +52,7 @@ def test_polya_gamma_draws_have_their_laplace_transform_however_far_out_and_ofte
 
 def test_each_document_is_drawn_by_its_own_count():
     counts = np.tile([1, 50, 3, 20], 10_000)
-    omega, pull = make_latent(LOGIT, np.ones(40_000), counts).responses(np.full(40_000, 1.5), np.random.default_rng(1))
+    omega, pull = LOGIT.latent(np.ones(40_000), counts).responses(np.full(40_000, 1.5), np.random.default_rng(1))
     each = np.tanh(0.75) / 3.0
     for k, count in enumerate(counts[:4]):
         own = omega[k::4]
@@ -66,7 +65,7 @@ def test_slack_falls_as_far_as_the_first_of_the_copies_lets_it(margin):
     """P(slack > s) = (p(margin − s)/p(margin))^c."""
     n, y = 40_000, -1.0
     for counts in (1, 7, 50):
-        latent = make_latent(LOGIT, np.full(n, y), np.full(n, counts))
+        latent = LOGIT.latent(np.full(n, y), np.full(n, counts))
         slack = latent.slack(np.full(n, y * margin), np.random.default_rng(2))
         levels = np.exp(counts * (special.log_expit(margin - slack) - special.log_expit(margin)))
         assert slack.min() >= 0.0

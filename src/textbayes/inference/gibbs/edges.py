@@ -51,14 +51,14 @@ def one_sided(y: FloatArray) -> bool:
 
 
 def too_few(link: BaseLink, y: FloatArray) -> bool:
-    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−df·documents)."""
+    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−α·documents)."""
     fewest = min(np.count_nonzero(y > 0.0), np.count_nonzero(y < 0.0))
-    return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
+    return bool(fewest * link.tail_index <= 1.0)
 
 
-def check_judged(problem: Problem, judges: int, takes_counts: bool) -> None:
+def check_judged(problem: Problem, judges: int) -> None:
     """Refuse what has no meaning for labels that several judges agree on."""
-    if not takes_counts:
+    if not problem.link.counts_in_latent:
         raise NotSupportedError(
             f"judges={judges} with link {problem.link.name!r} is not supported: the log-odds of labels that judges "
             "agree on are a multiple of one judge's with the link 'logit' alone; use that, or judges=1"

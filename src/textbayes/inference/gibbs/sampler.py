@@ -27,7 +27,6 @@ from textbayes.inference.gibbs.edges import (
     whole_counts,
 )
 from textbayes.inference.gibbs.factors import loadings_of, own_part
-from textbayes.inference.gibbs.latent import takes_counts
 from textbayes.inference.gibbs.running import Plan, Progress, Run
 from textbayes.inference.gibbs.scales import INTERCEPT_SCALE, check_prior, check_proper, why_improper
 from textbayes.links.base import BaseLink
@@ -176,7 +175,7 @@ class Gibbs(BaseInference):
         self.check(problem.link, problem.prior)
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
         if self.judges > 1:
-            check_judged(problem, self.judges, takes_counts(problem.link))
+            check_judged(problem, self.judges)
         problem, counts = _counted(problem, self.judges)
         labels, ends = [], []
         # One BLAS thread: results of two need not be the same to the last bit.
@@ -268,7 +267,7 @@ def _counted(problem: Problem, judges: int) -> tuple[Problem, IntArray | None]:
     counts = whole_counts(problem.sample_weight, judges)
     if counts is None:
         return problem, None
-    kept = takes_counts(problem.link)
+    kept = problem.link.counts_in_latent
     rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if kept else counts)
     X = sparse.csc_matrix(problem.X.tocsr()[rows])
     return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if kept else None
