@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.store.checkpoint import RunFolder
 
-_NAMES = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges", "keep_draws", "plug_in", "checkpoint")
+_OF_SAMPLER = ("max_draws", "chains", "warmup", "target_ess", "factors", "label_replicates")
+_NAMES = (*_OF_SAMPLER, "keep_draws", "plug_in", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class SamplingChoices:
     warmup: int | None
     target_ess: float | None
     factors: int | None
-    judges: int | None
+    label_replicates: int | None
     keep_draws: int | None
     plug_in: bool
     checkpoint: str | None
@@ -43,19 +44,18 @@ class SamplingChoices:
             option = {"max_draws": "draws"}.get(given[0], given[0]).replace("_", "-")
             raise click.UsageError(f"--{option} is a setting of the sampler; give --inference gibbs as well.")
 
-    def classifiers(self, members: Sequence[BayesLinearClassifier], seed: int) -> list[BayesLinearClassifier]:
+    def classifiers(self, members: Sequence[BayesLinearClassifier], random_state: int) -> list[BayesLinearClassifier]:
         """The members, whose inference is the name of a sampler, with these settings."""
         from textbayes.inference import inferences
         from textbayes.links import make_link
         from textbayes.priors import make_prior
 
-        names = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in _OF_SAMPLER if getattr(self, name) is not None}
         sampled = []
         for member in members:
             sampler: Any = inferences.get(member.inference)
             sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
-            sampled.append(member.set_params(inference=sampler(seed=seed, **given)))
+            sampled.append(member.set_params(inference=sampler(random_state=random_state, **given)))
         return sampled
 
     def settings(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class SamplingChoices:
         from textbayes.store.checkpoint import RunFolder
 
         settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
-        settings |= {"judges": self.judges, "plug-in": self.plug_in}
+        settings |= {"label_replicates": self.label_replicates, "plug-in": self.plug_in}
         about = {name: json.dumps(value, default=str) for name, value in settings.items()}
         about |= {"texts": _digest(given.texts), "labels": _digest(given.labels), "version of textbayes": __version__}
         folder = RunFolder(self.checkpoint, about)
@@ -116,9 +116,9 @@ _OPTIONS = (
         help="With gibbs: weights of words that go together in texts go together a priori, by so many factors; try 20.",
     ),
     click.option(
-        "--judges",
+        "--label-replicates",
         type=click.IntRange(min=1),
-        help="With gibbs and link logit: labels are beyond doubt, as if so many judges agreed on each; try 3.",
+        help="With gibbs and link logit: labels are beyond doubt, as if each had been given so many times; try 3.",
     ),
     click.option(
         "--keep-draws", type=click.IntRange(min=1), help="With gibbs: draws of each label in the model file; 1,000."

@@ -104,6 +104,7 @@ class BaseInference(ABC):
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
     keeps_signs: ClassVar[bool] = False  # can hold a weight to the sign that its prior demands
+    label_replicates: int = 1  # how many times each label is taken, see ``Gibbs``
     samples: ClassVar[bool] = False  # draws the posterior: its ``mean`` is the mean, not the mode
 
     def __init__(self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1) -> None:
@@ -152,6 +153,6 @@ class BaseInference(ABC):
         """Fit all labels of the problem, from ``start`` where one is given."""
 
 
-def judges_of(inference: Any) -> int:
-    """How many judges agree on a label, as a sampler may be told; one for any other inference, given by name or not."""
-    return int(getattr(inference, "judges", 1))
+def label_replicates_of(inference: str | BaseInference) -> int:
+    """How many times an inference takes each label; once unless it is a sampler that was told otherwise."""
+    return inference.label_replicates if isinstance(inference, BaseInference) else 1

@@ -16,7 +16,7 @@ from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.inference import make_inference
-from textbayes.inference.base import judges_of
+from textbayes.inference.base import label_replicates_of
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, fresh, shared_parts
 from textbayes.kinds.sampling import fit_member, samples
@@ -243,10 +243,10 @@ class LinearKind(Kind):
     def informed(
         self, estimator: BayesLinearClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
     ) -> BayesLinearClassifier:
-        if judges_of(estimator.inference) > 1:
+        if label_replicates_of(estimator.inference) > 1:
             raise NotSupportedError(
-                f"a prior file with judges={judges_of(estimator.inference)} is not supported: what is known of labels "
-                "is not known of each judge; leave out the file, or use judges=1"
+                f"a prior file with label_replicates={label_replicates_of(estimator.inference)} is not supported: what "
+                "is known of labels is not known of each replicate; leave out the file, or use label_replicates=1"
             )
         return informed(estimator, matched, features.weights, weight)
 

@@ -22,12 +22,12 @@ _CHAINS, _NEVER = 2, 1e12
 
 
 class Model(NamedTuple):
-    """Priors of the weights and, unless None, of an intercept; the link; how many judges agree on a label."""
+    """Priors of the weights and, unless None, of an intercept; the link; how many times a label is taken."""
 
     prior: BasePrior
     intercept: BasePrior | None
     link: BaseLink = PROBIT
-    judges: int = 1
+    label_replicates: int = 1
 
 
 PAPER = Model(Laplace(1.0 / np.sqrt(LAMBDA)), None)
@@ -92,7 +92,8 @@ def sample(
     else:
         each = max(4, -(-draws // _CHAINS))
         plan = {"warmup": each * BURN_IN // (ITERATIONS - BURN_IN), "max_draws": each, "target_ess": _NEVER}
-    posterior = Gibbs(chains=_CHAINS, seed=seed, judges=model.judges, progress=note, **plan).run(problem)
+    plan |= {"chains": _CHAINS, "random_state": seed, "label_replicates": model.label_replicates}
+    posterior = Gibbs(progress=note, **plan).run(problem)
     return Fit(model.link, posterior, *rounds[-1])
 
 
