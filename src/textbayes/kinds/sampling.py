@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textbayes.kinds.base import FitOptions
 
 
-class SamplingWatch:
+class SamplingCallback:
     """Is told how sampling goes, and may know how far it went before; this one watches nothing and knows nothing.
 
     A stage is the sampling of one member on the texts of one fold, or on all of them: "fold 2 of 5", "all texts".
@@ -75,7 +75,7 @@ def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:
     return plain.set_params(inference="coordinate") if samples(member) else plain
 
 
-def _watched(member: BayesLinearClassifier, watch: SamplingWatch, stage: str, last: bool) -> Gibbs:
+def _watched(member: BayesLinearClassifier, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
     sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
     asked: Callable[[Progress], None] | None = sampler.progress
     sampler = copy.copy(sampler)

@@ -17,7 +17,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.inference.gibbs.running import Progress
 from textbayes.inference.gibbs.sampler import State
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.store.atomic import atomic_write
 
 _FORMAT, _VERSION = "textbayes gibbs run", "1"
@@ -48,7 +48,7 @@ class Checkpoint:
         write_states(self.path, self._states)
 
 
-class RunFolder(SamplingWatch):
+class RunFolder(SamplingCallback):
     """A ``TextCategorizer``'s sampling in a folder, of which an interrupted fit is taken up where it stood.
 
     Each label of each stage has a file, written after every round of draws. Of a fold that is finished what the members

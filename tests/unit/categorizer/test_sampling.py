@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store import load_model, save_model
 from textbayes.store.checkpoint import RunFolder
@@ -192,7 +192,7 @@ def test_what_needs_draws_says_so():
 
 
 # -- interrupted runs -------------------------------------------------------------------------------------------------
-class Interrupted(SamplingWatch):
+class Interrupted(SamplingCallback):
     """Stops the run after so many rounds, after they have been kept."""
 
     def __init__(self, folder, rounds):
