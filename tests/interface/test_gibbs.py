@@ -44,7 +44,7 @@ def test_a_folder_of_texts_makes_a_model_with_draws(sampled):
     assert summary["draws"] == max(sizes) <= 1000
     assert summary["draws_megabytes"] >= 0.0
     assert [one.weights.dtype for one in model.draws_.labels] == [np.float32] * 3
-    (member,) = model.classifier
+    (member,) = model.model
     assert (member.prior, member.inference.random_state, member.inference.plan.chains) == ("laplace", 3, 2)
     assert model.average
 
@@ -140,7 +140,7 @@ def test_plug_in_refit_and_a_pool(lines, run, write, documents, many_labels, tmp
     run("train", write(many_labels), "-o", tmp_path / "h.tb", *SHORT, "--family", "horseshoe", "--keep-draws", "10")
     model = load_model(tmp_path / "h.tb")
     assert max(one.intercept.size for one in model.draws_.labels) == 10
-    assert model.classifier[0].intercept_scale == "auto"  # with a free one, such a prior has no posterior
+    assert model.model[0].intercept_scale == "auto"  # with a free one, such a prior has no posterior
 
 
 def test_the_sampler_is_the_one_that_was_named(run, write, documents, tmp_path, monkeypatch):
@@ -154,7 +154,7 @@ def test_the_sampler_is_the_one_that_was_named(run, write, documents, tmp_path, 
     named = ("--inference", "other", *SHORT[2:])
     run("train", write(documents), "-o", tmp_path / "o.tb", *named, "--draws", "3000")
     model = load_model(tmp_path / "o.tb")
-    (member,) = model.classifier  # the sparse one alone
+    (member,) = model.model  # the sparse one alone
     assert type(member.inference) is Other
     assert (member.prior, member.inference.plan.max_draws) == ("laplace", 3000)
     assert model.draws_ is not None
@@ -164,7 +164,7 @@ def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp
     for name, more in (("plain", ()), ("factors", ("--factors", "4"))):
         run("train", write(documents), "-o", tmp_path / f"{name}.tb", *SHORT, "--family", "gaussian", *more)
     plain, factors = (load_model(tmp_path / f"{name}.tb") for name in ("plain", "factors"))
-    assert [model.classifier[0].inference.factors for model in (plain, factors)] == [None, 4]
+    assert [model.model[0].inference.factors for model in (plain, factors)] == [None, 4]
     assert not np.array_equal(plain.coef_, factors.coef_)
     texts = [doc["text"] for doc in documents]
     again = factors.fit(texts, [doc["labels"] for doc in documents])  # a loaded model can be trained again
@@ -176,7 +176,7 @@ def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_
     model = tmp_path / "m.tb"
     run("train", write(documents), "-o", model, *SHORT, "--link", "logit", "--label-replicates", "30")
     found = load_model(model)
-    assert found.classifier[0].inference.label_replicates == 30
+    assert found.model[0].inference.label_replicates == 30
     again = found.fit([doc["text"] for doc in documents], [doc["labels"] for doc in documents])
     np.testing.assert_array_equal(again.coef_, load_model(model).coef_)
     failed = run(
