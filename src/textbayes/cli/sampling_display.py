@@ -12,7 +12,7 @@ from textbayes.core.types import AnyArray
 from textbayes.kinds.sampling import SamplingCallback
 
 if TYPE_CHECKING:
-    from textbayes.inference.gibbs import Progress
+    from textbayes.inference.gibbs import SamplingProgress
     from textbayes.inference.gibbs.sampler import State
 
 
@@ -29,7 +29,7 @@ class Watching(SamplingCallback):
         self._labels = labels
         self._folder.begin(labels, mark)
 
-    def progress(self, stage: str, at: Progress) -> None:
+    def progress(self, stage: str, at: SamplingProgress) -> None:
         self._folder.progress(stage, at)
         if self._bars is None:
             return

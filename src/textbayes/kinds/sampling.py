@@ -16,7 +16,7 @@ from textbayes.models.linear.classifier import BayesLinearClassifier
 _SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
 
 if TYPE_CHECKING:
-    from textbayes.inference.gibbs.running import Progress
+    from textbayes.inference.gibbs.running import SamplingProgress
     from textbayes.inference.gibbs.sampler import Gibbs, State
     from textbayes.kinds.base import FitOptions
 
@@ -31,7 +31,7 @@ class SamplingCallback:
     def begin(self, labels: Sequence[str], mark: str) -> None:
         """Before the first stage: the labels, in the order of their numbers, and a digest of all that is trained."""
 
-    def progress(self, stage: str, at: Progress) -> None:
+    def progress(self, stage: str, at: SamplingProgress) -> None:
         """A label of a stage has been sampled some more."""
 
     def resume(self, stage: str) -> Mapping[int, State] | None:
@@ -77,7 +77,7 @@ def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:
 
 def _watched(member: BayesLinearClassifier, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
     sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
-    asked: Callable[[Progress], None] | None = sampler.progress
+    asked: Callable[[SamplingProgress], None] | None = sampler.progress
     sampler = copy.copy(sampler)
     sampler.n_jobs, sampler.resume = n_threads(member.n_jobs), watch.resume(stage)
 
@@ -86,7 +86,7 @@ def _watched(member: BayesLinearClassifier, watch: SamplingCallback, stage: str,
         enough = min(plan.target_ess, max(_LEAST_IN_FOLDS, _SHARE_IN_FOLDS * plan.target_ess))
         sampler.plan = plan._replace(target_ess=enough, max_r_hat=max(plan.max_r_hat, _R_HAT_IN_FOLDS))
 
-    def progress(at: Progress) -> None:
+    def progress(at: SamplingProgress) -> None:
         watch.progress(stage, at)
         if asked is not None:
             asked(at)

@@ -15,7 +15,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.inference.gibbs.running import Progress
+from textbayes.inference.gibbs.running import SamplingProgress
 from textbayes.inference.gibbs.sampler import State
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.store.atomic import atomic_write
@@ -42,7 +42,7 @@ class Checkpoint:
         """The states by label; empty where there is no file yet."""
         return dict(self._states)
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SamplingProgress) -> None:
         """Write the state that a round ended in."""
         self._states[progress.label] = progress.state()
         write_states(self.path, self._states)
@@ -98,7 +98,7 @@ class RunFolder(SamplingCallback):
         self._about[_MARK] = mark
         self._describe()
 
-    def progress(self, stage: str, at: Progress) -> None:
+    def progress(self, stage: str, at: SamplingProgress) -> None:
         write_states(self._state_file(stage, at.label), {at.label: at.state()})
 
     def resume(self, stage: str) -> Mapping[int, State]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textbayes.core.errors import ModelFileError
+from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.events import FilterState, document_entry
@@ -16,8 +17,6 @@ from textbayes.stream.folder import read_state
 from textbayes.stream.log import Entry, read_log
 from textbayes.stream.snapshot import read_config, read_snapshot, snapshots
 from textbayes.stream.state import complete_state
-
-Progress = Callable[[str, int, int | None], None]
 
 
 class Replay(NamedTuple):

@@ -27,7 +27,7 @@ from textbayes.inference.gibbs.edges import (
     whole_counts,
 )
 from textbayes.inference.gibbs.factors import loadings_of, own_part
-from textbayes.inference.gibbs.running import Plan, Progress, Run
+from textbayes.inference.gibbs.running import Plan, Run, SamplingProgress
 from textbayes.inference.gibbs.scales import INTERCEPT_SCALE, check_prior, check_proper, why_improper
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
@@ -73,9 +73,10 @@ class Gibbs(BaseInference):
     label_replicates : int
         Every label is taken for one that so many independent judges agree on, see Notes; for the logit link.
     progress : callable, optional
-        Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``store.checkpoint``).
+        Called with a ``SamplingProgress`` after every round of draws: a display, or a checkpoint
+        (``store.checkpoint``).
     resume : mapping of label to state, optional
-        States that ``Progress`` offered; runs go on from there as if they had never stopped.
+        States that ``SamplingProgress`` offered; runs go on from there as if they had never stopped.
 
     Notes
     -----
@@ -134,7 +135,7 @@ class Gibbs(BaseInference):
         method: str = "auto",
         factors: FloatArray | int | None = None,
         label_replicates: int = 1,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[SamplingProgress], None] | None = None,
         resume: Mapping[int, State] | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs)
@@ -235,7 +236,8 @@ class Gibbs(BaseInference):
         while not run.finished:
             run.round(pool)
             if self.progress is not None:
-                self.progress(Progress(label, run.n_draws, run.min_ess, run.max_r_hat, run.finished, _state(run, mark)))
+                stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
+                self.progress(SamplingProgress(label, *stands, _state(run, mark)))
         weights, scales = run.draws()
         if self.sample_scale:
             warn_if_unbounded(scales, label)

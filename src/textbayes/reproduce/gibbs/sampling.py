@@ -9,7 +9,7 @@ from scipy import sparse
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference import Posterior, Problem
-from textbayes.inference.gibbs import Draws, Gibbs, Progress
+from textbayes.inference.gibbs import Draws, Gibbs, SamplingProgress
 from textbayes.links import make_link
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
@@ -82,7 +82,7 @@ def sample(
     problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], model.link, model.prior, model.intercept)
     rounds: list[tuple[float, float]] = []
 
-    def note(progress: Progress) -> None:
+    def note(progress: SamplingProgress) -> None:
         rounds.append((progress.min_ess, progress.max_r_hat))
 
     if draws is None:
