@@ -178,7 +178,9 @@ class AdaptiveFilter:
             gain,
             self.settings.threshold,
             self._ask_at,
-            None if self.settings.explore == "never" else draws(self.settings.seed, self.n_seen, len(self.topics)),
+            None
+            if self.settings.explore == "never"
+            else draws(self.settings.random_state, self.n_seen, len(self.topics)),
             self._explore_at,
             math.inf if (left := self.questions_left(time)) is None else left,
             self.patience.overdue(probability, self.n_seen),
