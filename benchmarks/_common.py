@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from textbayes.data import Corpus, load_corpus
 from textbayes.text import TermWeighting, TextVectorizer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # for ``references``
 
 
 def reuters() -> Corpus:

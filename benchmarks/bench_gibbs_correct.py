@@ -29,7 +29,6 @@ from scipy import sparse, stats
 from _common import close
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import Chain, Target
-from textbayes.inference.gibbs.scales import FIXED, MIXTURES
 from textbayes.links import links, make_link
 from textbayes.priors import make_prior
 
@@ -38,6 +37,7 @@ N_DATA_SETS, N_RANKED, WARMUP, BINS = 200, 39, 60, 20
 THIN, THIN_SLACK = 5, 15  # links without normal responses take more iterations, and shorter ones
 N_CHAINS, N_SETTLE, N_JOINT = 40, 20, 180
 N_DOCS, N_WORDS, SCALE, MEAN = 25, 6, 0.8, 0.2
+PRIORS = ("gaussian", "laplace", "elastic_net", "student_t", "horseshoe")
 # Parameters that make a link differ from the others; a link that is not named here is tested as it comes.
 SPECS = {"flip": "flip:rate=0.1,base=probit", "skew_t": "skew_t:df=4,skew=2", "student_t": "student_t:df=3"}
 
@@ -81,7 +81,7 @@ class Truth(NamedTuple):
 def from_prior(prior: Any, n: int, sampled: bool, rng: np.random.Generator) -> Truth:
     """Weights of the words and a standard normal intercept, by the definition of each family."""
     shape, precision = (n, N_WORDS), np.ones((n, N_WORDS + 1))
-    if prior.name in MIXTURES:
+    if prior.name in ("student_t", "horseshoe"):
         degrees = float(np.asarray(getattr(prior, "degrees", np.inf)))
         horseshoe = prior.name == "horseshoe"
         mixing = rng.standard_cauchy(shape) ** -2.0 if horseshoe else rng.gamma(0.5 * degrees, 2.0 / degrees, shape)
@@ -166,7 +166,7 @@ def functions(w: np.ndarray) -> np.ndarray:
 
 def test(pair: Pair, seed: int) -> Outcome:
     model = Model(pair)
-    seeds = [seed, links.names().index(pair.link), (FIXED + MIXTURES).index(pair.prior), int(pair.sampled)]
+    seeds = [seed, links.names().index(pair.link), PRIORS.index(pair.prior), int(pair.sampled)]
     p_values, inside = model.calibration(seeds)
     return Outcome(pair.name, p_values, model.joint(seeds), inside)
 
@@ -177,8 +177,8 @@ def offered() -> Iterable[Pair]:
         print("polyagamma is not installed: the logit is not among the links of this run")
     for link in links.names():
         if link != "logit" or not without:
-            yield from (Pair(link, prior) for prior in FIXED + MIXTURES)
-    yield from (Pair("probit", prior, True) for prior in FIXED + MIXTURES)
+            yield from (Pair(link, prior) for prior in PRIORS)
+    yield from (Pair("probit", prior, True) for prior in PRIORS)
 
 
 def main() -> None:

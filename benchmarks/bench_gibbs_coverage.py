@@ -54,7 +54,7 @@ def data_set(task: tuple[tuple[str, str], int]) -> tuple[float, float, float]:
     probability = link.probability(X @ true + rng.standard_normal())
     y = np.where(rng.random(N_DOCS) < probability, 1.0, -1.0)
     seen: list[float] = []
-    sampler = Gibbs(chains=2, warmup=200, target_ess=400.0, max_r_hat=1.05, max_draws=2_000, seed=seed,
+    sampler = Gibbs(chains=2, warmup=200, target_ess=400.0, max_r_hat=1.05, max_draws=2_000, random_state=seed,
                     progress=lambda state: seen.append(state.min_ess))  # fmt: skip
     low, high = sampler.run(Problem(X, y[:, None], link, prior, of_intercept)).draws.interval(LEVEL)
     inside = (low[0] <= true) & (true <= high[0])

@@ -62,7 +62,7 @@ def by_gibbs(case: Case, X: Any, y: np.ndarray) -> np.ndarray:
     problem = Problem(
         X, y[:, None], make_link(case.link), make_prior(case.prior, SCALE), make_prior("gaussian", INTERCEPT_SCALE)
     )
-    one = Gibbs(chains=2, n_jobs=2, target_ess=1e9, max_draws=N_GIBBS, seed=1).run(problem).draws.labels[0]
+    one = Gibbs(chains=2, n_jobs=2, target_ess=1e9, max_draws=N_GIBBS, random_state=1).run(problem).draws.labels[0]
     return np.concatenate([one.weights, one.intercept[:, :, None]], axis=2)
 
 

@@ -16,8 +16,8 @@ from scipy import sparse
 
 from _common import close, fastest
 from bench_online_speed import reuters_problem
+from references.gaussian_process import ReferenceGP
 from textbayes.models.online import PAPER_PROBIT, RBF, Bank, GaussianProcess, Polynomial
-from textbayes.models.online.gp_reference import ReferenceGP
 
 BAR = 20.0
 N_DOCS, BUDGET, JITTER, TOLERANCE = 10_000, 300, 1e-4, 1e-4

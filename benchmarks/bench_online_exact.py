@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse, special
 
 from _common import close
+from references.online import sample_probit
 from textbayes.kernels.online.full import learn_full
 from textbayes.models.online import PAPER_LOGIT, PAPER_PROBIT, FullPosterior, OnlineLikelihood, propagate
-from textbayes.models.online.reference import sample_probit
 
 N_DOCS, N_WORDS, PASSES = 20_000, 40, 50
 N_PROBLEMS, STANDARD_ERRORS = 20, 4.0

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import signal
+import sys
+from pathlib import Path
 
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest imports by path: so that tests find ``references``
 
 # A shell has what it starts in the background ignore Ctrl-C, and commands started by tests would never be interrupted.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -34,7 +34,9 @@ def data():
 
 def fitted(combination, X, Y, seed=0, **settings):
     link, prior, inference = combination
-    short = inferences.get(inference)(chains=2, warmup=30, max_draws=100, target_ess=1, max_r_hat=99.0, seed=seed)
+    short = inferences.get(inference)(
+        chains=2, warmup=30, max_draws=100, target_ess=1, max_r_hat=99.0, random_state=seed
+    )
     try:
         return BayesLinearClassifier(link, prior, inference=short, **{"intercept_scale": 3.0} | settings).fit(X, Y)
     except MissingExtraError as missing:

@@ -24,7 +24,7 @@ LABELS = ["grain", "grain", "money", "money", "oil", "oil"] * 2
 MANY = [[label] for label in LABELS[:-1]] + [["grain", "oil"]]
 TWO = [label == "oil" for label in LABELS]
 ASKED = [*TEXTS[:6], "never seen words", "", "corn and oil and the bank's rates", "Ünï \u0130\u03a3 \ud83d oil"]
-SAMPLER = Gibbs(chains=2, warmup=5, max_draws=5, target_ess=2.0, seed=3)
+SAMPLER = Gibbs(chains=2, warmup=5, max_draws=5, target_ess=2.0, random_state=3)
 TABLE = WordPriors([WordPrior("wheat", "grain", 2.0, 0.5), WordPrior("rye", "grain", "for"), WordPrior("oil", sign=1)])
 
 

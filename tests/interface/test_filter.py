@@ -90,7 +90,7 @@ def test_statements_and_settings(lines, write, tmp_path):
     assert told["topics"]["grain"]["words"] == 4
     settings = json.loads((tmp_path / "desk" / "config.json").read_text())["settings"]
     assert (settings["threshold"], settings["ask"], settings["budget"]) == (0.6, "paper:target=20", "5/day")
-    assert (settings["rehearse"], settings["covariance"], settings["seed"]) == (False, "diagonal", 3)
+    assert (settings["rehearse"], settings["covariance"], settings["random_state"]) == (False, "diagonal", 3)
     assert settings["text"]["stemmer"] is None
 
 

@@ -13,6 +13,8 @@ import time
 import numpy as np
 import pytest
 
+from textbayes.inference import inferences
+from textbayes.inference.gibbs import Gibbs
 from textbayes.store import load_model
 
 SHORT = ("--inference", "gibbs", "--chains", "2", "--warmup", "20", "--target-ess", "20", "--folds", "2")
@@ -42,8 +44,8 @@ def test_a_folder_of_texts_makes_a_model_with_draws(sampled):
     assert summary["draws"] == max(sizes) <= 1000
     assert summary["draws_megabytes"] >= 0.0
     assert [one.weights.dtype for one in model.draws_.labels] == [np.float32] * 3
-    (member,) = model.classifier
-    assert (member.prior, member.inference.seed, member.inference.plan.chains) == ("laplace", 3, 2)
+    (member,) = model.model
+    assert (member.prior, member.inference.random_state, member.inference.plan.chains) == ("laplace", 3, 2)
     assert model.average
 
 
@@ -138,14 +140,31 @@ def test_plug_in_refit_and_a_pool(lines, run, write, documents, many_labels, tmp
     run("train", write(many_labels), "-o", tmp_path / "h.tb", *SHORT, "--family", "horseshoe", "--keep-draws", "10")
     model = load_model(tmp_path / "h.tb")
     assert max(one.intercept.size for one in model.draws_.labels) == 10
-    assert model.classifier[0].intercept_scale == 10.0  # with a free one, such a prior has no posterior
+    assert model.model[0].intercept_scale == "auto"  # with a free one, such a prior has no posterior
+
+
+def test_the_sampler_is_the_one_that_was_named(run, write, documents, tmp_path, monkeypatch):
+    """Commands ask an inference whether it samples, not what it is called."""
+
+    class Other(Gibbs):
+        name = "other"
+
+    inferences.names()
+    monkeypatch.setitem(inferences._members, "other", Other)
+    named = ("--inference", "other", *SHORT[2:])
+    run("train", write(documents), "-o", tmp_path / "o.tb", *named, "--draws", "3000")
+    model = load_model(tmp_path / "o.tb")
+    (member,) = model.model  # the sparse one alone
+    assert type(member.inference) is Other
+    assert (member.prior, member.inference.plan.max_draws) == ("laplace", 3000)
+    assert model.draws_ is not None
 
 
 def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp_path):
     for name, more in (("plain", ()), ("factors", ("--factors", "4"))):
         run("train", write(documents), "-o", tmp_path / f"{name}.tb", *SHORT, "--family", "gaussian", *more)
     plain, factors = (load_model(tmp_path / f"{name}.tb") for name in ("plain", "factors"))
-    assert [model.classifier[0].inference.factors for model in (plain, factors)] == [None, 4]
+    assert [model.model[0].inference.factors for model in (plain, factors)] == [None, 4]
     assert not np.array_equal(plain.coef_, factors.coef_)
     texts = [doc["text"] for doc in documents]
     again = factors.fit(texts, [doc["labels"] for doc in documents])  # a loaded model can be trained again
@@ -155,21 +174,30 @@ def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp
 def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_path):
     pytest.importorskip("polyagamma", reason="needs the extra gibbs")
     model = tmp_path / "m.tb"
-    run("train", write(documents), "-o", model, *SHORT, "--link", "logit", "--judges", "30")
+    run("train", write(documents), "-o", model, *SHORT, "--link", "logit", "--label-replicates", "30")
     found = load_model(model)
-    assert found.classifier[0].inference.judges == 30
+    assert found.model[0].inference.label_replicates == 30
     again = found.fit([doc["text"] for doc in documents], [doc["labels"] for doc in documents])
     np.testing.assert_array_equal(again.coef_, load_model(model).coef_)
     failed = run(
-        "train", write(documents), "-o", tmp_path / "p.tb", *SHORT, "--link", "probit", "--judges", "2", code=1
+        "train",
+        write(documents),
+        "-o",
+        tmp_path / "p.tb",
+        *SHORT,
+        "--link",
+        "probit",
+        "--label-replicates",
+        "2",
+        code=1,
     )
-    assert "with the link 'logit' alone; use that, or --judges 1" in failed.stderr
+    assert "with the link 'logit' alone; use that, or --label-replicates 1" in failed.stderr
     known = tmp_path / "known.csv"
     known.write_text("word,label,mean\ncorn,grain,3\n", encoding="utf-8")
-    judged = ("--link", "logit", "--judges", "2", "--prior", known)
+    judged = ("--link", "logit", "--label-replicates", "2", "--prior", known)
     failed = run("train", write(documents), "-o", tmp_path / "k.tb", *SHORT, *judged, code=1)
-    assert "a prior file with --judges 2 is not supported" in failed.stderr
-    assert "leave out the file, or use --judges 1" in failed.stderr
+    assert "a prior file with --label-replicates 2 is not supported" in failed.stderr
+    assert "leave out the file, or use --label-replicates 1" in failed.stderr
 
 
 @pytest.mark.parametrize(
@@ -180,7 +208,7 @@ def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_
         (("--plug-in",), "--plug-in is a setting of the sampler"),
         (("--checkpoint", "run"), "--checkpoint is a setting of the sampler"),
         (("--factors", "3"), "--factors is a setting of the sampler"),
-        (("--judges", "3"), "--judges is a setting of the sampler"),
+        (("--label-replicates", "3"), "--label-replicates is a setting of the sampler"),
         (("--inference", "gibbs", "--chains", "0"), "--chains"),
     ],
 )

@@ -14,7 +14,7 @@ import pytest
 import textbayes.cli
 from textbayes.categorizer import TextCategorizer
 from textbayes.cli.cells import as_cell
-from textbayes.cli.terminal import visible
+from textbayes.cli.escapes import visible
 from textbayes.store import save_model
 
 CLEAR, TITLE, C1, TURNED = "\x1b[2J", "\x1b]0;owned\x07", "\x9b31m", "\u202egpj.exe"

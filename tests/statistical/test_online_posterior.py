@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from references.online import sample_probit
 from textbayes.models.online import PAPER_LOGIT, FullPosterior, propagate
-from textbayes.models.online.reference import sample_probit
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

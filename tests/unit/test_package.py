@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 
+import grimp
 import pytest
 
 import textbayes
@@ -60,6 +62,7 @@ model = textbayes.TextCategorizer(cv=2).fit(texts, labels)
 model.assess(texts)
 textbayes.TextVectorizer(ngram_range=(1, 2)).fit_transform(texts)
 import sys
+from graphlib import CycleError, TopologicalSorter
 misses = {}
 for name, module in list(sys.modules.items()):
     if name.startswith("textbayes.kernels"):
@@ -96,3 +99,14 @@ times(np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), np.
         f"{feature_of('sparse').seconds} s (`textbayes compile` does it for all features)\n"
     )
     assert said() == ""
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """Imports inside functions count too; those for type checkers alone do not."""
+    graph = grimp.build_graph("textbayes", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(imports) > 300
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")

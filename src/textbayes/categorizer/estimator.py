@@ -31,7 +31,7 @@ from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
@@ -188,7 +188,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         texts: Iterable[str],
         labels: Any,
         progress: Progress | None = None,
-        sampling: SamplingWatch | None = None,
+        sampling: SamplingCallback | None = None,
         sample_weight: Any = None,
         groups: Any = None,
     ) -> TextCategorizer:
@@ -219,7 +219,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             # No training text has them, but later ones may: their weights stay at the prior mean.
             counts = self.vectorizer_.add_terms(missing).transform(texts)
         report("reading words", 1, 1)
-        watch = sampling or SamplingWatch()
+        watch = sampling or SamplingCallback()
         lengths = self._lengths(texts, counts)
         training = Training(self, counts, lengths, indicator, space, report, watch, weight, grouped)
         members = training.members()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textbayes.core.labels import LabelSpace
 from textbayes.decide import Rule, make_rule
+from textbayes.inference import samples
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting, TextVectorizer
 
@@ -18,12 +19,26 @@ def default_weighting() -> TermWeighting:
     return TermWeighting("tfidf1")
 
 
-def default_models() -> list[BayesLinearClassifier]:
-    """A sparse and a dense logistic regression, with scales for texts of length one, to be pooled."""
-    return [
+def default_models(family: str | None = None, inference: str | None = None) -> list[BayesLinearClassifier]:
+    """A sparse and a dense logistic regression, with scales for texts of length one, to be pooled.
+
+    Parameters
+    ----------
+    family : str, optional
+        Of the priors: the one classifier of this family instead of two.
+    inference : str, optional
+        How posteriors are found. One that samples has the sparse classifier alone unless ``family`` says otherwise: two
+        would take twice as long.
+    """
+    members = [
         BayesLinearClassifier(prior="laplace", scale=10.0, tol=1e-3),
         BayesLinearClassifier(prior="gaussian", scale=5.5, tol=1e-3, inference="newton"),
     ]
+    if family is not None:
+        members = [m for m in members if m.prior == family] or [BayesLinearClassifier(prior=family)]
+    elif inference is not None and samples(inference):
+        members = members[:1]
+    return members if inference is None else [member.set_params(inference=inference) for member in members]
 
 
 def default_rule(space: LabelSpace) -> Rule:

@@ -21,7 +21,7 @@ from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.decide import stratified_folds
 from textbayes.kinds import FitOptions, kind_of, make_model
-from textbayes.kinds.sampling import SamplingWatch, at_mode
+from textbayes.kinds.sampling import SamplingCallback, at_mode
 from textbayes.kinds.settings import parameters_state
 from textbayes.knowledge import WordPriors
 from textbayes.lexical import takes_counts
@@ -45,7 +45,7 @@ class Training:
     counts, lengths : CSR matrix (n_docs, n_features), array (n_docs,)
     indicator, space : labels
     report : Progress
-    watch : SamplingWatch
+    watch : SamplingCallback
     weight, groups : arrays (n_docs,) or None
     """
 
@@ -57,7 +57,7 @@ class Training:
         indicator: BoolArray,
         space: LabelSpace,
         report: Any,
-        watch: SamplingWatch,
+        watch: SamplingCallback,
         weight: FloatArray | None = None,
         groups: IntArray | None = None,
     ) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from textbayes.cli.assess import BATCH, assess, class_names, decisions_row
+from textbayes.cli.escapes import visible
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.results import Layout, kind_by_ending, open_results
 from textbayes.cli.settings import common_options, note
-from textbayes.cli.terminal import visible
 from textbayes.core.types import Document
 
 

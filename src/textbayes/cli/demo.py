@@ -14,12 +14,11 @@ from textbayes.cli.output import console, to_json
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
 from textbayes.cli.terminal import echo
+from textbayes.core.progress import Progress
 
 if TYPE_CHECKING:
     from textbayes.data import Corpus
     from textbayes.report import ReportData
-
-Progress = Callable[[str, int, int], None]
 
 
 @click.command()

@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
+from textbayes.cli.escapes import visible
 from textbayes.cli.settings import settings, warn
-from textbayes.cli.terminal import echo, visible
+from textbayes.cli.terminal import echo
 from textbayes.core.errors import TextBayesError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it

@@ -30,7 +30,7 @@ SETTINGS = (
     "link",
     "noise",
     "gain",
-    "seed",
+    "random_state",
     "keep",
     "snippet",
 )
@@ -135,7 +135,7 @@ _OPTIONS = [
         type=click.Choice(["paper", "gaussian", "exact"]),
         help="How information is measured; paper.",
     ),
-    click.option("--seed", type=click.IntRange(min=0), help="Of the random deliveries; 0."),
+    click.option("--seed", "random_state", type=click.IntRange(min=0), help="Of the random deliveries; 0."),
     click.option(
         "--keep",
         type=click.Choice(["all", "delivered"]),

@@ -15,10 +15,10 @@ def is_filter(path: str) -> bool:
 
 def show_topic_words(state: str, topics: tuple[str, ...], level: float | None, top: int, output: Output) -> None:
     """List words, mean weights and intervals."""
-    from textbayes.stream.status import newest_account
+    from textbayes.stream.status import newest_state
     from textbayes.stream.topic_words import topic_words
 
-    filter = newest_account(state).filter
+    filter = newest_state(state).filter
     for topic in topics:
         if topic not in filter.index:
             raise InputError(f"label {topic!r} is not a topic of {state}; choose one of {', '.join(filter.index)}")

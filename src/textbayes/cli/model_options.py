@@ -49,6 +49,15 @@ class ModelChoices:
     class_weight: dict[str, float] | str | None
     intervals: bool
 
+    @property
+    def samples(self) -> bool:
+        """Whether the inference named draws from the posterior."""
+        if self.inference is None:
+            return False
+        from textbayes.inference import samples
+
+        return samples(self.inference)
+
     def settings(self) -> dict[str, Any]:
         """Settings of the categorizer itself; a prior file is read, and refused, at once."""
         settings = {name: getattr(self, name) for name in ("calibrate", "class_weight", "intervals")}
@@ -64,20 +73,13 @@ class ModelChoices:
             return self.models[0] if len(self.models) == 1 else list(self.models)
         search = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
         scale = None if search else self.scale
-        changes = {"scale": scale, "link": self.link, "inference": self.inference}
-        given = {name: value for name, value in changes.items() if value is not None}
-        if self.family is None and search is None and not given:
+        given = {name: value for name, value in {"scale": scale, "link": self.link}.items() if value is not None}
+        if self.family is None and self.inference is None and search is None and not given:
             return None
         from textbayes.categorizer.presets import default_models
-        from textbayes.models.linear.classifier import BayesLinearClassifier
         from textbayes.tune import BayesLinearClassifierCV
 
-        members = default_models()
-        if self.family is None and self.inference == "gibbs":
-            members = members[:1]  # the paper's prior; two samplers would take twice as long
-        if self.family is not None:
-            members = [m for m in members if m.prior == self.family] or [BayesLinearClassifier(prior=self.family)]
-        members = [member.set_params(**given) for member in members]
+        members = [member.set_params(**given) for member in default_models(self.family, self.inference)]
         if search is None:
             return members
         kept = ("link", "prior", "inference", "tol")

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from textbayes.cli.cells import as_cell
-from textbayes.cli.terminal import console, visible
+from textbayes.cli.escapes import visible
+from textbayes.cli.terminal import console
 
 if TYPE_CHECKING:
     from rich.table import Table

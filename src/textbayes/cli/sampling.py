@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,12 +16,11 @@ from textbayes.cli.settings import note
 
 if TYPE_CHECKING:
     from textbayes.cli.labelled import Labelled
-    from textbayes.inference.gibbs import Gibbs
     from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.store.checkpoint import RunFolder
 
-_INTERCEPT_SCALE = 10.0
-_NAMES = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges", "keep_draws", "plug_in", "checkpoint")
+_OF_SAMPLER = ("max_draws", "chains", "warmup", "target_ess", "factors", "label_replicates")
+_NAMES = (*_OF_SAMPLER, "keep_draws", "plug_in", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -34,32 +32,30 @@ class SamplingChoices:
     warmup: int | None
     target_ess: float | None
     factors: int | None
-    judges: int | None
+    label_replicates: int | None
     keep_draws: int | None
     plug_in: bool
     checkpoint: str | None
 
-    def check(self, inference: str | None) -> None:
-        """Refuse what is meant for the sampler where there is none."""
+    def check(self, samples: bool) -> None:
+        """Refuse what is meant for the sampler where the inference does not sample."""
         given = [name for name in _NAMES if getattr(self, name) is not None and getattr(self, name) is not False]
-        if given and inference != "gibbs":
+        if given and not samples:
             option = {"max_draws": "draws"}.get(given[0], given[0]).replace("_", "-")
             raise click.UsageError(f"--{option} is a setting of the sampler; give --inference gibbs as well.")
 
-    def sampler(self, seed: int) -> Gibbs:
-        """The sampler with these settings."""
-        from textbayes.inference.gibbs import Gibbs
+    def classifiers(self, members: Sequence[BayesLinearClassifier], random_state: int) -> list[BayesLinearClassifier]:
+        """The members, whose inference is the name of a sampler, with these settings."""
+        from textbayes.inference import inferences
+        from textbayes.links import make_link
+        from textbayes.priors import make_prior
 
-        names = ("max_draws", "chains", "warmup", "target_ess", "factors", "judges")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return Gibbs(seed=seed, **given)
-
-    def classifiers(self, members: Sequence[BayesLinearClassifier], seed: int) -> list[BayesLinearClassifier]:
-        """The members, sampled; where their prior's tails are too heavy for a free intercept, it has a prior too."""
+        given = {name: getattr(self, name) for name in _OF_SAMPLER if getattr(self, name) is not None}
         sampled = []
         for member in members:
-            free = {"intercept_scale": _INTERCEPT_SCALE} if _too_heavy(member) else {}
-            sampled.append(member.set_params(inference=self.sampler(seed), **free))
+            sampler: Any = inferences.get(member.inference)
+            sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
+            sampled.append(member.set_params(inference=sampler(random_state=random_state, **given)))
         return sampled
 
     def settings(self) -> dict[str, Any]:
@@ -74,29 +70,13 @@ class SamplingChoices:
         from textbayes.store.checkpoint import RunFolder
 
         settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
-        settings |= {"judges": self.judges, "plug-in": self.plug_in}
+        settings |= {"label_replicates": self.label_replicates, "plug-in": self.plug_in}
         about = {name: json.dumps(value, default=str) for name, value in settings.items()}
         about |= {"texts": _digest(given.texts), "labels": _digest(given.labels), "version of textbayes": __version__}
         folder = RunFolder(self.checkpoint, about)
         if folder.resumed:
             note(f"going on with the run in {self.checkpoint}")
         return folder
-
-
-def _too_heavy(member: BayesLinearClassifier) -> bool:
-    """Whether a free intercept need not have a posterior; a prior that cannot be sampled at all is refused."""
-    from textbayes.core.errors import NotSupportedError
-    from textbayes.inference.gibbs.scales import check_prior, check_proper
-    from textbayes.links import make_link
-    from textbayes.priors import make_prior
-
-    prior = make_prior(member.prior, 1.0)
-    check_prior(prior)
-    try:
-        check_proper(make_link(member.link), prior, prior.rescaled(math.inf), False)
-    except NotSupportedError:
-        return True
-    return False
 
 
 def _digest(rows: Sequence[Any]) -> str:
@@ -136,9 +116,9 @@ _OPTIONS = (
         help="With gibbs: weights of words that go together in texts go together a priori, by so many factors; try 20.",
     ),
     click.option(
-        "--judges",
+        "--label-replicates",
         type=click.IntRange(min=1),
-        help="With gibbs and link logit: labels are beyond doubt, as if so many judges agreed on each; try 3.",
+        help="With gibbs and link logit: labels are beyond doubt, as if each had been given so many times; try 3.",
     ),
     click.option(
         "--keep-draws", type=click.IntRange(min=1), help="With gibbs: draws of each label in the model file; 1,000."

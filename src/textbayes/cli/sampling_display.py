@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from textbayes.cli.progress import shown
 from textbayes.cli.terminal import console
 from textbayes.core.types import AnyArray
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 
 if TYPE_CHECKING:
-    from textbayes.inference.gibbs import Progress
+    from textbayes.inference.gibbs import SamplingProgress
     from textbayes.inference.gibbs.sampler import State
 
 
-class Watching(SamplingWatch):
+class Watching(SamplingCallback):
     """Shows how sampling goes, a line for each label of the present stage, and passes all on to ``folder``."""
 
-    def __init__(self, folder: SamplingWatch, bars: Any) -> None:
+    def __init__(self, folder: SamplingCallback, bars: Any) -> None:
         self._folder, self._bars = folder, bars
         self._labels: Sequence[str] = ()
         self._stage = ""
@@ -29,7 +29,7 @@ class Watching(SamplingWatch):
         self._labels = labels
         self._folder.begin(labels, mark)
 
-    def progress(self, stage: str, at: Progress) -> None:
+    def progress(self, stage: str, at: SamplingProgress) -> None:
         self._folder.progress(stage, at)
         if self._bars is None:
             return
@@ -54,10 +54,10 @@ class Watching(SamplingWatch):
 
 
 @contextlib.contextmanager
-def watching(folder: SamplingWatch | None) -> Iterator[SamplingWatch]:
+def watching(folder: SamplingCallback | None) -> Iterator[SamplingCallback]:
     """A watch that shows draws, the largest R-hat and the least effective sample size of each label as they come."""
     if not shown():
-        yield Watching(folder or SamplingWatch(), None)
+        yield Watching(folder or SamplingCallback(), None)
         return
     from rich import progress as rich
 
@@ -68,4 +68,4 @@ def watching(folder: SamplingWatch | None) -> Iterator[SamplingWatch]:
         rich.TimeElapsedColumn(),
     ]
     with rich.Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as bars:
-        yield Watching(folder or SamplingWatch(), bars)
+        yield Watching(folder or SamplingCallback(), bars)

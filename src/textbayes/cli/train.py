@@ -110,14 +110,14 @@ def train(
     started = time.perf_counter()
     path = _target(target, cv_only, inputs)
     page = None if report is None else check_report_target(report, [*inputs.paths, *([] if path is None else [path])])
-    sampling.check(choices.inference)
+    sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
     given = read_labelled(with_group_field(inputs, keep_fields), labelling)
     groups = groups_of(given.documents, keep_fields, inputs)
     from textbayes.store import save_model
 
-    if choices.inference == "gibbs":
+    if choices.samples:
         from textbayes.cli.sampling_display import watching
 
         folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
@@ -188,7 +188,7 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
     members, settings = choices.members(), choices.settings()
-    if choices.inference == "gibbs" and members is not None:
+    if choices.samples and members is not None:
         members, settings = sampling.classifiers(members, rest["random_state"]), settings | sampling.settings()
     return TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from textbayes.cli.cells import flat
+from textbayes.cli.escapes import visible
 from textbayes.cli.settings import warn
-from textbayes.cli.terminal import visible
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.spreadsheet import is_formula
 

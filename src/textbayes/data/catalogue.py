@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textbayes.core.errors import CorpusNotFoundError, MissingExtraError, TextBayesError
+from textbayes.core.progress import Progress
 from textbayes.core.registry import Registry
 from textbayes.data.corpus import Corpus
-from textbayes.data.download import Download, Progress, fetch, verify
+from textbayes.data.download import Download, fetch, verify
 from textbayes.data.locate import data_home, find_corpus, not_found
 from textbayes.data.options import check_options, option_defaults
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from textbayes.core.errors import CorpusNotFoundError
-
-Progress: TypeAlias = Callable[[str, int, int | None], None]
+from textbayes.core.progress import Progress
 
 _CHUNK = 1 << 16
 

@@ -21,4 +21,9 @@ def make_inference(inference: str | BaseInference, tol: float, max_iter: int, n_
     return inferences.get(inference)(tol, max_iter, n_jobs)
 
 
-__all__ = ["BaseInference", "FitInfo", "Posterior", "Problem", "inferences", "make_inference"]
+def samples(inference: str | BaseInference) -> bool:
+    """Whether an inference, given by name or as an object, draws from the posterior."""
+    return (inferences.get(inference) if isinstance(inference, str) else inference).samples
+
+
+__all__ = ["BaseInference", "FitInfo", "Posterior", "Problem", "inferences", "make_inference", "samples"]

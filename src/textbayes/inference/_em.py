@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController  # scikit-learn brings it
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import IntArray
 from textbayes.core.validation import check_choice
-from textbayes.inference._em_course import EmCourse
+from textbayes.inference._em_steps import EmSteps
 from textbayes.inference._label import LabelFit, solve_in_blocks
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.inference.starts import ridge_start
@@ -28,7 +28,7 @@ def _blas() -> Any:
 
 
 class BaseEm(BaseInference):
-    """Settings and course of EM; see ``em`` for what they mean."""
+    """Settings and steps of EM; see ``em`` for what they mean."""
 
     def __init__(
         self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1, start: str | None = None, plain: bool = False
@@ -69,13 +69,13 @@ class BaseEm(BaseInference):
         fit.start_intercept()
         fit.reference = fit.reference_at_mean()
         self.record(fit.label, fit.w, fit.intercept)
-        course = EmCourse(fit, self.tol, self.blocks, self.record)
+        steps = EmSteps(fit, self.tol, self.blocks, self.record)
         ended, stalled, best = False, 0, np.inf
         for round_ in range(self.max_iter + 1):
             gradient = transpose_times(X.indptr, X.indices, X.data, fit.refresh()[:, None])[:, 0]
             violation = fit.violation(gradient)
             left = fit.worst(violation)
-            stalled = stalled + 1 if left > 0.5 * best and not course.gained else 0
+            stalled = stalled + 1 if left > 0.5 * best and not steps.gained else 0
             best = min(best, left)
             done = fit.one_sided or (ended if self.plain else left <= self.tol * fit.reference)
             if done or round_ == self.max_iter or stalled == _STALLED:
@@ -83,6 +83,6 @@ class BaseEm(BaseInference):
                 out.info.converged[fit.label] = done
                 return
             if self.plain:
-                ended = course.step_plainly()
+                ended = steps.step_plainly()
             else:
-                course.round(gradient, violation)
+                steps.round(gradient, violation)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
+
+if TYPE_CHECKING:
+    from textbayes.posterior.draws import Draws
 
 
 class Problem(NamedTuple):
@@ -46,12 +50,26 @@ class FitInfo(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """What is known of the weights: ``mean`` (k, p) is the mode for MAP inferences, whose ``var`` is None."""
+    """The posterior of the weights of k labels.
+
+    Attributes
+    ----------
+    mean : array (k, p)
+        Means where the inference samples, else the mode.
+    intercept : array (k,)
+        The same of the intercepts.
+    var : array (k, p) or None
+        Variances; None at a mode.
+    info : FitInfo
+    draws : Draws or None
+        What an inference that samples has drawn.
+    """
 
     mean: FloatArray
     intercept: FloatArray
     var: FloatArray | None
     info: FitInfo
+    draws: Draws | None = None
 
 
 class Step(NamedTuple):
@@ -86,6 +104,7 @@ class BaseInference(ABC):
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
     keeps_signs: ClassVar[bool] = False  # can hold a weight to the sign that its prior demands
+    label_replicates: int = 1  # how many times each label is taken, see ``Gibbs``
     samples: ClassVar[bool] = False  # draws the posterior: its ``mean`` is the mean, not the mode
 
     def __init__(self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1) -> None:
@@ -117,6 +136,13 @@ class BaseInference(ABC):
             return False
         return True
 
+    def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
+        """The scale of the intercept's prior where none is asked for: inf leaves it free.
+
+        An inference gives it a prior where a free intercept need not have a posterior under the words' ``prior``.
+        """
+        return math.inf
+
     def record(self, label: int, w: FloatArray, b: float) -> None:
         """Note a step where a trace is kept."""
         if self.trace is not None:
@@ -127,6 +153,6 @@ class BaseInference(ABC):
         """Fit all labels of the problem, from ``start`` where one is given."""
 
 
-def judges_of(inference: Any) -> int:
-    """How many judges agree on a label, as a sampler may be told; one for any other inference, given by name or not."""
-    return int(getattr(inference, "judges", 1))
+def label_replicates_of(inference: str | BaseInference) -> int:
+    """How many times an inference takes each label; once unless it is a sampler that was told otherwise."""
+    return inference.label_replicates if isinstance(inference, BaseInference) else 1

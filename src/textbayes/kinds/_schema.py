@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, Field, model_validator
 
 from textbayes.core.saved import Jobs, Name, Positive, Real, Saved, Text, WholeFrom0, WholeFrom1, sorted_and_distinct
 
@@ -86,7 +86,7 @@ class SavedPrior(Saved):
 
 
 class SavedInferenceSettings(Saved):
-    """Settings of an inference that was given as an object; each has some of them."""
+    """Settings of an inference that was given as an object; each has some of them, some under an earlier name too."""
 
     tol: Positive | None = None
     max_iter: _MaxIter | None = None
@@ -100,11 +100,15 @@ class SavedInferenceSettings(Saved):
     max_r_hat: Annotated[Real, Field(gt=1)] | None = None
     max_draws: Annotated[int, Field(ge=4, le=10**9)] | None = None
     thin: Annotated[int, Field(ge=1, le=10**9)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    random_state: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        None, validation_alias=AliasChoices("random_state", "seed")
+    )
     sample_scale: bool | None = None
     method: Name | None = None
     factors: WholeFrom1 | _Numbers | SavedArray | None = None
-    judges: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    label_replicates: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        None, validation_alias=AliasChoices("label_replicates", "judges")
+    )
 
 
 class SavedInference(Saved):
@@ -121,7 +125,7 @@ class _SavedParameters(Saved):
     sign: _Hyper
     inference: Name | SavedInference
     fit_intercept: bool
-    intercept_scale: _Hyper
+    intercept_scale: Literal["auto"] | _Hyper
     intercept_mean: _Hyper
     tol: Positive
     max_iter: _MaxIter

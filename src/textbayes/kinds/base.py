@@ -16,7 +16,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import MatchedPriors
 
 
@@ -36,7 +36,7 @@ class FitOptions:
         Fit again with so many words of each label, ranked by this.
     stage, last : str; bool
         What is fitted, for progress; and whether it is the model that is kept.
-    watch : SamplingWatch
+    watch : SamplingCallback
         Is told how sampling goes.
     """
 
@@ -47,7 +47,7 @@ class FitOptions:
     refit_by: str = "mean"
     stage: str = "all texts"
     last: bool = True
-    watch: SamplingWatch = field(default_factory=SamplingWatch)
+    watch: SamplingCallback = field(default_factory=SamplingCallback)
 
 
 class Fitted(ABC):

@@ -16,13 +16,13 @@ from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.inference import make_inference
-from textbayes.inference.base import judges_of
+from textbayes.inference.base import label_replicates_of
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, fresh, shared_parts
 from textbayes.kinds.sampling import fit_member, samples
 from textbayes.knowledge import MatchedPriors, informed
 from textbayes.links import BaseLink, make_link
-from textbayes.models.linear.classifier import BayesLinearClassifier, per_label
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import top_words
 from textbayes.posterior.intervals import PRACTICAL_SIZE
 from textbayes.posterior.predictive import probability_interval
@@ -243,10 +243,10 @@ class LinearKind(Kind):
     def informed(
         self, estimator: BayesLinearClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
     ) -> BayesLinearClassifier:
-        if judges_of(estimator.inference) > 1:
+        if label_replicates_of(estimator.inference) > 1:
             raise NotSupportedError(
-                f"a prior file with judges={judges_of(estimator.inference)} is not supported: what is known of labels "
-                "is not known of each judge; leave out the file, or use judges=1"
+                f"a prior file with label_replicates={label_replicates_of(estimator.inference)} is not supported: what "
+                "is known of labels is not known of each replicate; leave out the file, or use label_replicates=1"
             )
         return informed(estimator, matched, features.weights, weight)
 
@@ -282,12 +282,9 @@ class LinearKind(Kind):
         for name, value in vars(prior).items():
             if value.shape not in ((), (n_features,), (n_columns, n_features), (n_columns, 1)):
                 raise InputError(f"prior {name} has shape {value.shape} for {n_columns} labels and {n_features} words")
-        if estimator.fit_intercept:
-            ends = (per_label(getattr(estimator, name), name, n_columns) for name in _OF_INTERCEPT)
-            prior.rescaled(*ends)
-        make_inference(estimator.inference, estimator.tol, estimator.max_iter, 1).check(
-            make_link(estimator.link), prior
-        )
+        link = make_link(estimator.link)
+        estimator._intercept_prior(link, prior, n_columns)
+        make_inference(estimator.inference, estimator.tol, estimator.max_iter, 1).check(link, prior)
 
     def from_state(
         self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
@@ -314,9 +311,6 @@ class LinearKind(Kind):
             space, make_link(told.link), coef, intercept, errors, intercept_errors, draws, told.sharpness,
             told.calibration, told.held_scale,
         )  # fmt: skip
-
-
-_OF_INTERCEPT = ("intercept_scale", "intercept_mean")
 
 
 def _draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Draws:

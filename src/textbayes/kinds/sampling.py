@@ -16,12 +16,12 @@ from textbayes.models.linear.classifier import BayesLinearClassifier
 _SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
 
 if TYPE_CHECKING:
-    from textbayes.inference.gibbs.running import Progress
+    from textbayes.inference.gibbs.running import SamplingProgress
     from textbayes.inference.gibbs.sampler import Gibbs, State
     from textbayes.kinds.base import FitOptions
 
 
-class SamplingWatch:
+class SamplingCallback:
     """Is told how sampling goes, and may know how far it went before; this one watches nothing and knows nothing.
 
     A stage is the sampling of one member on the texts of one fold, or on all of them: "fold 2 of 5", "all texts".
@@ -31,7 +31,7 @@ class SamplingWatch:
     def begin(self, labels: Sequence[str], mark: str) -> None:
         """Before the first stage: the labels, in the order of their numbers, and a digest of all that is trained."""
 
-    def progress(self, stage: str, at: Progress) -> None:
+    def progress(self, stage: str, at: SamplingProgress) -> None:
         """A label of a stage has been sampled some more."""
 
     def resume(self, stage: str) -> Mapping[int, State] | None:
@@ -75,9 +75,9 @@ def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:
     return plain.set_params(inference="coordinate") if samples(member) else plain
 
 
-def _watched(member: BayesLinearClassifier, watch: SamplingWatch, stage: str, last: bool) -> Gibbs:
+def _watched(member: BayesLinearClassifier, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
     sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
-    asked: Callable[[Progress], None] | None = sampler.progress
+    asked: Callable[[SamplingProgress], None] | None = sampler.progress
     sampler = copy.copy(sampler)
     sampler.n_jobs, sampler.resume = n_threads(member.n_jobs), watch.resume(stage)
 
@@ -86,7 +86,7 @@ def _watched(member: BayesLinearClassifier, watch: SamplingWatch, stage: str, la
         enough = min(plan.target_ess, max(_LEAST_IN_FOLDS, _SHARE_IN_FOLDS * plan.target_ess))
         sampler.plan = plan._replace(target_ess=enough, max_r_hat=max(plan.max_r_hat, _R_HAT_IN_FOLDS))
 
-    def progress(at: Progress) -> None:
+    def progress(at: SamplingProgress) -> None:
         watch.progress(stage, at)
         if asked is not None:
             asked(at)

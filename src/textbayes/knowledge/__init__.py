@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from textbayes.knowledge.bxr import read_bxr
     from textbayes.knowledge.counts import CountPriors, count_priors
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
+    from textbayes.knowledge.rows import WordPrior
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
     from textbayes.knowledge.strength import Strength
-    from textbayes.knowledge.table import WordPrior, WordPriors
+    from textbayes.knowledge.table import WordPriors
     from textbayes.knowledge.weigh import WeightChoice, choose_weight
 
 _PUBLIC = {
@@ -30,7 +31,7 @@ _PUBLIC = {
     "MatchedPriors": "textbayes.knowledge.match",
     "Strength": "textbayes.knowledge.strength",
     "WeightChoice": "textbayes.knowledge.weigh",
-    "WordPrior": "textbayes.knowledge.table",
+    "WordPrior": "textbayes.knowledge.rows",
     "WordPriors": "textbayes.knowledge.table",
     "apply_priors": "textbayes.knowledge.apply",
     "audit_priors": "textbayes.knowledge.audit",

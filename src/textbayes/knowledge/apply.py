@@ -13,8 +13,9 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.inference import make_inference
 from textbayes.knowledge.match import Analyze, MatchedPriors, match_priors
+from textbayes.knowledge.rows import WordPrior
 from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
-from textbayes.knowledge.table import WordPrior, WordPriors
+from textbayes.knowledge.table import WordPriors
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import BasePrior, make_prior

@@ -10,7 +10,8 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
 from textbayes.knowledge.match import Analyze, MatchedPriors, match_priors
-from textbayes.knowledge.table import WordPrior, WordPriors
+from textbayes.knowledge.rows import WordPrior
+from textbayes.knowledge.table import WordPriors
 
 _MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to learn
 

@@ -42,14 +42,14 @@ def sharp_curvature(
     tables = np.stack([_table(link, y, unit) for y in (-1.0, 1.0)])
     values = np.minimum(_INFLATION * tables, ceiling)
     n_places = values.shape[1]
-    flat, rise = values.ravel(), np.diff(values, axis=1, append=0.0).ravel()
+    flat, slope = values.ravel(), np.diff(values, axis=1, append=0.0).ravel()
 
     def curvature(eta: FloatArray, y: FloatArray) -> FloatArray:
         place = np.arcsinh(y * eta / unit) / _STEP + n_places // 2
         place = np.clip(place, 0.0, n_places - 1)
         below = np.minimum(place.astype(np.int64), n_places - 2)
         cell = below + n_places * (y > 0.0)
-        return flat[cell] + (place - below) * rise[cell]
+        return flat[cell] + (place - below) * slope[cell]
 
     return curvature
 
@@ -63,8 +63,8 @@ def _table(link: BaseLink, y: float, unit: float) -> FloatArray:
     near = np.abs(u) <= _FARTHEST_MARGIN
     gap = u - u[near, None]
     np.fill_diagonal(gap[:, np.flatnonzero(near)[0] :], 1.0)
-    rise = log_prob[near, None] + (y * score)[near, None] * gap - log_prob
-    ratio = 2.0 * rise / gap**2
+    excess = log_prob[near, None] + (y * score)[near, None] * gap - log_prob
+    ratio = 2.0 * excess / gap**2
     np.fill_diagonal(ratio[:, np.flatnonzero(near)[0] :], hessian[near])
     # A log p with a quadratic tail comes up to its curvature at infinity only.
     return np.maximum(ratio.max(axis=1), hessian[0])

@@ -19,9 +19,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from textbayes.core.types import FloatArray
-from textbayes.links.probit import Probit
+from textbayes.links._normal import inverse_mills, mills_hessian
 
 _FARTHEST = 1e5  # where the polynomial ends if √ν lies beyond; no predictor does
 _NODES = 96  # the largest ν need degree 70; up to ν = 100 it is 25
@@ -69,8 +70,8 @@ def student_tail(df: float) -> Callable[[FloatArray], Tail]:
 
 
 def _normal_tail(t: FloatArray) -> Tail:
-    log_prob, hazard, product = Probit().derivatives(-t, np.ones_like(t))
-    return Tail(log_prob, hazard, product / hazard)
+    hazard = inverse_mills(-t)
+    return Tail(special.log_ndtr(-t), hazard, mills_hessian(-t, hazard) / hazard)
 
 
 @lru_cache(maxsize=256)

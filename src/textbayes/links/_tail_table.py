@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.core.types import FloatArray
+from textbayes.links._normal import inverse_mills, mills_excess
 from textbayes.links._student import scaled_excess
 from textbayes.links.base import Likelihood
-from textbayes.links.probit import inverse_mills, mills_excess
 
 _DEGREE = 7  # as the kernel has it
 _FEWEST_CELLS, _MOST_CELLS = 64, 1024

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, IntArray
+from textbayes.links._latent import Latent, SolvedSlack
 from textbayes.links._quadrature import integrate
 
 
@@ -45,12 +47,18 @@ class BaseLink(ABC):
     A link with parameters names them in ``parameters``, takes them by name in its constructor, keeps them as attributes
     and never changes them; links of one class and equal parameters are equal. ``examples`` are parameters that the
     contract tests try besides the defaults.
+
+    What a Gibbs sampler must know of a link it says itself: ``latent`` makes the variables that are drawn along with
+    the weights, ``counts_in_latent`` says whether one draw serves a document that counts several times, ``tail_index``
+    is α where the rarer tail of p falls like \\|eta\\|^−α (inf where it falls faster), and ``least_probability`` what
+    p(y | eta) never falls below.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     log_concave: bool
+    counts_in_latent: ClassVar[bool] = False
 
     def params(self) -> dict[str, Any]:
         """The parameters by name."""
@@ -128,3 +136,24 @@ class BaseLink(ABC):
     def predictive(self, mean: FloatArray, var: FloatArray) -> FloatArray:
         """p(y = +1) where eta is not known but N(mean, var)."""
         return np.exp(self.moments(mean, var, np.ones_like(mean)).log_z)
+
+    @property
+    def tail_index(self) -> float:
+        """α where p(y | eta) falls like \\|eta\\|^−α on the wrong side; inf where it falls faster."""
+        return math.inf
+
+    @property
+    def least_probability(self) -> float:
+        """What p(y | eta) never falls below, whatever eta is."""
+        return 0.0
+
+    def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:
+        """Latent variables for a Gibbs sampler; override where draws are known that do not solve for the slack.
+
+        Parameters
+        ----------
+        y : array (n_docs,) of −1 and +1
+        counts : array of int (n_docs,), optional
+            How many times each document counts; only for links with ``counts_in_latent``.
+        """
+        return SolvedSlack(y, self)

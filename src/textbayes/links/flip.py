@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links, make_link
+from textbayes.links._latent import Latent
 from textbayes.links.base import BaseLink, Derivatives, Moments
 
 _LOG_HALF = -np.log(2.0)
@@ -94,6 +95,17 @@ class Flip(BaseLink):
         kept, coin = self._kept(log_base, log_z), np.exp(self._log_rate - log_z)
         return Moments(log_z, kept * slope, kept * (bend + coin * slope**2))
 
+    @property
+    def tail_index(self) -> float:
+        return self.base.tail_index
+
+    @property
+    def least_probability(self) -> float:
+        return self.rate
+
+    def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:
+        return FlipLatent(y, self)
+
     def _mix(self, log_base: FloatArray) -> FloatArray:
         """log p, from the small side: of 1 − p where p_b > ½, so that a small rate is not lost in rounding."""
         wrong = self.rate + (1.0 - 2.0 * self.rate) * -np.expm1(np.maximum(log_base, _LOG_HALF))
@@ -102,3 +114,43 @@ class Flip(BaseLink):
     def _kept(self, log_base: FloatArray, log_prob: FloatArray) -> FloatArray:
         """w = (1 − 2·rate)·p_b/p."""
         return np.exp(self._log_kept + log_base - log_prob)
+
+
+class FlipLatent(Latent):
+    """What the outcomes were before some were flipped, and then all that their own link draws for them.
+
+    p(truth = y | y, eta) = (1 − rate)·p_base(y | eta)/p(y | eta).
+    """
+
+    def __init__(self, y: FloatArray, link: Flip) -> None:
+        super().__init__(y, link)
+        self._rate = link.rate
+        self._base = link.base.latent(y)
+        self.normal = self._base.normal
+
+    @property
+    def signs(self) -> FloatArray:
+        return self._base.signs
+
+    def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        self._draw_truth(eta, rng)
+        return self._base.responses(eta, rng)
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        self._draw_truth(eta, rng)
+        return self._base.slack(eta, rng)
+
+    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """log(rate + (1 − 2·rate)·p_base), the truth integrated out."""
+        return np.log(self._rate + (1.0 - 2.0 * self._rate) * np.exp(self._base.log_prob(eta, y)))
+
+    def _draw_truth(self, eta: FloatArray, rng: np.random.Generator) -> None:
+        log_kept = np.log1p(-self._rate) + self._base.log_prob(eta, self.y) - self.log_prob(eta, self.y)
+        kept = np.log(1.0 - rng.random(len(eta))) < log_kept
+        self._base.y = np.where(kept, self.y, -self.y)
+
+    def state(self) -> dict[str, FloatArray]:
+        return self._base.state()
+
+    def restore(self, arrays: dict[str, FloatArray]) -> None:
+        self._base.restore(arrays)

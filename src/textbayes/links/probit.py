@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links
+from textbayes.links._latent import Latent
+from textbayes.links._normal import ProbitLatent, inverse_mills, mills_hessian
 from textbayes.links._quadrature import check_moments
+from textbayes.links._tail_table import compiled_likelihood
 from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
-
-_SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
-# Below this margin φ/Φ ≈ −m and the difference φ/Φ + m cancels; a continued fraction gives it directly.
-_FAR_TAIL = -15.0
-_FRACTION_TERMS = 24
 
 
 @links.register("probit")
@@ -41,16 +39,14 @@ class Probit(BaseLink):
 
     def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         m = y * eta
-        return _hessian(m, inverse_mills(m))
+        return mills_hessian(m, inverse_mills(m))
 
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
         m = y * eta
         ratio = inverse_mills(m)
-        return Derivatives(special.log_ndtr(m), y * ratio, _hessian(m, ratio))
+        return Derivatives(special.log_ndtr(m), y * ratio, mills_hessian(m, ratio))
 
     def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
-        from textbayes.links._tail_table import compiled_likelihood
-
         compiled = compiled_likelihood(np.inf, 1.0, eta, y, weight)
         return super().likelihood(eta, y, weight) if compiled is None else compiled
 
@@ -66,23 +62,5 @@ class Probit(BaseLink):
         log_z, slope, bend = (part.reshape(mean.shape) for part in (log_z, slope, bend))
         return Moments(log_z, slope / spread, -bend / (1.0 + var))
 
-
-def inverse_mills(m: FloatArray) -> FloatArray:
-    """φ(m)/Φ(m) by the scaled complementary error function: no overflow, no cancellation."""
-    return _SQRT_2_OVER_PI / special.erfcx(-m / np.sqrt(2.0))
-
-
-def _hessian(m: FloatArray, ratio: FloatArray) -> FloatArray:
-    out = ratio * (ratio + m)
-    far = m < _FAR_TAIL
-    if far.any():
-        out[far] = ratio[far] * mills_excess(-m[far], _FRACTION_TERMS)
-    return out
-
-
-def mills_excess(t: FloatArray, n_terms: int) -> FloatArray:
-    """φ(t)/Φ(−t) − t = 1/(t + 2/(t + 3/(t + …))) for t > 0 (Laplace's continued fraction)."""
-    tail = t
-    for k in range(n_terms, 1, -1):
-        tail = t + k / tail
-    return 1.0 / tail
+    def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:
+        return ProbitLatent(y, self)

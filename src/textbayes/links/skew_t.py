@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+from scipy import special
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.links import links
+from textbayes.links._latent import Latent, PrecisionLatent
 from textbayes.links._majorise import sharp_curvature
 from textbayes.links._student import Tail, student_tail
 from textbayes.links._tail_table import compiled_likelihood
@@ -121,6 +123,13 @@ class SkewT(BaseLink):
         log_odds = log_q - np.log1p(-np.exp(log_q))
         return np.where(eta < 0.0, log_odds, -log_odds)
 
+    @property
+    def tail_index(self) -> float:
+        return self.df
+
+    def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:
+        return SkewLatent(y, self)
+
     def _beyond(self, eta: FloatArray) -> Tail:
         """log q, a·r and a·e: the mass beyond eta, its hazard and the hazard's excess, per unit of eta."""
         if self.skew == 1.0:
@@ -130,6 +139,38 @@ class SkewT(BaseLink):
         log_prob, hazard, excess = student_tail(self.df)(stretch * np.abs(eta))
         share = np.where(left, _log_share(self.skew), _log_share(1.0 / self.skew))
         return Tail(share + log_prob, stretch * hazard, stretch * excess)
+
+
+class SkewLatent(PrecisionLatent):
+    """e ~ two-piece N(0, 1/omega) with skew δ, known to be below eta where y = 1 and above where y = −1.
+
+    omega ~ Gamma(ν/2, ν/2), or 1 for ν = ∞. Seen in the direction of y, e·y is below the margin y·eta and has the skew
+    δ^y: its right side is N(0, δ^2y/omega), its left side N(0, δ^−2y/omega), with masses δ^2y : 1. Given e the margin
+    may fall down to it, and omega ~ Gamma((ν + 1)/2, (ν + (e/stretch)²)/2).
+    """
+
+    normal = False
+
+    def __init__(self, y: FloatArray, link: SkewT) -> None:
+        super().__init__(y, link)
+        self._degrees, self._skew = link.df, link.skew
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        from textbayes.kernels.gibbs.tails import two_piece_slack  # loads numba
+
+        out, standard = np.empty(len(eta)), np.empty(len(eta))
+        sides, uniforms = rng.random((2, len(eta)))
+        two_piece_slack(self.y * eta, self._skew**self.y, self.omega, sides, uniforms, out, standard)
+        if np.isfinite(self._degrees):
+            self._draw_omega(self._degrees, standard**2, rng)
+        return out
+
+    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """Given omega, a two-piece normal distribution function."""
+        margin, skew, root = y * eta, self._skew**y, np.sqrt(self.omega)
+        left = np.log(2.0 / (1.0 + skew**2)) + special.log_ndtr(np.minimum(margin, 0.0) * skew * root)
+        beyond = 2.0 * skew**2 / (1.0 + skew**2) * special.ndtr(-np.maximum(margin, 0.0) * root / skew)
+        return np.where(margin <= 0.0, left, np.log1p(-beyond))
 
 
 def _against(eta: FloatArray, y: FloatArray) -> AnyArray:

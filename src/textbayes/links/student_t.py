@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import special
 
+from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links
+from textbayes.links._latent import Latent, PrecisionLatent
+from textbayes.links._normal import ProbitLatent, normal_slack
 from textbayes.links.skew_t import SkewT
 
 
@@ -42,3 +46,26 @@ class StudentT(SkewT):
 
     def __init__(self, df: float = 4.0) -> None:
         super().__init__(df, skew=1.0)
+
+    def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:
+        return ProbitLatent(y, self) if np.isinf(self.df) else StudentLatent(y, self)
+
+
+class StudentLatent(PrecisionLatent):
+    """z ~ N(eta, 1/omega) with the sign of y, omega ~ Gamma(ν/2, ν/2) (Albert & Chib 1993)."""
+
+    def __init__(self, y: FloatArray, link: StudentT) -> None:
+        super().__init__(y, link)
+        self._degrees = link.df
+
+    def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        error = self.y * self.slack(eta, rng) - eta
+        self._draw_omega(self._degrees, error**2, rng)
+        return self.omega, self.omega * error
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return normal_slack(self.y * eta, self.omega**-0.5, rng)
+
+    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
+        """Given omega, which the next responses build on: a probit."""
+        return np.asarray(special.log_ndtr(y * eta * np.sqrt(self.omega)))

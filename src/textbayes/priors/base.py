@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
-from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import as_numbers
+from textbayes.priors._conditional import Conditional
 
 
 class BasePrior(ABC):
@@ -109,6 +111,25 @@ class BasePrior(ABC):
             return self.neg_log(w) - self.neg_log(self.mean)
         away = w != self.mean
         return np.where(away, self.neg_log(np.where(away, w, self.mean + 1.0)), 0.0)
+
+    def conditional(self) -> Conditional | None:
+        """The prior as a Gibbs sampler sees it; None where it has no such form and cannot be sampled.
+
+        A proper prior with ``exact_local`` has one already; a normal scale mixture names the ``Mixing`` of its scales.
+        """
+        if not (self.proper and self.exact_local):
+            return None
+        _, l1, l2 = self.local(np.zeros(np.broadcast_shapes(*(value.shape for value in vars(self).values()))))
+        return Conditional(l1, l2)
+
+    @property
+    def tail_index(self) -> float:
+        """α of the heaviest tail, where p(\\|w\\| > x) falls like x^−α; inf where all fall faster than any power."""
+        return np.inf
+
+    def by_family(self, shape: tuple[int, ...]) -> Iterator[tuple[BoolArray, BasePrior]]:
+        """Each family of priors that occurs, on its own words, and which they are; of most priors there is one."""
+        yield np.ones(shape, dtype=np.bool_), self
 
     def rescaled(self, scale: Any, mean: Any = 0.0) -> BasePrior:
         """The same family with another scale and mean and no sign; further hyperparameters stay if single numbers."""

@@ -72,7 +72,7 @@ class ByWord(BasePrior):
                 raise InputError(f"{name!r} is a hyperparameter of none of the families {', '.join(self.families)}")
             setattr(self, name, as_numbers(value, name))
         if further:
-            for _ in self._members(np.zeros(self._shape())):
+            for _ in self.by_family(self._shape()):
                 pass  # values that a family does not allow are refused here, not in the middle of a fit
 
     def neg_log(self, w: FloatArray) -> FloatArray:
@@ -90,7 +90,7 @@ class ByWord(BasePrior):
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)
         parts = LocalPenalty(np.empty(shape), np.empty(shape), np.empty(shape))
-        for where, member in self._members(w):
+        for where, member in self.by_family(shape):
             for part, of_member in zip(parts, member.local(np.asarray(w)[where]), strict=True):
                 part[where] = of_member
         return parts
@@ -99,19 +99,21 @@ class ByWord(BasePrior):
         """What the families say of their own words, put together."""
         values = np.empty(np.broadcast_shapes(np.shape(w), self._shape()))
         w = np.broadcast_to(w, values.shape)
-        for where, member in self._members(values):
+        for where, member in self.by_family(values.shape):
             values[where] = getattr(member, method)(w[where])
         return values
 
-    def _members(self, like: FloatArray) -> Iterator[tuple[BoolArray, BasePrior]]:
-        """Each family that occurs, on its own words, and which they are."""
-        shape = np.shape(like)
+    def by_family(self, shape: tuple[int, ...]) -> Iterator[tuple[BoolArray, BasePrior]]:
         values = {name: np.broadcast_to(value, shape) for name, value in vars(self).items() if name != "family"}
         family = np.broadcast_to(self.family, shape)
         for name in self.families:
             where = family == priors.names().index(name)
             accepted = {"scale", "mean", "sign"} | _further(name)
             yield where, priors.get(name)(**{key: value[where] for key, value in values.items() if key in accepted})
+
+    @property
+    def tail_index(self) -> float:
+        return min(member.tail_index for _, member in self.by_family(self._shape()))
 
     def _shape(self) -> tuple[int, ...]:
         return np.broadcast_shapes(*(value.shape for value in vars(self).values()))

@@ -8,6 +8,7 @@ from scipy import special
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
 from textbayes.priors import priors
+from textbayes.priors._conditional import Conditional, Mixing
 from textbayes.priors.base import BasePrior
 
 _NEAREST = 1e-150  # closer to the mean than this is at the mean; the square still is a number
@@ -56,10 +57,31 @@ class Horseshoe(BasePrior):
         l1 = np.where(np.isinf(self.scale), 0.0, slope)
         return LocalPenalty(np.array(np.broadcast_to(self.mean, shape)), l1, np.zeros(shape))
 
+    def conditional(self) -> Conditional:
+        return Conditional(0.0, self.scale**-2.0, HalfCauchyMixing())
+
+    @property
+    def tail_index(self) -> float:
+        return 1.0
+
     def _standard(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The scale with 1 in place of infinity, and t."""
         finite = np.where(np.isinf(self.scale), 1.0, self.scale)
         return finite, 0.5 * np.maximum(np.abs(w - self.mean) / finite, _NEAREST) ** 2
+
+
+class HalfCauchyMixing(Mixing):
+    """q^(−1/2) half-Cauchy; given the weight, a step by a level drawn under 1/(1 + q)."""
+
+    degrees = np.inf
+
+    def draw(self, square: FloatArray, precision: FloatArray, rng: np.random.Generator) -> FloatArray:
+        from textbayes.kernels.gibbs.tails import half_cauchy_precisions  # loads numba
+
+        out = np.empty(len(square))
+        levels, uniforms = rng.random((2, len(square)))
+        half_cauchy_precisions(square, precision, levels, uniforms, out)
+        return out
 
 
 def _scaled_integral(t: FloatArray) -> tuple[FloatArray, FloatArray]:

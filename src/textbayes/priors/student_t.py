@@ -12,6 +12,7 @@ from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import as_numbers
 from textbayes.priors import priors
+from textbayes.priors._conditional import Conditional, Mixing
 from textbayes.priors.base import BasePrior
 
 
@@ -60,5 +61,23 @@ class StudentT(BasePrior):
         center = np.array(np.broadcast_to(self.mean, shape))
         return LocalPenalty(center, np.zeros(shape), np.array(np.broadcast_to(self._precision(w), shape)))
 
+    def conditional(self) -> Conditional:
+        return Conditional(0.0, self.scale**-2.0, GammaMixing(self.degrees))
+
+    @property
+    def tail_index(self) -> float:
+        return float(self.degrees.min())
+
     def _precision(self, w: FloatArray) -> FloatArray:
         return (self.degrees + 1.0) / (self.degrees * self.scale**2 + (w - self.mean) ** 2)
+
+
+class GammaMixing(Mixing):
+    """q ~ Gamma(ν/2, ν/2), hence Gamma((ν + 1)/2, (ν + square)/2) given the weight."""
+
+    def __init__(self, degrees: FloatArray) -> None:
+        self.degrees = degrees
+
+    def draw(self, square: FloatArray, precision: FloatArray, rng: np.random.Generator) -> FloatArray:
+        degrees = np.broadcast_to(self.degrees, square.shape)
+        return np.clip(rng.standard_gamma(0.5 * (degrees + 1.0)) / (0.5 * (degrees + square)), 1e-150, 1e150)

@@ -14,14 +14,14 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.report.arviz import to_inference_data
     from textbayes.report.collect import collect_report
+    from textbayes.report.data import ReportData
     from textbayes.report.draws_plots import plot_words
-    from textbayes.report.records import ReportData
     from textbayes.report.render import check_report_extra, render_report, write_report
     from textbayes.report.terminal import print_report
 
 # Public name → module that defines it, loaded on first use: the command line imports this package for --help.
 _PUBLIC = {
-    "ReportData": "textbayes.report.records",
+    "ReportData": "textbayes.report.data",
     "check_report_extra": "textbayes.report.render",
     "collect_report": "textbayes.report.collect",
     "plot_words": "textbayes.report.draws_plots",

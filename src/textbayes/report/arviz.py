@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError, MissingExtraError, NotSupportedErr
 from textbayes.core.labels import encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.inference.base import judges_of
+from textbayes.inference.base import label_replicates_of
 from textbayes.knowledge.suggest import did_you_mean
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier, as_labels
@@ -76,8 +76,8 @@ def to_inference_data(
         raise InputError("the likelihood is that of documents; pass them and their labels y as well")
     if log_likelihood and _judged(model):
         raise NotSupportedError(
-            "the likelihood of labels that judges agree on is not that of their log-odds, so leave-one-out by these "
-            "draws would mislead; leave out log_likelihood, or fit with judges=1"
+            "the likelihood of labels taken several times is not that of their log-odds, so leave-one-out by these "
+            "draws would mislead; leave out log_likelihood, or fit with label_replicates=1"
         )
     common = in_step([draws.labels[k] for k in chosen])
     weight = np.stack([weights_of(one, columns) for one in common], axis=2)
@@ -118,7 +118,7 @@ def _of(model: Any) -> tuple[Draws, Any, Any]:
 def _judged(model: Any) -> bool:
     members = model.model if isinstance(model, TextCategorizer) else model
     members = members if isinstance(members, Sequence) else [members]
-    return any(member is not None and judges_of(member.inference) > 1 for member in members)
+    return any(member is not None and label_replicates_of(member.inference) > 1 for member in members)
 
 
 def _word_names(model: Any, draws: Draws) -> list[str]:

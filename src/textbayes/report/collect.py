@@ -21,9 +21,10 @@ from textbayes.core.validation import check_same_length
 from textbayes.evaluate import evaluate
 from textbayes.report.confusions import confusion_table, frequent_mistakes, missed_and_given
 from textbayes.report.curves import coverage, precision_recall, reliability
+from textbayes.report.data import ReportData
 from textbayes.report.examples import Judged, confidence, make_examples
 from textbayes.report.labels import class_thresholds, label_rows
-from textbayes.report.records import Curve, ReportData
+from textbayes.report.records import Curve
 from textbayes.report.shares import wilson_interval
 from textbayes.report.surface import common_forms
 from textbayes.report.wording import settings_in_words

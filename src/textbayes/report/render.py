@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textbayes.core.errors import MissingExtraError
 from textbayes.display.pages import check_pages_extra, render_page
-from textbayes.report.records import Example, ReportData
+from textbayes.report.records import Example
 from textbayes.report.small_plots import curve_svg, heat_map_svg
 from textbayes.store.atomic import atomic_write
+
+if TYPE_CHECKING:  # a report shows itself by this module
+    from textbayes.report.data import ReportData
 
 _SMALL_TABLE = 6  # columns of a confusion table that can be read on a telephone; of more there is a map and a list
 _LARGE_TABLE = 12  # and on a large screen

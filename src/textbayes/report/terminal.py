@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from textbayes.report.records import Example, Reason, ReportData
+from textbayes.report.data import ReportData
+from textbayes.report.records import Example, Reason
 from textbayes.report.render import figure, percent, signed, verdict
 
 _WORDS = 6  # of each label

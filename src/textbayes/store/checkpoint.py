@@ -15,9 +15,9 @@ import numpy as np
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
-from textbayes.inference.gibbs.running import Progress
+from textbayes.inference.gibbs.running import SamplingProgress
 from textbayes.inference.gibbs.sampler import State
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.store.atomic import atomic_write
 
 _FORMAT, _VERSION = "textbayes gibbs run", "1"
@@ -42,13 +42,13 @@ class Checkpoint:
         """The states by label; empty where there is no file yet."""
         return dict(self._states)
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SamplingProgress) -> None:
         """Write the state that a round ended in."""
         self._states[progress.label] = progress.state()
         write_states(self.path, self._states)
 
 
-class RunFolder(SamplingWatch):
+class RunFolder(SamplingCallback):
     """A ``TextCategorizer``'s sampling in a folder, of which an interrupted fit is taken up where it stood.
 
     Each label of each stage has a file, written after every round of draws. Of a fold that is finished what the members
@@ -98,7 +98,7 @@ class RunFolder(SamplingWatch):
         self._about[_MARK] = mark
         self._describe()
 
-    def progress(self, stage: str, at: Progress) -> None:
+    def progress(self, stage: str, at: SamplingProgress) -> None:
         write_states(self._state_file(stage, at.label), {at.label: at.state()})
 
     def resume(self, stage: str) -> Mapping[int, State]:

@@ -17,7 +17,7 @@ from textbayes.stream.scoring import Scores
 from textbayes.stream.state import filter_from_state, filter_state
 
 
-class Account:
+class FilterState:
     """A filter and how far it has come.
 
     Attributes
@@ -46,20 +46,20 @@ class Account:
         return {"filter": meta, **place, "sources": self.sources}, arrays
 
     @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Account:
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> FilterState:
         """What :meth:`to_state` described; anything else is refused."""
         try:
-            account = cls(filter_from_state(meta["filter"], arrays))
-            account.inputs = {str(name): int(n) for name, n in meta["inputs"].items()}
-            account.input = str(meta["input"])
-            account.place = int(meta.get("place", account.inputs.get(account.input, 0)))
-            account.sources = {str(name): int(n) for name, n in meta["sources"].items()}
+            state = cls(filter_from_state(meta["filter"], arrays))
+            state.inputs = {str(name): int(n) for name, n in meta["inputs"].items()}
+            state.input = str(meta["input"])
+            state.place = int(meta.get("place", state.inputs.get(state.input, 0)))
+            state.sources = {str(name): int(n) for name, n in meta["sources"].items()}
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ModelFileError(f"a snapshot of the filter holds what cannot be used ({error!r})") from error
-        return account
+        return state
 
     def apply(self, entry: Entry) -> None:
-        """Bring the account up to an entry of the log, without deciding anything anew."""
+        """Bring the state up to an entry of the log, without deciding anything anew."""
         kind = entry["kind"]
         if kind == "run":
             # Entries of before do not say where a run began: all of them were taken to go on.

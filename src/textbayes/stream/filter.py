@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from textbayes.core.progress import Progress
 from textbayes.core.types import Document
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.bags import Bag, Bags
@@ -22,7 +23,7 @@ from textbayes.stream.patience import Patience
 from textbayes.stream.schedules import make_ask, make_budget, make_explore
 from textbayes.stream.scoring import Block, Scorer, Scores, make_scorer, score_rows
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.start import Progress, start_topics
+from textbayes.stream.start import start_topics
 from textbayes.stream.topic import Topic
 from textbayes.stream.watch import WordWatch
 from textbayes.stream.words import Columns, Lexicon, Rows
@@ -177,7 +178,9 @@ class AdaptiveFilter:
             gain,
             self.settings.threshold,
             self._ask_at,
-            None if self.settings.explore == "never" else draws(self.settings.seed, self.n_seen, len(self.topics)),
+            None
+            if self.settings.explore == "never"
+            else draws(self.settings.random_state, self.n_seen, len(self.topics)),
             self._explore_at,
             math.inf if (left := self.questions_left(time)) is None else left,
             self.patience.overdue(probability, self.n_seen),

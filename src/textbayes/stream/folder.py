@@ -28,7 +28,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.store.atomic import atomic_write
 from textbayes.stream.bags import Bags
-from textbayes.stream.events import Account, document_entry, judgement_entry
+from textbayes.stream.events import FilterState, document_entry, judgement_entry
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
 from textbayes.stream.lock import FileLock
@@ -56,18 +56,18 @@ class FilterFolder:
 
     Attributes
     ----------
-    account : Account
+    state : FilterState
     notes : list of str
         What was found and put right when the folder was opened.
     """
 
-    def __init__(self, path: Path, account: Account, log: DecisionLog, lock: FileLock, notes: list[str]) -> None:
-        self.path, self.account, self.notes = path, account, notes
+    def __init__(self, path: Path, state: FilterState, log: DecisionLog, lock: FileLock, notes: list[str]) -> None:
+        self.path, self.state, self.notes = path, state, notes
         self._log, self._lock = log, lock
         self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
         self._judged = self._seen = 0
         self._snapshot_size = max((place.stat().st_size for place in snapshots(path / "snapshots")), default=0)
-        self._whole = True  # whether account and log agree: not while an entry is being made
+        self._whole = True  # whether state and log agree: not while an entry is being made
 
     # -- from start to end -------------------------------------------------------------------------------------------
     @classmethod
@@ -85,7 +85,7 @@ class FilterFolder:
             with atomic_write(building / "config.json") as stream:
                 stream.write(json.dumps(told, indent=1).encode() + b"\n")
             (building / "log.jsonl").touch()
-            _write(building, Account(filter), LogPosition())
+            _write(building, FilterState(filter), LogPosition())
             building.chmod(0o777 & ~_umask())
             if target.exists():
                 target.rmdir()
@@ -111,9 +111,9 @@ class FilterFolder:
         )
         lock.acquire()
         try:
-            (account, position), notes = newest(folder / "snapshots", read_account)
+            (state, position), notes = newest(folder / "snapshots", read_state)
             for entry, after in read_log(folder / "log.jsonl", position):
-                account.apply(entry)
+                state.apply(entry)
                 position = after
             log = DecisionLog(folder / "log.jsonl", position)
         except BaseException:
@@ -121,7 +121,7 @@ class FilterFolder:
             raise
         if log.cut_off > 0:
             notes.append(f"{log.cut_off} bytes of an unfinished entry at the end of the log were dropped")
-        return cls(folder, account, log, lock, notes)
+        return cls(folder, state, log, lock, notes)
 
     def close(self) -> None:
         """Write what saves time at the next start, and let go of the folder."""
@@ -141,7 +141,7 @@ class FilterFolder:
     # -- what happens ------------------------------------------------------------------------------------------------
     @property
     def filter(self) -> AdaptiveFilter:
-        return self.account.filter
+        return self.state.filter
 
     def begin(self, name: str, changes: Mapping[str, Any] | None = None, go_on: bool = False) -> int:
         """Begin with an input, under other settings if some are given; how many of its documents to pass over.
@@ -151,10 +151,10 @@ class FilterFolder:
         settings = self.filter.settings.changed(**(changes or {}))
         if settings != self.filter.settings:
             told = {key: value for key, value in (changes or {}).items() if value != getattr(self.filter.settings, key)}
-            self._happen({"kind": "settings", "changes": told, "time": clock.time()}, durable=False)
-        passed_over = self.account.inputs.get(name, 0) if go_on else 0
+            self._record({"kind": "settings", "changes": told, "time": clock.time()}, durable=False)
+        passed_over = self.state.inputs.get(name, 0) if go_on else 0
         entry = {"kind": "run", "input": name, "passed_over": passed_over, "textbayes": __version__}
-        self._happen({**entry, "time": clock.time()}, durable=False)
+        self._record({**entry, "time": clock.time()}, durable=False)
         return passed_over
 
     def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen:
@@ -162,7 +162,7 @@ class FilterFolder:
         self._whole = False
         seen = self.filter.see(document, time, bags, i, scores)
         entry = document_entry(document, seen, time, bags, i, scores, self.filter)
-        self.account.read_one()
+        self.state.read_one()
         self._log.append(entry, durable=bool(seen.deliveries))
         self._whole = True
         self._seen += 1
@@ -180,7 +180,7 @@ class FilterFolder:
     def take_judgements(self, warn: Callable[[str], None]) -> None:
         """Learn the judgements that have come in; those that cannot be are told to ``warn`` and not looked at again."""
         for source in self._sources:
-            offset = 0 if source.name is None else self.account.sources.get(source.name, 0)
+            offset = 0 if source.name is None else self.state.sources.get(source.name, 0)
             for line, end in source.lines(offset):
                 if not line.strip():
                     continue
@@ -191,7 +191,7 @@ class FilterFolder:
                     warn(f"{where}{error}; this judgement is left out")
                     if source.name is not None:
                         entry = {"kind": "refused", "source": source.name, "offset": end, "why": str(error)}
-                        self._happen(entry, durable=False)
+                        self._record(entry, durable=False)
 
     def _judge(self, judgement: Judgement, source: str | None, offset: int) -> Verdict:
         bag = None
@@ -201,22 +201,22 @@ class FilterFolder:
         verdict = self.filter.verdict(judgement.id, judgement.topic, judgement.relevant)
         # What is in a file already can be read there again: it need not wait for the disk.
         entry = judgement_entry(judgement, bag, clock.time(), source, offset)
-        self._happen(entry, durable=source is None)
+        self._record(entry, durable=source is None)
         self._judged += 1
         self._perhaps_snapshot()
         return verdict
 
-    def _happen(self, entry: Entry, durable: bool) -> None:
+    def _record(self, entry: Entry, durable: bool) -> None:
         self._whole = False
         self._log.append(entry, durable)
-        self.account.apply(entry)
+        self.state.apply(entry)
         self._whole = True
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> None:
         """Write the state as it is, and remove older snapshots but for the first and one before this."""
         self._log.sync()  # a snapshot must not know more than the log
-        self._snapshot_size = _write(self.path, self.account, self._log.position).stat().st_size
+        self._snapshot_size = _write(self.path, self.state, self._log.position).stat().st_size
         remove_old(self.path / "snapshots", n_newest=2)
         self._judged = self._seen = 0
 
@@ -226,11 +226,11 @@ class FilterFolder:
             self.snapshot()
 
 
-def read_account(path: Path) -> tuple[Account, LogPosition]:
-    """The account in a snapshot, and the place of the log it belongs to."""
+def read_state(path: Path) -> tuple[FilterState, LogPosition]:
+    """The state in a snapshot, and the place of the log it belongs to."""
     meta, arrays = read_snapshot(path)
-    account = Account.from_state(meta, arrays)
-    return account, LogPosition(*map(int, meta["log"]))
+    state = FilterState.from_state(meta, arrays)
+    return state, LogPosition(*map(int, meta["log"]))
 
 
 def check_new(path: str | Path) -> Path:
@@ -243,8 +243,8 @@ def check_new(path: str | Path) -> Path:
     return target
 
 
-def _write(folder: Path, account: Account, position: LogPosition) -> Path:
-    meta, arrays = account.to_state()
+def _write(folder: Path, state: FilterState, position: LogPosition) -> Path:
+    meta, arrays = state.to_state()
     return write_snapshot(folder / "snapshots", position.sequence, {**meta, "log": list(position)}, arrays)
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textbayes.core.errors import ModelFileError
+from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document
 from textbayes.stream.bags import Bag, Bags
-from textbayes.stream.events import Account, document_entry
-from textbayes.stream.folder import read_account
+from textbayes.stream.events import FilterState, document_entry
+from textbayes.stream.folder import read_state
 from textbayes.stream.log import Entry, read_log
 from textbayes.stream.snapshot import read_config, read_snapshot, snapshots
 from textbayes.stream.state import complete_state
-
-Progress = Callable[[str, int, int | None], None]
 
 
 class Replay(NamedTuple):
@@ -47,7 +46,7 @@ def replay_log(folder: str | Path, progress: Progress | None = None) -> Replay:
     states = {int(place.stem): place for place in snapshots(path / "snapshots")}
     if 0 not in states:
         raise ModelFileError(f"{path} has lost the snapshot of its start; restore the folder from a copy")
-    account, start = read_account(states[0])
+    state, start = read_state(states[0])
     counts = dict.fromkeys(Replay._fields[:-1], 0)
     difference: str | None = None
     for entry, position in read_log(path / "log.jsonl", start):
@@ -57,10 +56,10 @@ def replay_log(folder: str | Path, progress: Progress | None = None) -> Replay:
             counts["documents"] += 1
             counts["deliveries"] += len(entry["delivered"])
             counts["unchecked"] += "words" not in entry
-        difference = _differs(account, entry)
+        difference = _differs(state, entry)
         if difference is None and position.sequence in states:
             counts["snapshots"] += 1
-            difference = _differs_from(account, states[position.sequence])
+            difference = _differs_from(state, states[position.sequence])
         if difference is not None:
             difference = f"entry {position.sequence} of the log: {difference}"
             break
@@ -69,17 +68,17 @@ def replay_log(folder: str | Path, progress: Progress | None = None) -> Replay:
     return Replay(**counts, difference=difference)
 
 
-def _differs(account: Account, entry: Entry) -> str | None:
-    """Bring an account up to an entry; how the decision in it differs from that of the account."""
+def _differs(state: FilterState, entry: Entry) -> str | None:
+    """Bring a state up to an entry; how the decision in it differs from that of the state."""
     if entry["kind"] != "document" or "words" not in entry:
-        account.apply(entry)
+        state.apply(entry)
         return None
-    filter = account.filter
+    filter = state.filter
     document = Document(str(entry.get("given", entry["id"])), "")
     bags = Bags.of([Bag.from_json(entry["words"])])
     scores = filter.score(bags)
     seen = filter.see(document, entry["time"], bags, 0, scores)
-    account.read_one()
+    state.read_one()
     found = document_entry(document, seen, entry["time"], bags, 0, scores, filter)
     told = {name: value for name, value in entry.items() if name != "snippet"}  # of a text that is not kept
     return _first_difference(told, found, f"document {entry['id']!r}")
@@ -99,13 +98,13 @@ def _first_difference(told: Mapping[str, Any], found: Mapping[str, Any], where: 
     return None
 
 
-def _differs_from(account: Account, path: Path) -> str | None:
+def _differs_from(state: FilterState, path: Path) -> str | None:
     """Where a snapshot is not what was computed anew; one that cannot be read says nothing."""
     try:
         told, arrays = read_snapshot(path)
     except ModelFileError:
         return None
-    meta, computed = account.to_state()
+    meta, computed = state.to_state()
     # Snapshots of before do not say what was not there to be said.
     told = {"place": meta["place"], **told, "filter": complete_state(told["filter"], meta["filter"])}
     for name in meta:

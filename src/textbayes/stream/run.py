@@ -56,7 +56,7 @@ def run(
     with ThreadPoolExecutor(2) as threads:  # started when first used
         thread = threads if read_ahead else None
         for chunk, bags in _counted(keeper.filter, batches, thread):
-            ahead = Ahead(keeper.filter, bags, thread)
+            ahead = ScoreCache(keeper.filter, bags, thread)
             for i, document in enumerate(chunk):
                 if before_each is not None:
                     before_each()
@@ -117,7 +117,7 @@ class _InMemory:
         return self.filter.judge(document, topic, relevant)
 
 
-class Ahead:
+class ScoreCache:
     """Scores of the next documents: more at a time while nothing is learnt, one after something was.
 
     With a ``thread`` the block after the one at hand is scored there meanwhile, in the hope that nothing is learnt.

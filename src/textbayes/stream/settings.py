@@ -22,7 +22,8 @@ CHANGEABLE = (
     "threshold", "ask", "explore", "budget", "patience", "rehearse", "word_threshold", "least_words", "most_words",
     "snippet",
 )  # fmt: skip
-_FROM_ZERO = ("seed", "patience", "least_words", "snippet")
+_FROM_ZERO = ("random_state", "patience", "least_words", "snippet")
+_EARLIER_NAMES = {"seed": "random_state"}  # of settings in folders of before
 # The paper's rules, and what filters did before these could be chosen: those that do not say go on to the last bit.
 PAPER: Mapping[str, Any] = {"deferred": False, "patience": 0, "least_words": 0, "snippet": 0}
 
@@ -95,8 +96,8 @@ class FilterSettings:
         default is the paper's hard threshold with a tenth of the judgements flipped.
     gain : {"paper", "gaussian", "exact"}
         Which information gain: see :func:`~textbayes.models.online.information_gain`.
-    seed : int
-        Of the random looks: the draws for the n-th document depend on seed and n alone.
+    random_state : int
+        Of the random looks: the draws for the n-th document depend on it and on n alone.
     keep : {"all", "delivered"}
         Of which documents the log keeps the words. A replay can compute those decisions anew whose words are kept.
     snippet : int
@@ -125,7 +126,7 @@ class FilterSettings:
     link: str = "flip:rate=0.1,base=probit"
     noise: float = 0.0
     gain: str = "paper"
-    seed: int = 0
+    random_state: int = 0
     keep: str = "all"
     snippet: int = 200
     text: TextOptions = field(default_factory=default_text_options)
@@ -186,6 +187,7 @@ class FilterSettings:
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         """What :meth:`to_json` wrote."""
         known = {item.name for item in fields(cls)}
+        told = {_EARLIER_NAMES.get(name, name): value for name, value in told.items()}
         given = {name: value for name, value in {**PAPER, **told}.items() if name in known}
         text = dict(given["text"])
         text["ngram_range"], text["stop_words"] = tuple(text["ngram_range"]), tuple(text["stop_words"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document, FloatArray
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.bags import Bags
@@ -20,8 +21,6 @@ from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Examples, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
 from textbayes.stream.words import Columns, Lexicon, Rows
 from textbayes.text.packed import sort_order, take
-
-Progress = Callable[[str, int, int | None], None]
 
 
 def start_topics(

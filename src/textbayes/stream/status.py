@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from textbayes.stream.events import Account
+from textbayes.stream.events import FilterState
 from textbayes.stream.filter import AdaptiveFilter
-from textbayes.stream.folder import read_account
+from textbayes.stream.folder import read_state
 from textbayes.stream.ledger import read_ledger
 from textbayes.stream.log import read_log
 from textbayes.stream.reach import reach, why_silent
@@ -52,7 +52,7 @@ class Status(NamedTuple):
 def read_status(folder: str | Path, since: float, now: float) -> Status:
     """The status of a state folder at a time, and what is new since another."""
     path = Path(folder)
-    filter, judgements = newest_account(path).filter, read_ledger(path).judgements
+    filter, judgements = newest_state(path).filter, read_ledger(path).judgements
     counts: Counter[tuple[str, str]] = Counter()
     reasons: dict[tuple[str, str], str] = {}
     last, new_documents = None, 0
@@ -78,14 +78,14 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     return Status(filter.n_seen, new_documents, last, budget, left, topics)
 
 
-def newest_account(folder: str | Path) -> Account:
-    """The account of a state folder up to the end of its log, without taking hold of it."""
+def newest_state(folder: str | Path) -> FilterState:
+    """The state of a state folder up to the end of its log, without taking hold of it."""
     path = Path(folder)
     read_config(path)
-    (account, position), _ = newest(path / "snapshots", read_account)
+    (state, position), _ = newest(path / "snapshots", read_state)
     for entry, _ in read_log(path / "log.jsonl", position):
-        account.apply(entry)
-    return account
+        state.apply(entry)
+    return state
 
 
 def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str]]) -> TopicStatus:

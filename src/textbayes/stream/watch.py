@@ -77,8 +77,8 @@ class WordWatch:
 
     def _wait(self, columns: IntArray, missing: AnyArray, with_word: AnyArray, n_docs: int) -> None:
         with np.errstate(divide="ignore"):  # a word in all documents: anything may happen next
-            rise = -2.0 * np.log1p(-with_word / n_docs)
-            safe = np.floor(np.maximum(missing - _ROUNDING, 0.0) / rise)
+            growth = -2.0 * np.log1p(-with_word / n_docs)
+            safe = np.floor(np.maximum(missing - _ROUNDING, 0.0) / growth)
         levels = np.clip(np.frexp(safe + 1.0)[1] - 1, 0, _LEVELS - 1).astype(np.int8)
         self._level[columns] = levels
         for level in np.unique(levels).tolist():

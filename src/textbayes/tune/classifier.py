@@ -95,7 +95,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         sign: Any = 0,
         inference: Any = "coordinate",
         fit_intercept: bool = True,
-        intercept_scale: Any = np.inf,
+        intercept_scale: Any = "auto",
         intercept_mean: Any = 0.0,
         tol: float = 1e-4,
         search_tol: float = 1e-2,

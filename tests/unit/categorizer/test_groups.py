@@ -9,7 +9,7 @@ from textbayes.categorizer.training import Training
 from textbayes.core.errors import InputError
 from textbayes.core.labels import encode_labels
 from textbayes.decide import stratified_folds
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting
 from textbayes.tune import BayesLinearClassifierCV
@@ -50,7 +50,7 @@ def test_a_scale_is_looked_for_with_the_same_folds(authors):
 
     def scale(groups):
         training = Training(
-            settings, counts, np.ones(len(labels)), indicator, space, lambda *_: None, SamplingWatch(), groups=groups
+            settings, counts, np.ones(len(labels)), indicator, space, lambda *_: None, SamplingCallback(), groups=groups
         )
         return float(np.squeeze(training.members()[0].scale))
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.kinds.sampling import SamplingWatch
+from textbayes.kinds.sampling import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store import load_model, save_model
 from textbayes.store.checkpoint import RunFolder
@@ -192,7 +192,7 @@ def test_what_needs_draws_says_so():
 
 
 # -- interrupted runs -------------------------------------------------------------------------------------------------
-class Interrupted(SamplingWatch):
+class Interrupted(SamplingCallback):
     """Stops the run after so many rounds, after they have been kept."""
 
     def __init__(self, folder, rounds):
@@ -238,7 +238,7 @@ def test_a_run_begun_with_anything_else_is_refused(tmp_path):
     with pytest.raises(InputError, match=re.escape("begun with other chains, texts; go on with")):
         RunFolder(tmp_path / "run", {"texts": "b", "chains": "2"})
     with pytest.raises(InputError, match="begun with other seed"):
-        RunFolder(tmp_path / "run", {"texts": "a", "chains": "4", "seed": "1"})
+        RunFolder(tmp_path / "run", {"texts": "a", "chains": "4", "random_state": "1"})
 
 
 def test_other_texts_labels_or_settings_are_noticed_before_anything_is_drawn(tmp_path):
@@ -246,7 +246,7 @@ def test_other_texts_labels_or_settings_are_noticed_before_anything_is_drawn(tmp
         categorizer().fit(TEXTS, MANY, sampling=Interrupted(RunFolder(tmp_path / "run"), 1))
     before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
     other_texts, other_labels = [*TEXTS[1:], "corn"], [*MANY[1:], ["grain"]]
-    seed = BayesLinearClassifier("probit", scale=2.0, inference=sampler(seed=1))
+    seed = BayesLinearClassifier("probit", scale=2.0, inference=sampler(random_state=1))
     scale = BayesLinearClassifier("probit", scale=3.0, inference=sampler())
     for changed, texts, labels in (
         ({}, other_texts, MANY),

@@ -12,11 +12,10 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import Chain, Target
 from textbayes.inference.gibbs.diagnostics import effective_sample_size
-from textbayes.inference.gibbs.latent import make_latent
-from textbayes.inference.gibbs.latent_slack import AnyLatent
-from textbayes.inference.gibbs.scales import FIXED, MIXTURES, check_prior, check_proper
+from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.links import make_link
-from textbayes.priors import make_prior
+from textbayes.links._latent import SolvedSlack
+from textbayes.priors import make_prior, priors
 from textbayes.priors.by_word import ByWord
 from textbayes.priors.student_t import StudentT
 
@@ -210,7 +209,7 @@ def test_a_state_goes_on_as_if_nothing_had_happened():
 @pytest.mark.parametrize("eta", [-50.0, -31.0, 31.0, 50.0])
 @pytest.mark.parametrize("link", LINKS)
 def test_latent_draws_are_numbers_far_out(link, eta):
-    latent = make_latent(make_link(link), np.array([1.0, -1.0] * 50))
+    latent = make_link(link).latent(np.array([1.0, -1.0] * 50))
     rng, etas = np.random.default_rng(6), np.full(100, eta)
     for _ in range(20):
         omega, pull = latent.responses(etas, rng)
@@ -226,7 +225,7 @@ def test_latent_draws_are_numbers_far_out(link, eta):
 def test_slack_has_the_distribution_of_its_definition(link, eta):
     """p(y | margin − slack)/p(y | margin) is uniform."""
     link = make_link(link)
-    slack = make_latent(link, np.ones(4000)).slack(np.full(4000, eta), np.random.default_rng(7))
+    slack = link.latent(np.ones(4000)).slack(np.full(4000, eta), np.random.default_rng(7))
     share = np.exp(link.log_prob(eta - slack, np.ones(4000)) - link.log_prob(np.full(4000, eta), np.ones(4000)))
     places = np.sort(share)
     assert np.abs(places - (np.arange(4000) + 0.5) / 4000).max() < 0.03  # Kolmogorov-Smirnov at 0.0015
@@ -261,7 +260,7 @@ def test_labels_are_doubted_as_often_as_they_were_flipped(base):
     rng, n, rate = np.random.default_rng(8), 20_000, 0.2
     link = make_link(f"flip:rate={rate},base={base}")
     y, eta = np.where(np.arange(n) < n // 2, 1.0, -1.0), np.full(n, 1.2)
-    latent = make_latent(link, y)
+    latent = link.latent(y)
     for _ in range(30):  # precisions that are kept forget where they began
         latent.responses(eta, rng) if latent.normal else latent.slack(eta, rng)
     for side in (1.0, -1.0):
@@ -273,7 +272,7 @@ def test_labels_are_doubted_as_often_as_they_were_flipped(base):
 
 def test_a_link_that_nothing_is_known_of_has_its_slack_found_by_solving():
     """Where p(y | eta) never falls as low as u, no margin is so bad that the outcome would be impossible."""
-    latent = AnyLatent(np.ones(2000), make_link("flip:rate=0.2,base=probit"))
+    latent = SolvedSlack(np.ones(2000), make_link("flip:rate=0.2,base=probit"))
     slack = latent.slack(np.full(2000, 3.0), np.random.default_rng(8))
     assert np.isinf(slack).mean() == pytest.approx(0.2 / (0.2 + 0.6 * 0.99865), abs=0.04)
     with pytest.raises(NotSupportedError, match="within slack"):
@@ -285,7 +284,7 @@ def test_a_link_that_nothing_is_known_of_has_its_slack_found_by_solving():
 @pytest.mark.parametrize("eta", [-1.5, 0.7])
 def test_kept_precisions_average_to_the_link(link, outcome, eta):
     """The mean of p(y | eta, omega) over omega ~ Gamma(ν/2, ν/2) is p(y | eta)."""
-    latent = make_latent(make_link(link), np.ones(40_000))
+    latent = make_link(link).latent(np.ones(40_000))
     latent.restore({"omega": np.random.default_rng(9).gamma(1.5, 1.0 / 1.5, 40_000)})
     values = np.exp(latent.log_prob(np.full(40_000, eta), np.full(40_000, outcome)))
     wanted = np.exp(make_link(link).log_prob(np.array([eta]), np.array([outcome])))[0]
@@ -293,4 +292,5 @@ def test_kept_precisions_average_to_the_link(link, outcome, eta):
 
 
 def test_every_prior_offered_is_met_above():
-    assert sorted(PRIORS) == sorted(FIXED + MIXTURES)
+    offered = [name for name in priors.names() if priors.get(name)().conditional() is not None]
+    assert sorted([*PRIORS, "by_word"]) == offered

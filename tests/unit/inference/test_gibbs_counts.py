@@ -10,7 +10,6 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.diagnostics import effective_sample_size
-from textbayes.inference.gibbs.latent import make_latent
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 
@@ -18,7 +17,7 @@ pytest.importorskip("polyagamma", reason="needs polyagamma")
 
 STANDARD_ERRORS = 4.5  # with fixed seeds: a test that passes once always passes
 LOGIT = make_link("logit")
-SHORT = {"chains": 2, "warmup": 20, "max_draws": 60, "target_ess": 1e9, "seed": 3}
+SHORT = {"chains": 2, "warmup": 20, "max_draws": 60, "target_ess": 1e9, "random_state": 3}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def log_laplace_transform(t, eta, counts):
 def test_polya_gamma_draws_have_their_laplace_transform_however_far_out_and_often_counted(eta):
     n = 40_000
     for counts in (1, 2, 19, 20, 50, 1000):
-        latent = make_latent(LOGIT, np.ones(n), np.full(n, counts))
+        latent = LOGIT.latent(np.ones(n), np.full(n, counts))
         omega, pull = latent.responses(np.full(n, eta), np.random.default_rng(10))
         np.testing.assert_allclose(pull, 0.5 * counts - omega * eta, rtol=1e-9, atol=1e-9)
         # t of about one standard deviation of omega, and a deviation from the mean so that nothing underflows.
@@ -53,7 +52,7 @@ def test_polya_gamma_draws_have_their_laplace_transform_however_far_out_and_ofte
 
 def test_each_document_is_drawn_by_its_own_count():
     counts = np.tile([1, 50, 3, 20], 10_000)
-    omega, pull = make_latent(LOGIT, np.ones(40_000), counts).responses(np.full(40_000, 1.5), np.random.default_rng(1))
+    omega, pull = LOGIT.latent(np.ones(40_000), counts).responses(np.full(40_000, 1.5), np.random.default_rng(1))
     each = np.tanh(0.75) / 3.0
     for k, count in enumerate(counts[:4]):
         own = omega[k::4]
@@ -66,7 +65,7 @@ def test_slack_falls_as_far_as_the_first_of_the_copies_lets_it(margin):
     """P(slack > s) = (p(margin − s)/p(margin))^c."""
     n, y = 40_000, -1.0
     for counts in (1, 7, 50):
-        latent = make_latent(LOGIT, np.full(n, y), np.full(n, counts))
+        latent = LOGIT.latent(np.full(n, y), np.full(n, counts))
         slack = latent.slack(np.full(n, y * margin), np.random.default_rng(2))
         levels = np.exp(counts * (special.log_expit(margin - slack) - special.log_expit(margin)))
         assert slack.min() >= 0.0
@@ -93,7 +92,7 @@ def integrated(problem, counts, centre, width):
 def test_the_posterior_of_documents_with_counts_is_what_integration_says(problem, method):
     counts = np.random.default_rng(4).choice([0, 1, 2, 25, 60], 30)
     given = problem._replace(sample_weight=counts.astype(float))
-    run = Gibbs(chains=2, seed=5, max_draws=6000, target_ess=1e9, method=method).run(given)
+    run = Gibbs(chains=2, random_state=5, max_draws=6000, target_ess=1e9, method=method).run(given)
     weights = run.draws.labels[0].weights.astype(float)
     mean, sd = integrated(problem, counts, run.mean[0], 8.0 * np.sqrt(run.var[0].max()))
     for values, wanted in ((weights, mean), ((weights - mean) ** 2, sd**2)):
@@ -105,7 +104,7 @@ def test_the_posterior_of_documents_with_counts_is_what_integration_says(problem
 def test_a_global_scale_sees_the_counts(problem):
     """Documents that count 40 times leave the sampled scale and weights where 40 copies of them do."""
     small = problem._replace(prior=make_prior("gaussian", 0.5))
-    settings = {"chains": 2, "seed": 5, "max_draws": 3000, "target_ess": 1e9, "sample_scale": True}
+    settings = {"chains": 2, "random_state": 5, "max_draws": 3000, "target_ess": 1e9, "sample_scale": True}
     counted = Gibbs(**settings).run(small._replace(sample_weight=np.full(30, 40.0)))
     rows = np.repeat(np.arange(30), 40)
     copied = Gibbs(**settings).run(small._replace(X=sparse.csc_matrix(small.X.tocsr()[rows]), y=small.y[rows]))
@@ -122,16 +121,16 @@ def without_means(problem):
     return problem._replace(prior=make_prior("gaussian", np.array([1.5, 0.8])))
 
 
-def counted(problem, judges):
+def counted(problem, replicates):
     """The problem of one of several judges: documents count so many times."""
     weight = np.ones(len(problem.y)) if problem.sample_weight is None else problem.sample_weight
-    return problem._replace(sample_weight=judges * weight)
+    return problem._replace(sample_weight=replicates * weight)
 
 
 def test_judges_share_the_log_odds_of_what_all_say(without_means):
     with_intercept = without_means._replace(intercept_prior=make_prior("gaussian", 2.0))
     weighted = Gibbs(**SHORT).run(counted(with_intercept, 12)).draws.labels[0]
-    agreed = Gibbs(**SHORT, judges=12).run(with_intercept)
+    agreed = Gibbs(**SHORT, label_replicates=12).run(with_intercept)
     drawn = agreed.draws.labels[0]
     np.testing.assert_allclose(drawn.weights, 12.0 * weighted.weights, rtol=1e-6)
     np.testing.assert_allclose(drawn.intercept, 12.0 * weighted.intercept, rtol=1e-6)
@@ -143,7 +142,7 @@ def test_judges_share_the_log_odds_of_what_all_say(without_means):
 
 def test_judges_and_weights_multiply(without_means):
     given = without_means._replace(sample_weight=np.tile([1.0, 2.0, 0.0], 10))
-    both, thrice = Gibbs(**SHORT, judges=3).run(given), Gibbs(**SHORT).run(counted(given, 3))
+    both, thrice = Gibbs(**SHORT, label_replicates=3).run(given), Gibbs(**SHORT).run(counted(given, 3))
     np.testing.assert_allclose(both.mean, 3.0 * thrice.mean, rtol=1e-5)
     np.testing.assert_allclose(both.info.objective, thrice.info.objective, rtol=1e-6)
 
@@ -151,7 +150,7 @@ def test_judges_and_weights_multiply(without_means):
 def test_a_start_is_one_of_log_odds_too(without_means):
     start = Posterior(np.array([[4.0, -8.0]]), np.zeros(1), None, Gibbs(**SHORT).run(without_means).info)
     short = {"chains": 2, "warmup": 0, "max_draws": 4, "target_ess": 1e9}
-    begun = Gibbs(**short, judges=4).run(without_means, start)
+    begun = Gibbs(**short, label_replicates=4).run(without_means, start)
     other = Gibbs(**short).run(counted(without_means, 4), start._replace(mean=start.mean / 4.0))
     np.testing.assert_allclose(begun.mean, 4.0 * other.mean, rtol=1e-5)
 
@@ -159,7 +158,7 @@ def test_a_start_is_one_of_log_odds_too(without_means):
 def test_words_that_a_label_may_not_use_stay_at_their_means_and_count(problem):
     prior = make_prior("gaussian", 1.5, np.array([0.0, -2.5]))
     given = problem._replace(words=np.array([[True, False]]), prior=prior)
-    run = Gibbs(chains=2, seed=5, max_draws=4000, target_ess=1e9).run(given)
+    run = Gibbs(chains=2, random_state=5, max_draws=4000, target_ess=1e9).run(given)
     assert run.mean[0, 1] == -2.5
     grid = np.linspace(-10.0, 10.0, 4001)
     eta = problem.X.toarray()[:, [0]] * grid - 2.5 * problem.X.toarray()[:, [1]]
@@ -175,33 +174,33 @@ def test_words_that_a_label_may_not_use_stay_at_their_means_and_count(problem):
 def test_a_label_that_all_documents_have_has_the_same_probability_whatever_the_judges(problem):
     free = {"prior": make_prior("gaussian", 1.0), "intercept_prior": make_prior("gaussian", np.inf)}
     all_one = problem._replace(y=np.ones((30, 1)), **free)
-    run = Gibbs(**SHORT, judges=50).run(all_one)
+    run = Gibbs(**SHORT, label_replicates=50).run(all_one)
     np.testing.assert_allclose(run.draws.probability(problem.X.tocsr(), LOGIT), 30.5 / 31.0, rtol=1e-6)
 
 
 def test_what_judges_cannot_be_is_said(problem):
-    with pytest.raises(NotSupportedError, match=r"judges=3 with prior means .*; use a prior without means"):
-        Gibbs(judges=3).run(problem)
-    for judges in (0, 1.5):
-        with pytest.raises(InputError, match=r"judges=.* is not usable; pass a whole number from 1 on"):
-            Gibbs(judges=judges)
-    with pytest.raises(NotSupportedError, match=r"judges=3 with link 'probit' .* use that, or judges=1"):
-        Gibbs(judges=3).run(problem._replace(link=make_link("probit")))
-    Gibbs(**SHORT, judges=1).run(problem._replace(link=make_link("probit")))
+    with pytest.raises(NotSupportedError, match=r"label_replicates=3 with prior means .*; use a prior without means"):
+        Gibbs(label_replicates=3).run(problem)
+    for label_replicates in (0, 1.5):
+        with pytest.raises(InputError, match=r"label_replicates=.* is not usable; pass a whole number from 1 on"):
+            Gibbs(label_replicates=label_replicates)
+    with pytest.raises(NotSupportedError, match=r"=3 with link 'probit' .* use that, or label_replicates=1"):
+        Gibbs(label_replicates=3).run(problem._replace(link=make_link("probit")))
+    Gibbs(**SHORT, label_replicates=1).run(problem._replace(link=make_link("probit")))
 
 
 @pytest.mark.parametrize(
-    ("link", "weight", "judges"),
+    ("link", "weight", "label_replicates"),
     [("logit", 1000.0, 2000), pytest.param("logit", 1.0, 10**400, id="beyond any float"), ("probit", 1e300, 1)],
 )
-def test_more_counts_than_can_be_drawn_are_refused(without_means, link, weight, judges):
+def test_more_counts_than_can_be_drawn_are_refused(without_means, link, weight, label_replicates):
     many = without_means._replace(link=make_link(link), sample_weight=np.full(30, weight))
     with pytest.raises(
-        InputError, match=f"judges={judges}; the sampler takes 1,000,000 in all at most, so make them fewer"
+        InputError, match=f"={label_replicates}; the sampler takes 1,000,000 in all at most, so make them fewer"
     ):
-        Gibbs(judges=judges).run(many)
+        Gibbs(label_replicates=label_replicates).run(many)
 
 
 def test_as_many_counts_as_are_taken_are_drawn(without_means):
-    run = Gibbs(**SHORT, judges=1_000_000).run(without_means)
+    run = Gibbs(**SHORT, label_replicates=1_000_000).run(without_means)
     assert np.isfinite(run.mean).all()

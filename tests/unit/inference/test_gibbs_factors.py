@@ -79,8 +79,8 @@ def test_the_same_prior_written_as_a_change_of_variables(link, method):
     prior, of_intercept = make_prior("gaussian", SCALE), make_prior("gaussian", 2.0)
     given = Problem(X, y[:, None], make_link(link), prior, of_intercept)
     changed = given._replace(X=sparse.csc_matrix(X @ root), prior=make_prior("gaussian", 1.0))
-    ours = Gibbs(**settings, seed=1, factors=U).run(given).draws.labels[0].weights.astype(float)
-    other = Gibbs(**settings, seed=2).run(changed).draws.labels[0].weights.astype(float) @ root.T
+    ours = Gibbs(**settings, random_state=1, factors=U).run(given).draws.labels[0].weights.astype(float)
+    other = Gibbs(**settings, random_state=2).run(changed).draws.labels[0].weights.astype(float) @ root.T
     (mean, error), (wanted, rest) = moments(ours), moments(other)
     assert (np.abs(mean - wanted) < STANDARD_ERRORS * np.hypot(error, rest)).all()
 
@@ -146,7 +146,7 @@ def test_factors_pass_on_what_is_known_of_one_word_to_another():
     X = sparse.csc_matrix(np.column_stack([np.repeat([0.0, 1.0], 20), np.zeros(40)]))
     y = np.repeat([-1.0, 1.0], 20)[:, None]
     given = Problem(X, y, make_link("probit"), make_prior("gaussian", 2.0), make_prior("gaussian", 2.0))
-    settings = {"chains": 2, "max_draws": 1000, "target_ess": 1e9, "seed": 4}
+    settings = {"chains": 2, "max_draws": 1000, "target_ess": 1e9, "random_state": 4}
     alone = Gibbs(**settings).run(given)
     together = Gibbs(**settings, factors=np.full((2, 1), 0.9)).run(given)
     assert abs(alone.mean[0, 1]) < 0.3
@@ -169,7 +169,7 @@ def test_factors_are_those_of_documents_repeated():
 def test_a_number_of_factors_is_that_many_found_in_the_documents():
     X, y = documents(40)
     given = Problem(X, y[:, None], make_link("probit"), make_prior("gaussian", 2.0), make_prior("gaussian", 2.0))
-    settings = {"chains": 2, "warmup": 20, "max_draws": 40, "seed": 1}
+    settings = {"chains": 2, "warmup": 20, "max_draws": 40, "random_state": 1}
 
     def weights(factors, words=None):
         found = Gibbs(**settings, factors=factors).run(given._replace(words=words))

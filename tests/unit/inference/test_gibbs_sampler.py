@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
-from textbayes.inference import Problem
+from textbayes.inference import Problem, make_inference
 from textbayes.inference.gibbs import Draws, Gibbs, LabelDraws
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -21,7 +21,7 @@ from textbayes.priors import make_prior
 from textbayes.store.checkpoint import Checkpoint
 
 needs_polyagamma = pytest.mark.skipif(importlib.util.find_spec("polyagamma") is None, reason="needs polyagamma")
-SHORT = {"chains": 2, "warmup": 20, "max_draws": 60, "target_ess": 1e9, "seed": 3}
+SHORT = {"chains": 2, "warmup": 20, "max_draws": 60, "target_ess": 1e9, "random_state": 3}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def problem():
 
 def test_same_seed_same_draws_whatever_the_threads(problem):
     one, two, other = (
-        Gibbs(**SHORT | {"seed": seed, "n_jobs": jobs}).run(problem) for seed, jobs in ((3, 1), (3, 2), (4, 2))
+        Gibbs(**SHORT | {"random_state": seed, "n_jobs": jobs}).run(problem) for seed, jobs in ((3, 1), (3, 2), (4, 2))
     )
     for label in range(2):
         np.testing.assert_array_equal(one.draws.labels[label].weights, two.draws.labels[label].weights)
@@ -56,7 +56,7 @@ def test_same_seed_same_draws_whatever_the_threads(problem):
         ("probit", "gaussian", {"method": "documents"}),
         ("probit", "laplace", {"method": "words", "factors": np.full((12, 1), 0.5)}),
         pytest.param("logit", "laplace", {}, marks=needs_polyagamma),
-        pytest.param("logit", "laplace", {"judges": 9}, marks=needs_polyagamma),
+        pytest.param("logit", "laplace", {"label_replicates": 9}, marks=needs_polyagamma),
     ],
 )
 def test_threads_do_not_matter_to_any_sampler(problem, link, prior, more):
@@ -103,9 +103,17 @@ def test_posterior_is_that_of_its_draws(problem):
     assert not posterior.info.converged.any()
 
 
+def test_draws_are_a_field_of_the_posterior(problem):
+    posterior = Gibbs(**SHORT | {"max_draws": 4, "warmup": 0}).run(problem)
+    assert posterior._fields[-1] == "draws"
+    assert posterior._replace(var=None).draws is posterior.draws  # copies keep them
+    modes = make_inference("coordinate", 1e-4, 100, 1).run(problem)
+    assert modes.draws is None
+
+
 def test_stops_at_the_target_and_says_whether_it_was_reached(problem):
     seen = []
-    posterior = Gibbs(chains=2, target_ess=150, max_r_hat=1.05, seed=1, progress=seen.append).run(problem)
+    posterior = Gibbs(chains=2, target_ess=150, max_r_hat=1.05, random_state=1, progress=seen.append).run(problem)
     assert posterior.info.converged.all()
     last = {one.label: one for one in seen}
     for label in range(2):
@@ -168,7 +176,7 @@ def test_an_interrupted_run_resumes_as_if_it_had_not_been(problem, tmp_path):
         if progress.label == 1:
             raise Stop
 
-    settings = {"chains": 2, "warmup": 20, "max_draws": 400, "target_ess": 150, "max_r_hat": 1.5, "seed": 3}
+    settings = {"chains": 2, "warmup": 20, "max_draws": 400, "target_ess": 150, "max_r_hat": 1.5, "random_state": 3}
     with pytest.raises(Stop):
         Gibbs(**settings | {"max_draws": 100}, progress=stop_at_second_label).run(problem)
     again = Checkpoint(path)
@@ -314,7 +322,7 @@ def test_state_of_draws_comes_back_and_damage_is_seen():
         (lambda: _draws().probability(np.ones((2, 2)), make_link("probit")), "X has 2 words"),
         (lambda: Gibbs(chains=0), "chains=0"),
         (lambda: Gibbs(chains=2.0), "chains=2.0"),
-        (lambda: Gibbs(seed=-1), "seed=-1"),
+        (lambda: Gibbs(random_state=-1), "random_state=-1"),
         (lambda: Gibbs(max_r_hat=1.0), "max_r_hat=1.0"),
         (lambda: Gibbs(method="magic"), "method='magic'"),
     ],
@@ -334,7 +342,9 @@ def test_signs_are_refused():
 def test_inside_the_classifier(problem):
     """The estimator takes the object today; its posterior mean predicts what the documents say."""
     X, y = problem.X, problem.y[:, 0] > 0.0
-    model = BayesLinearClassifier("probit", "laplace", inference=Gibbs(chains=2, target_ess=100, max_r_hat=1.1, seed=5))
+    model = BayesLinearClassifier(
+        "probit", "laplace", inference=Gibbs(chains=2, target_ess=100, max_r_hat=1.1, random_state=5)
+    )
     model.fit(X, y)
     mode = BayesLinearClassifier("probit", "laplace").fit(X, y)
     agree = (model.predict(X) == mode.predict(X)).mean()

@@ -21,7 +21,7 @@ az = pytest.importorskip("arviz", reason="needs the extra gibbs")
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5)) * (RNG.random((60, 5)) < 0.7)
 Y = (X @ RNG.normal(size=(5, 2)) + RNG.normal(size=(60, 2)) > 0.0).astype(int)
-SAMPLER = Gibbs(chains=3, warmup=50, max_draws=400, target_ess=1e6, seed=1)
+SAMPLER = Gibbs(chains=3, warmup=50, max_draws=400, target_ess=1e6, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,9 @@ def test_leave_one_out_is_near_what_leaving_out_gives():
     """Three documents left out one after the other, against the estimate from draws that saw them all."""
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(40, 2)), rng.random(40) < 0.5
-    model = BayesLinearClassifier("probit", prior="gaussian", scale=0.5, inference=Gibbs(target_ess=800, seed=2))
+    model = BayesLinearClassifier(
+        "probit", prior="gaussian", scale=0.5, inference=Gibbs(target_ess=800, random_state=2)
+    )
     estimated = az.loo(to_inference_data(model.fit(X, y), X, y, log_likelihood=True), pointwise=True)
     assert estimated.n_data_points == 40
     left_out = []
@@ -160,8 +162,8 @@ def test_without_the_extra_the_sentence_says_how_to_get_it(model, monkeypatch):
 
 def test_the_likelihood_of_labels_that_judges_agree_on_is_refused():
     pytest.importorskip("polyagamma", reason="needs the extra gibbs")
-    sampler = Gibbs(chains=2, warmup=5, max_draws=10, target_ess=1.0, max_r_hat=9.0, judges=2)
+    sampler = Gibbs(chains=2, warmup=5, max_draws=10, target_ess=1.0, max_r_hat=9.0, label_replicates=2)
     judged = BayesLinearClassifier("logit", inference=sampler).fit(X, Y)
     assert "y" in to_inference_data(judged, X, Y).observed_data
-    with pytest.raises(InputError, match="leave out log_likelihood, or fit with judges=1"):
+    with pytest.raises(InputError, match="leave out log_likelihood, or fit with label_replicates=1"):
         to_inference_data(judged, X, Y, log_likelihood=True)

@@ -97,7 +97,7 @@ def test_draws_are_as_many_as_asked_and_the_same_every_time(documents):
 def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(documents):
     X, y = documents.X[::4], documents.domain[::4] == 1
     fit = sampling.sample(X, y, 0, 40, sampling.Model(Gaussian(5.0), Gaussian(10.0)))
-    drawn = fit.posterior.draws.labels[0]
+    drawn = fit.draws.labels[0]
     eta = X.toarray() @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)
     assert drawn.intercept.std() > 0.0
     np.testing.assert_allclose(fit.plug_in(X), special.ndtr(eta.mean(axis=1)), atol=1e-5)
@@ -127,7 +127,7 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
     test = binarize(documents.X[split.test])[:, top]
     truth = documents.domain[split.test] == 6
     assert fit.averaged(test)[truth].mean() > fit.averaged(test)[~truth].mean() + 0.2
-    drawn = fit.posterior.draws.labels[0]
+    drawn = fit.draws.labels[0]
     eta = (test @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)) / presence_model.JUDGES  # of one of them
     yes, no = (special.expit(side * eta) ** presence_model.JUDGES for side in (1.0, -1.0))
     np.testing.assert_allclose(fit.averaged(test), (yes / (yes + no)).mean(axis=1), atol=1e-5)
@@ -165,7 +165,7 @@ def test_one_domain_decides_by_the_means_of_its_top_words(documents):
     assert set(tables.READINGS) == set(found.decided) == set(found.probability)
     assert np.array_equal(found.truth[1], documents.domain[split.test] == 4)
     # With all words of the posterior averaging is over whole draws, as the model itself does it.
-    drawn = sampling.sample(train, y, 14, 60).posterior.draws.probability(test, sampling.PROBIT)[:, 0]
+    drawn = sampling.sample(train, y, 14, 60).draws.probability(test, sampling.PROBIT)[:, 0]
     np.testing.assert_allclose(found.probability["all words, averaged"], drawn, atol=1e-6)
 
 

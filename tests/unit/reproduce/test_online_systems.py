@@ -12,10 +12,10 @@ from scipy.stats import chi2_contingency, norm
 from sklearn.metrics import f1_score
 from sklearn.svm import SVC
 
+from references.gaussian_process import ReferenceGP
+from references.online import learn_document
 from textbayes.data import Corpus
 from textbayes.models.online import PAPER_PROBIT
-from textbayes.models.online.gp_reference import ReferenceGP
-from textbayes.models.online.reference import learn_document
 from textbayes.reproduce.online import r90
 from textbayes.reproduce.online.r90 import Collection, Reading
 from textbayes.reproduce.online.systems import LIKELIHOODS, PASSES, TOLERANCE, Experiment, Outcome, svm_light_cost

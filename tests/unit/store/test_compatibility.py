@@ -72,6 +72,7 @@ def test_what_format_1_kept_beside_the_weights():
     sampled, prior = load_model(FIXTURES / "sampled.tb"), load_model(FIXTURES / "prior.tb")
     assert sampled.draws_ is not None
     assert sampled.model[0].inference.plan.chains == 2
+    assert sampled.model[0].inference.random_state == 3  # which was called seed
     assert {(row.word, row.label) for row in prior.prior_audit_} == {("wheat", "grain"), ("rye", "grain")}
     assert prior.prior_weight_.tolist() == [1.0, 1.0, 1.0]
     assert load_model(FIXTURES / "multiclass.tb").standard_errors_ is not None

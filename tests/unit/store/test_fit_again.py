@@ -35,7 +35,7 @@ TABLE = WordPriors([
 WORDS = ["bank", "corn", "oil", "price", "rates"]
 FAMILIES = ["laplace", "gaussian", "laplace", "gaussian", "laplace"]
 linear = BayesLinearClassifier
-SAMPLER = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0, seed=7, factors=1)
+SAMPLER = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0, random_state=7, factors=1)
 
 GIVEN = {
     "nothing": ({}, LABELS),

@@ -79,8 +79,8 @@ def test_random_looks_depend_on_seed_and_number_alone(make, stream):
         desk = make(ask="never", explore="constant:rate=0.1", **settings)
         return [d.id for d in simulate(desk, stream) if d.reason == "random"]
 
-    assert random_ones(seed=1) == random_ones(seed=1) != random_ones(seed=2)
-    n = len(random_ones(seed=1))
+    assert random_ones(random_state=1) == random_ones(random_state=1) != random_ones(random_state=2)
+    n = len(random_ones(random_state=1))
     assert abs(n - 0.1 * 400) < 4 * np.sqrt(400 * 0.1 * 0.9)
 
 

@@ -143,7 +143,7 @@ def test_how_far_an_input_has_been_read(start, stream):
     for place in snapshots(path / "snapshots")[1:]:
         place.unlink()  # all from the log
     with FilterFolder.open(path) as folder:
-        assert folder.account.inputs == {"a": 30, "b": 5, "c": 0}
+        assert folder.state.inputs == {"a": 30, "b": 5, "c": 0}
     assert replay_log(path).difference is None
 
 

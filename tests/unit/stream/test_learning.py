@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from references.online import learn_document
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.models.online import DiagonalPosterior, OnlineLikelihood
-from textbayes.models.online.reference import learn_document
 from textbayes.select import scores
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream import learn as learning

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from textbayes.inference.gibbs.factors import cooccurrence_factors
-from textbayes.inference.gibbs.running import Progress
-from textbayes.inference.gibbs.sampler import Gibbs, SampledPosterior
+from textbayes.inference.gibbs.running import SamplingProgress
+from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.posterior.draws import Draws, LabelDraws
 
-__all__ = ["Draws", "Gibbs", "LabelDraws", "Progress", "SampledPosterior", "cooccurrence_factors"]
+__all__ = ["Draws", "Gibbs", "LabelDraws", "SamplingProgress", "cooccurrence_factors"]

@@ -8,7 +8,6 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference.gibbs.block import Design, JointDraw
-from textbayes.inference.gibbs.latent import make_latent
 from textbayes.inference.gibbs.scales import Scales
 from textbayes.kernels.gibbs.sweeps import sweep_given_responses, sweep_scales_within_slack, sweep_within_slack
 from textbayes.links.base import BaseLink
@@ -22,7 +21,7 @@ class Target(NamedTuple):
     """The posterior of one label: documents, and the prior of its words.
 
     ``loadings`` (n_words, k), where given, adds loadings·f to the weights, f ~ N(0, I) (see ``factors.py``). ``counts``
-    (n_docs,), where given, says how many times each document counts; only for links that take it (``latent.py``).
+    (n_docs,), where given, says how many times each document counts; only for links with ``counts_in_latent``.
     ``base`` (n_docs,), where given, is what other words, whose weights are not drawn, add to the predictors.
     """
 
@@ -40,8 +39,8 @@ class Target(NamedTuple):
 class Chain:
     """A Markov chain whose stationary distribution is the posterior of a label's weights.
 
-    An iteration is a sweep given responses, a sweep within slack and the scales of the prior (see ``latent.py`` and
-    ``scales.py``), and now and then, by ``method="auto"``, a joint draw of all weights in place of the first sweep
+    An iteration is a sweep given responses, a sweep within slack and the scales of the prior (see ``BaseLink.latent``
+    and ``scales.py``), and now and then, by ``method="auto"``, a joint draw of all weights in place of the first sweep
     (``block.py``). "sweeps" has no joint draws; "words" and "documents" have nothing else, in that form.
     ``joint_period`` says how rarely joint draws are made in place of what their cost suggests.
     """
@@ -65,7 +64,7 @@ class Chain:
             design = self._design = target.design.with_factors(target.loadings, n_words)
             n_factors = target.loadings.shape[1]
         self._scales = Scales(target.prior, target.intercept_prior, n_words, target.sampled_scale, n_factors)
-        self._latent = make_latent(target.link, target.y, target.counts)
+        self._latent = target.link.latent(target.y, target.counts)
         self._joint = JointDraw(design, method if method in ("words", "documents") else None)
         self._joint_period = self._joint.period if joint_period is None else joint_period
         self._base = design.times(self._scales.mean) + (0.0 if target.base is None else target.base)

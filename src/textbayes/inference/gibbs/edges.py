@@ -51,32 +51,33 @@ def one_sided(y: FloatArray) -> bool:
 
 
 def too_few(link: BaseLink, y: FloatArray) -> bool:
-    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−df·documents)."""
+    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−α·documents)."""
     fewest = min(np.count_nonzero(y > 0.0), np.count_nonzero(y < 0.0))
-    return bool(fewest * float(link.params().get("df", np.inf)) <= 1.0)
+    return bool(fewest * link.tail_index <= 1.0)
 
 
-def check_judged(problem: Problem, judges: int, takes_counts: bool) -> None:
-    """Refuse what has no meaning for labels that several judges agree on."""
-    if not takes_counts:
+def check_replicates(problem: Problem, label_replicates: int) -> None:
+    """Refuse what has no meaning for labels that are taken several times."""
+    if not problem.link.counts_in_latent:
         raise NotSupportedError(
-            f"judges={judges} with link {problem.link.name!r} is not supported: the log-odds of labels that judges "
-            "agree on are a multiple of one judge's with the link 'logit' alone; use that, or judges=1"
+            f"label_replicates={label_replicates} with link {problem.link.name!r} is not supported: the log-odds of a "
+            "label that is given several times are a multiple of those of one with the link 'logit' alone; use that, "
+            "or label_replicates=1"
         )
     if np.any(problem.prior.mean) or (problem.intercept_prior is not None and np.any(problem.intercept_prior.mean)):
         raise NotSupportedError(
-            f"judges={judges} with prior means other than 0 is not supported: what is known of labels is not known of "
-            "each judge; use a prior without means (no prior file), or judges=1"
+            f"label_replicates={label_replicates} with prior means other than 0 is not supported: what is known of "
+            "labels is not known of each replicate; use a prior without means (no prior file), or label_replicates=1"
         )
 
 
-def whole_counts(weight: FloatArray | None, judges: int) -> IntArray | None:
-    """How many times each document counts, as its weight says; None where all count once, with each of the judges."""
+def whole_counts(weight: FloatArray | None, label_replicates: int) -> IntArray | None:
+    """How many times each document counts, as its weight says; None where all count once."""
     heaviest = 1.0 if weight is None else float(weight.max(initial=1.0))
-    if judges > _MOST_COUNTS / heaviest:
+    if label_replicates > _MOST_COUNTS / heaviest:
         raise InputError(
-            f"a document has the sample weight {heaviest:g}, for each of judges={judges}; the sampler takes "
-            f"{_MOST_COUNTS:,.0f} in all at most, so make them fewer"
+            f"a document has the sample weight {heaviest:g}, for each of label_replicates={label_replicates}; the "
+            f"sampler takes {_MOST_COUNTS:,.0f} in all at most, so make them fewer"
         )
     if weight is None or bool((weight == 1.0).all()):
         return None

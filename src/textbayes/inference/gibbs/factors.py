@@ -27,7 +27,7 @@ from textbayes.priors.base import BasePrior
 
 
 def cooccurrence_factors(
-    X: Any, rank: int = 20, share: float = 0.95, seed: int = 0, sample_weight: AnyArray | None = None
+    X: Any, rank: int = 20, share: float = 0.95, random_state: int = 0, sample_weight: AnyArray | None = None
 ) -> FloatArray:
     """Loadings (n_features, rank) of words by how they co-occur, for ``Gibbs(factors=…)``.
 
@@ -43,7 +43,7 @@ def cooccurrence_factors(
         Components, fewer than documents and words.
     share : float in (0, 1)
         Of the prior variance that may be common to several words. Components are few, so less than this is common.
-    seed : int
+    random_state : int
         Of the iterative decomposition's start.
     sample_weight : array (n_docs,), optional
         How many times each document counts; once by default.
@@ -85,7 +85,7 @@ def cooccurrence_factors(
         return scale * (X.T @ r - mean * r.sum())
 
     centred = LinearOperator((n_docs, n_features), matvec=forward, rmatvec=backward, dtype=np.float64)
-    start = np.random.default_rng(seed).standard_normal(min(n_docs, n_features))
+    start = np.random.default_rng(random_state).standard_normal(min(n_docs, n_features))
     _, sizes, words = svds(centred, k=int(rank), v0=start)
     return np.where(varies[:, None], np.sqrt(share) * words.T * sizes, 0.0)
 

@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     max_r_hat: float
 
 
-class Progress(NamedTuple):
+class SamplingProgress(NamedTuple):
     """Where a label stands after a round: what a progress display shows, and all that is needed to go on from there.
 
     ``state`` is JSON and arrays; it goes back in as ``Gibbs(resume=…)``.

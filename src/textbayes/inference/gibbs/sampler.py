@@ -19,7 +19,7 @@ from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import METHODS, Target
 from textbayes.inference.gibbs.edges import (
-    check_judged,
+    check_replicates,
     constant_draws,
     one_sided,
     too_few,
@@ -27,20 +27,13 @@ from textbayes.inference.gibbs.edges import (
     whole_counts,
 )
 from textbayes.inference.gibbs.factors import loadings_of, own_part
-from textbayes.inference.gibbs.latent import takes_counts
-from textbayes.inference.gibbs.running import Plan, Progress, Run
-from textbayes.inference.gibbs.scales import check_prior, check_proper
+from textbayes.inference.gibbs.running import Plan, Run, SamplingProgress
+from textbayes.inference.gibbs.scales import INTERCEPT_SCALE, check_prior, check_proper, why_improper
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior
 
 State = tuple[dict[str, Any], dict[str, AnyArray]]
-
-
-class SampledPosterior(Posterior):
-    """A posterior with its draws; ``mean`` and ``var`` are theirs."""
-
-    draws: Draws
 
 
 @inferences.register("gibbs")
@@ -49,7 +42,7 @@ class Gibbs(BaseInference):
 
     Every link (probit, logit and student_t mix best, having normal responses); priors gaussian, laplace, elastic_net,
     student_t and horseshoe, or several by word, with any means and scales. ``mean`` of the posterior is the posterior
-    mean; ``SampledPosterior.draws`` has the rest. The same seed gives the same draws whatever ``n_jobs`` is.
+    mean; ``Posterior.draws`` has the rest. The same ``random_state`` gives the same draws whatever ``n_jobs`` is.
 
     Parameters
     ----------
@@ -68,7 +61,8 @@ class Gibbs(BaseInference):
         Draws kept of every chain at most.
     thin : int
         Keep one iteration in so many.
-    seed : int
+    random_state : int
+        The same one gives the same draws.
     sample_scale : bool
         Multiply all words' scales by a global one that is half-Cauchy and sampled as well.
     method : {"auto", "sweeps", "words", "documents"}
@@ -76,12 +70,13 @@ class Gibbs(BaseInference):
     factors : int or array (n_features, k), optional
         A prior covariance between words: loadings on k factors that they share, or k itself, and the loadings are those
         that ``cooccurrence_factors`` finds in the documents fitted.
-    judges : int
-        Every label is one that so many independent judges agree on, see Notes; for the logit link.
+    label_replicates : int
+        Every label is taken for one that so many independent judges agree on, see Notes; for the logit link.
     progress : callable, optional
-        Called with a ``Progress`` after every round of draws: a display, or a checkpoint (``store.checkpoint``).
+        Called with a ``SamplingProgress`` after every round of draws: a display, or a checkpoint
+        (``store.checkpoint``).
     resume : mapping of label to state, optional
-        States that ``Progress`` offered; runs go on from there as if they had never stopped.
+        States that ``SamplingProgress`` offered; runs go on from there as if they had never stopped.
 
     Notes
     -----
@@ -96,26 +91,26 @@ class Gibbs(BaseInference):
 
     With ``factors`` the weights of words that go together in documents go together a priori; see ``factors.py``.
 
-    With ``judges`` S > 1, labels are beyond doubt: S judges who decide independently, each by the log-odds eta, said
-    the same, which has the likelihood σ(y·eta)^S. Where they agree on a new document, its label has the log-odds S·eta:
-    draws are kept of S times the weights, so that they are log-odds of labels as ever. The prior is that of one judge's
-    weights, and its means must be 0: what is known of labels is not known of one judge. Where words are many and
-    documents few, plain likelihoods make averaged probabilities too cautious, as if every document fitted might have
-    got the other label; this makes up for it. That a new document will be agreed on is not taken for news of the
-    weights.
+    With ``label_replicates`` S > 1, labels are beyond doubt: S judges who decide independently, each by the log-odds
+    eta, said the same, which has the likelihood σ(y·eta)^S. Where they agree on a new document, its label has the log-
+    odds S·eta: draws are kept of S times the weights, so that they are log-odds of labels as ever. The prior is that of
+    one judge's weights, and its means must be 0: what is known of labels is not known of one judge. Where words are
+    many and documents few, plain likelihoods make averaged probabilities too cautious, as if every document fitted
+    might have got the other label; this makes up for it. That a new document will be agreed on is not taken for news of
+    the weights.
 
     References
     ----------
     Albert & Chib (1993), JASA 88; Hans (2009), Biometrika 96; Damien, Wakefield & Walker (1999), JRSS B 61; Yu & Meng
     (2011), JCGS 20; Bhattacharya, Chakraborty & Mallick (2016), Biometrika 103; Aitchison (2021), A statistical theory
-    of cold posteriors in deep neural networks, ICLR (judges).
+    of cold posteriors in deep neural networks, ICLR (replicates).
 
     Examples
     --------
     >>> import numpy as np
     >>> from textbayes import BayesLinearClassifier
     >>> X = np.array([[0.0, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.3]])
-    >>> model = BayesLinearClassifier("probit", prior="laplace", inference=Gibbs(seed=1))
+    >>> model = BayesLinearClassifier("probit", prior="laplace", inference=Gibbs(random_state=1))
     >>> bool(model.fit(X, [0, 0, 1, 1]).coef_[0, 0] > 0.0)
     True
     """
@@ -135,18 +130,18 @@ class Gibbs(BaseInference):
         max_r_hat: float = 1.01,
         max_draws: int = 10_000,
         thin: int = 1,
-        seed: int = 0,
+        random_state: int = 0,
         sample_scale: bool = False,
         method: str = "auto",
         factors: FloatArray | int | None = None,
-        judges: int = 1,
-        progress: Callable[[Progress], None] | None = None,
+        label_replicates: int = 1,
+        progress: Callable[[SamplingProgress], None] | None = None,
         resume: Mapping[int, State] | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs)
         for name, value, least in (
             ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1),
-            ("judges", judges, 1),
+            ("label_replicates", label_replicates, 1),
         ):  # fmt: skip
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
@@ -154,20 +149,21 @@ class Gibbs(BaseInference):
             raise InputError(f"target_ess={target_ess!r} is not usable; pass a positive number, such as 400")
         if not max_r_hat > 1.0:
             raise InputError(f"max_r_hat={max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
-        if not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError(f"seed={seed!r} is not usable; pass a whole number from 0 on")
+        if not isinstance(random_state, (int, np.integer)) or random_state < 0:
+            raise InputError(f"random_state={random_state!r} is not usable; pass a whole number from 0 on")
         check_choice("method", method, METHODS)
         self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
-        self.seed, self.sample_scale, self.method = seed, sample_scale, method
-        self.factors, self.judges, self.progress, self.resume = factors, int(judges), progress, resume
+        self.random_state, self.sample_scale, self.method = random_state, sample_scale, method
+        self.factors, self.label_replicates = factors, int(label_replicates)
+        self.progress, self.resume = progress, resume
 
     @property
     def plain_settings(self) -> dict[str, Any]:
         """What decides the draws beside the plan, as numbers and words that can be written down."""
         factors = self.factors if self.factors is None else np.asarray(self.factors).tolist()
         return {
-            "seed": self.seed, "sample_scale": self.sample_scale, "method": self.method, "factors": factors,
-            "judges": self.judges,
+            "random_state": self.random_state, "sample_scale": self.sample_scale, "method": self.method,
+            "factors": factors, "label_replicates": self.label_replicates,
         }  # fmt: skip
 
     @classmethod
@@ -175,12 +171,15 @@ class Gibbs(BaseInference):
         super().check(link, prior)
         check_prior(prior)
 
-    def run(self, problem: Problem, start: Posterior | None = None) -> SampledPosterior:
+    def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
+        return np.inf if why_improper(link, prior, self.sample_scale) is None else float(INTERCEPT_SCALE)
+
+    def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
         self.check(problem.link, problem.prior)
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
-        if self.judges > 1:
-            check_judged(problem, self.judges, takes_counts(problem.link))
-        problem, counts = _counted(problem, self.judges)
+        if self.label_replicates > 1:
+            check_replicates(problem, self.label_replicates)
+        problem, counts = _counted(problem, self.label_replicates)
         labels, ends = [], []
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
@@ -191,9 +190,7 @@ class Gibbs(BaseInference):
         draws = Draws(labels, problem.X.shape[1])
         columns = [np.array(column) for column in zip(*ends, strict=True)]
         info = FitInfo(columns[0], columns[1], columns[2].astype(np.int64), columns[3].astype(np.bool_))
-        posterior = SampledPosterior(draws.mean(), draws.intercept(), draws.variance(), info)
-        posterior.draws = draws
-        return posterior
+        return Posterior(draws.mean(), draws.intercept(), draws.variance(), info, draws)
 
     def _label(
         self, problem: Problem, counts: IntArray | None, label: int, start: Posterior | None, pool: ThreadPoolExecutor
@@ -208,8 +205,8 @@ class Gibbs(BaseInference):
         if free and (one_sided(y) or too_few(problem.link, y)):
             return constant_draws(problem.link, y, counts, elsewhere, self.plan.chains), (0.0, 0.0, 0, True)
         of_words = None if self.factors is None else loadings_of(self.factors, X, columns, counts)
-        if self.judges > 1:
-            counts = self.judges * (np.ones(len(y), dtype=np.int64) if counts is None else counts)
+        if self.label_replicates > 1:
+            counts = self.label_replicates * (np.ones(len(y), dtype=np.int64) if counts is None else counts)
         base = None
         if problem.words is not None:
             base = np.asarray(X @ np.where(problem.words[label], 0.0, prior.mean))
@@ -223,8 +220,9 @@ class Gibbs(BaseInference):
         )  # fmt: skip
         at = None
         if start is not None:
-            at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns] / self.judges
-        seeds = np.random.SeedSequence([self.seed, label]).spawn(self.plan.chains)
+            at = np.append(start.mean[label][columns], start.intercept[label])[: target.design.n_columns]
+            at = at / self.label_replicates
+        seeds = np.random.SeedSequence([self.random_state, label]).spawn(self.plan.chains)
         run = Run(target, seeds, self.plan, self.method, at)
         mark = self._fingerprint(target)
         if self.resume is not None and label in self.resume:
@@ -238,7 +236,8 @@ class Gibbs(BaseInference):
         while not run.finished:
             run.round(pool)
             if self.progress is not None:
-                self.progress(Progress(label, run.n_draws, run.min_ess, run.max_r_hat, run.finished, _state(run, mark)))
+                stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
+                self.progress(SamplingProgress(label, *stands, _state(run, mark)))
         weights, scales = run.draws()
         if self.sample_scale:
             warn_if_unbounded(scales, label)
@@ -249,7 +248,7 @@ class Gibbs(BaseInference):
         objective = float(
             prior.penalty(mean[:n_words]).sum() - (log_prob if counts is None else counts * log_prob).sum()
         )
-        weights = weights if self.judges == 1 else self.judges * weights
+        weights = weights if self.label_replicates == 1 else self.label_replicates * weights
         intercept = weights[:, :, n_words].astype(np.float64) if with_intercept else np.zeros(weights.shape[:2])
         drawn = LabelDraws(columns, elsewhere, np.ascontiguousarray(weights[:, :, :n_words]), intercept, scales)
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
@@ -257,7 +256,7 @@ class Gibbs(BaseInference):
 
     def _fingerprint(self, target: Target) -> str:
         """Of all that decides what is drawn."""
-        digest = hashlib.sha256(f"{self.seed} {self.method} {self.sample_scale} {target.link.spec}".encode())
+        digest = hashlib.sha256(f"{self.random_state} {self.method} {self.sample_scale} {target.link.spec}".encode())
         of_intercept = target.intercept_prior
         priors = [target.prior] if of_intercept is None else [target.prior, of_intercept]
         values = [value for prior in priors for value in vars(prior).values()]
@@ -268,12 +267,12 @@ class Gibbs(BaseInference):
         return digest.hexdigest()
 
 
-def _counted(problem: Problem, judges: int) -> tuple[Problem, IntArray | None]:
+def _counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray | None]:
     """The documents as often as their weights say: repeated, or with counts where the link takes these."""
-    counts = whole_counts(problem.sample_weight, judges)
+    counts = whole_counts(problem.sample_weight, label_replicates)
     if counts is None:
         return problem, None
-    kept = takes_counts(problem.link)
+    kept = problem.link.counts_in_latent
     rows = np.repeat(np.arange(len(counts)), np.minimum(counts, 1) if kept else counts)
     X = sparse.csc_matrix(problem.X.tocsr()[rows])
     return problem._replace(X=X, y=problem.y[rows], sample_weight=None), counts[rows] if kept else None

@@ -1,10 +1,6 @@
-"""Priors as a Gibbs sampler sees them: a penalty per word that is fixed, or that has a scale of its own to be drawn.
+"""The penalties of the columns while a chain runs: those of the priors, with precisions and a global scale to be drawn.
 
-Given its scales, every prior here is a penalty l1·|w − mean| + ½ l2·(w − mean)² (the house equation): exactly for
-``gaussian``, ``laplace`` and ``elastic_net``, and given a drawn precision for the normal scale mixtures
-
-    student_t   w ~ N(mean, scale²/q),  q ~ Gamma(ν/2, ν/2)
-    horseshoe   w ~ N(mean, scale²/q),  q^(−1/2) half-Cauchy.
+What a prior is given its precisions, and how these are drawn, it says itself (``BasePrior.conditional``).
 
 A global scale g, where it is sampled, multiplies all words' scales and is half-Cauchy: the scales that are given are
 its median. It is drawn twice in turn, given the weights and given the weights divided by it (interweaving, Yu & Meng
@@ -20,34 +16,31 @@ import numpy as np
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.kernels.gibbs.tails import half_cauchy_precisions, laplace_variances
+from textbayes.kernels.gibbs.tails import laplace_variances
 from textbayes.links.base import BaseLink
+from textbayes.priors import priors
+from textbayes.priors._conditional import Mixing
 from textbayes.priors.base import BasePrior
-from textbayes.priors.by_word import ByWord
 
-MIXTURES = ("student_t", "horseshoe")
-FIXED = ("gaussian", "laplace", "elastic_net")
-_HEAVIEST = 1.0  # degrees of freedom up to which a tail is too heavy for an intercept that is free
+INTERCEPT_SCALE = 10  # of an intercept that cannot be free: wide beside the log-odds of any label
+_HEAVIEST = 1.0  # tail index up to which a prior is too heavy for an intercept that is free
 _SLICE_STEP, _MOST_STEPS = 1.0, 50
 
 
 def check_prior(prior: BasePrior) -> None:
     """Refuse a prior whose posterior cannot be sampled here, or is none."""
     for family in _families(prior):
-        if family not in MIXTURES + FIXED:
-            reason = "is improper, and so may be its posterior" if family == "jeffreys" else "has no form to sample by"
+        if family.conditional() is None:
+            reason = "has no form to sample by" if family.proper else "is improper, and so may be its posterior"
+            others = (family for name in priors.names() for family in _families(priors.get(name)()))
+            names = sorted({other.name for other in others if other.conditional() is not None})
             raise NotSupportedError(
-                f"inference 'gibbs' cannot take prior {family!r}, which {reason}: use one of "
-                f"{', '.join(sorted(MIXTURES + FIXED))}"
+                f"inference 'gibbs' cannot take prior {family.name!r}, which {reason}: use one of {', '.join(names)}"
             )
 
 
 def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, sampled: bool) -> None:
-    """Refuse a free word, and a free intercept that a link with label noise or a prior with heavy tails leaves free.
-
-    An intercept can go to infinity if weights follow that undo it: with tails of w^−1 or heavier (Cauchy, horseshoe, or
-    any family with a half-Cauchy global scale) the prior mass of such weights falls too slowly to be integrated.
-    """
+    """Refuse a free word, and a free intercept that need not have a posterior."""
     if np.isinf(prior.scale).any():
         raise NotSupportedError(
             "inference 'gibbs' needs a prior on every word, and some scales are infinite: a posterior need not exist "
@@ -55,20 +48,23 @@ def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, 
         )
     if intercept is None or not np.isinf(intercept.scale).any():
         return
-    if link.name == "flip":
-        raise NotSupportedError(
-            "a free intercept has no posterior where labels are noisy, as no outcome then is impossible; give the "
-            "intercept a prior too, such as intercept_scale=10"
-        )
-    heavy = "horseshoe" in _families(prior) or (
-        "student_t" in _families(prior) and bool((np.asarray(getattr(prior, "degrees", 4.0)) <= _HEAVIEST).any())
-    )
-    if heavy or sampled:
+    reason = why_improper(link, prior, sampled)
+    if reason is not None:
+        raise NotSupportedError(f"{reason}; give the intercept a prior too, such as intercept_scale={INTERCEPT_SCALE}")
+
+
+def why_improper(link: BaseLink, prior: BasePrior, sampled: bool) -> str | None:
+    """Why a free intercept need not have a posterior under this link and prior of the words; None where it has one.
+
+    An intercept can go to infinity if weights follow that undo it: with tails of w^−1 or heavier (Cauchy, horseshoe, or
+    any family with a half-Cauchy global scale) the prior mass of such weights falls too slowly to be integrated.
+    """
+    if link.least_probability > 0.0:
+        return "a free intercept has no posterior where labels are noisy, as no outcome then is impossible"
+    if sampled or prior.tail_index <= _HEAVIEST:
         what = "a sampled global scale" if sampled else f"prior {prior.name!r}"
-        raise NotSupportedError(
-            f"a free intercept with {what} need not have a posterior: its tails are too heavy; give the intercept a "
-            "prior too, such as intercept_scale=10"
-        )
+        return f"a free intercept with {what} need not have a posterior: its tails are too heavy"
+    return None
 
 
 class Scales:
@@ -83,9 +79,9 @@ class Scales:
     precision : array (n_columns,)
         q of the mixtures, 1 elsewhere; whoever changes it calls ``draw_local`` next.
     degrees : array (n_columns,)
-        Of a Student-t mixture; infinite marks the horseshoe, 0 no mixture.
+        Of the mixing, see ``Mixing``; 0 where there is none.
     mixed : array of int
-        Columns that are mixtures.
+        Columns whose precisions a kernel can move together with their weights.
     global_scale : float
         1 unless it is sampled.
     """
@@ -96,29 +92,29 @@ class Scales:
         self.n_words, self.sampled, self.global_scale = n_words + n_factors, sampled, 1.0
         columns = self.n_words + (intercept is not None)
         self.mean, self._l1, self._l2 = np.zeros(columns), np.zeros(columns), np.zeros(columns)
-        self.degrees = np.zeros(columns)
-        for where, member in _members(prior, n_words):
-            self._fill(np.flatnonzero(where), member)
-        if intercept is not None:
-            for _, member in _members(intercept, 1):
-                self._fill(np.array([self.n_words]), member)
+        self.degrees, self.precision = np.zeros(columns), np.ones(columns)
         self._l2[n_words : self.n_words] = 1.0
-        self._student = np.flatnonzero((self.degrees > 0.0) & np.isfinite(self.degrees))
-        self._horseshoe = np.flatnonzero(np.isinf(self.degrees))
+        self._mixings: list[tuple[AnyArray, Mixing]] = []
+        parts = [(np.flatnonzero(where), family) for where, family in prior.by_family((n_words,))]
+        if intercept is not None:
+            for _, family in intercept.by_family((1,)):
+                self.mean[self.n_words] = family.mean.item()
+                if np.isfinite(family.scale).all():  # a free intercept is free whatever its family
+                    parts.append((np.array([self.n_words]), family))
+        # In this order precisions are drawn: changed, the same seed would give other draws.
+        for kind in sorted({type(family) for _, family in parts}, key=lambda kind: kind.name, reverse=True):
+            self._fill(*_joined([(where, family) for where, family in parts if type(family) is kind]))
         self.mixed = np.flatnonzero(self.degrees > 0.0)
-        self.precision = np.ones(columns)
         self._update()
 
-    def _fill(self, columns: AnyArray, member: BasePrior) -> None:
-        shape = (len(columns),)
-        self.mean[columns] = member.mean
-        if member.name in MIXTURES:
-            self.degrees[columns] = getattr(member, "degrees", np.inf)
-            self._l2[columns] = np.broadcast_to(member.scale, shape) ** -2.0
-            if np.isinf(member.scale).any():  # a free intercept is free whatever its family
-                self.degrees[columns] = 0.0
-        else:
-            _, self._l1[columns], self._l2[columns] = member.local(np.zeros(shape))
+    def _fill(self, columns: AnyArray, family: BasePrior) -> None:
+        """Take the penalties of a family of priors on its columns, and the mixing of its precisions."""
+        form = family.conditional()
+        assert form is not None, family.name  # else ``check_prior`` has refused it
+        self.mean[columns], self._l1[columns], self._l2[columns] = family.mean, form.l1, form.l2
+        if form.mixing is not None:
+            self.degrees[columns] = form.mixing.degrees
+            self._mixings.append((columns, form.mixing))
 
     def _update(self) -> None:
         scale = np.ones(len(self.mean))
@@ -127,21 +123,10 @@ class Scales:
 
     def draw_local(self, offset: FloatArray, rng: np.random.Generator) -> None:
         """Draw the precisions of the mixtures given the offsets w − mean."""
-        for columns in (self._student, self._horseshoe):
-            if len(columns) == 0:
-                continue
+        for columns, mixing in self._mixings:
             square = offset[columns] ** 2 * self._l2[columns]
-            words = columns < self.n_words
-            square[words] /= self.global_scale**2
-            if columns is self._student:
-                degrees = self.degrees[columns]
-                drawn = rng.standard_gamma(0.5 * (degrees + 1.0)) / (0.5 * (degrees + square))
-                self.precision[columns] = np.clip(drawn, 1e-150, 1e150)
-            else:
-                out = np.empty(len(columns))
-                levels, uniforms = rng.random((2, len(columns)))
-                half_cauchy_precisions(square, self.precision[columns], levels, uniforms, out)
-                self.precision[columns] = out
+            square[columns < self.n_words] /= self.global_scale**2
+            self.precision[columns] = mixing.draw(square, self.precision[columns], rng)
         self._update()
 
     def draw_global(
@@ -215,11 +200,16 @@ def _half_cauchy(scale: float) -> float:
     return float(np.log(scale) - np.log1p(scale**2))
 
 
-def _families(prior: BasePrior) -> tuple[str, ...]:
-    return prior.families if isinstance(prior, ByWord) else (prior.name,)
+def _families(prior: BasePrior) -> list[BasePrior]:
+    shape = np.broadcast_shapes(*(value.shape for value in vars(prior).values()))
+    return [family for _, family in prior.by_family(shape)]
 
 
-def _members(prior: BasePrior, n_words: int) -> list[tuple[AnyArray, BasePrior]]:
-    if isinstance(prior, ByWord):
-        return list(prior._members(np.zeros(n_words)))
-    return [(np.ones(n_words, dtype=np.bool_), prior)]
+def _joined(parts: list[tuple[AnyArray, BasePrior]]) -> tuple[AnyArray, BasePrior]:
+    """Priors of one family on several columns as one on all of them, so that their precisions are drawn together."""
+    columns = np.concatenate([where for where, _ in parts])
+    values = {
+        name: np.concatenate([np.broadcast_to(vars(family)[name], where.shape) for where, family in parts])
+        for name in vars(parts[0][1])
+    }
+    return columns, type(parts[0][1])(**values)

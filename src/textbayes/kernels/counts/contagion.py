@@ -104,7 +104,7 @@ def tail_counts(values, weights, tails):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def rise(tails, n_tails, rate, delta):  # type: ignore[no-untyped-def]
+def sum_log_levels(tails, n_tails, rate, delta):  # type: ignore[no-untyped-def]
     """Σ_i n_i ln(μ + iδ)."""
     total = 0.0
     for i in range(n_tails):
@@ -113,7 +113,7 @@ def rise(tails, n_tails, rate, delta):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def climb(rate, delta, whole):  # type: ignore[no-untyped-def]
+def log_rising_factorial(rate, delta, whole):  # type: ignore[no-untyped-def]
     """Σ_{i<x} ln(μ + iδ) for a whole x, in time that does not grow with x.
 
     From i = 64 on by Euler and Maclaurin: with L = μ + 64δ, ε = δ/L ≤ 1/64 and n = x − 64 terms, the integral is
@@ -135,7 +135,7 @@ def climb(rate, delta, whole):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def damp(occurrences, omega, delta):  # type: ignore[no-untyped-def]
+def sum_log_dispersion(occurrences, omega, delta):  # type: ignore[no-untyped-def]
     """Σ_d x_d ln(1 + ω_d δ) over the documents that have the word."""
     total = 0.0
     for t in range(len(occurrences)):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from textbayes.kernels.counts.contagion import climb, damp, rise, zero_mass
+from textbayes.kernels.counts.contagion import log_rising_factorial, sum_log_dispersion, sum_log_levels, zero_mass
 from textbayes.kernels.counts.contagion_modes import read_word, spread_prior
 from textbayes.kernels.counts.rates import ratio_prior
 from textbayes.kernels.counts.special import normal, stream, uniform
@@ -25,9 +25,9 @@ def class_part(tails, n_tails, x, omega, table, sums, first, width, pseudo, c, t
     if v != kept[c, 4]:
         delta = math.expm1(math.exp(v))
         mass, _, _ = zero_mass(table, sums, first, width, delta)
-        kept[c, 0], kept[c, 1], kept[c, 2], kept[c, 4] = delta, mass, damp(x, omega, delta), v
+        kept[c, 0], kept[c, 1], kept[c, 2], kept[c, 4] = delta, mass, sum_log_dispersion(x, omega, delta), v
     rate = math.exp(theta)
-    kept[c, 3] = rise(tails, n_tails, rate, kept[c, 0]) - rate * kept[c, 1] - kept[c, 2]
+    kept[c, 3] = sum_log_levels(tails, n_tails, rate, kept[c, 0]) - rate * kept[c, 1] - kept[c, 2]
     kept[c, 3] += pseudo[0, c] * theta - pseudo[1, c] * rate
 
 
@@ -135,7 +135,7 @@ def log_mean(x, omega, rates, deltas):  # type: ignore[no-untyped-def]
         z = omega * delta
         log = math.log1p(z)
         value = -rate * (omega * log / z if z > 1e-290 else omega) - x * log
-        value += climb(rate, delta, whole)
+        value += log_rising_factorial(rate, delta, whole)
         if x > whole:
             value += (x - whole) * math.log(rate + whole * delta)
         if value > largest:

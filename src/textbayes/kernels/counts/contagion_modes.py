@@ -17,7 +17,13 @@ import math
 import numpy as np
 from numba import njit
 
-from textbayes.kernels.counts.contagion import contagion_derivatives, damp, rise, tail_counts, zero_mass
+from textbayes.kernels.counts.contagion import (
+    contagion_derivatives,
+    sum_log_dispersion,
+    sum_log_levels,
+    tail_counts,
+    zero_mass,
+)
 from textbayes.kernels.counts.rates import add_ratio_derivatives, ratio_prior
 from textbayes.kernels.counts.special import factor, solve
 
@@ -64,8 +70,8 @@ def word_value(  # type: ignore[no-untyped-def]
         rate, delta = math.exp(point[c]), math.expm1(math.exp(point[n_classes + c]))
         start, stop = bounds[c], bounds[c + 1]
         mass, _, _ = zero_mass(tables[c], sums[c], first, width, delta)
-        total += rise(tails[c], n_tails[c], rate, delta) - rate * mass
-        total -= damp(occurrences[start:stop], omega[start:stop], delta)
+        total += sum_log_levels(tails[c], n_tails[c], rate, delta) - rate * mass
+        total -= sum_log_dispersion(occurrences[start:stop], omega[start:stop], delta)
         total += pseudo[0, c] * point[c] - pseudo[1, c] * rate
     if betas[0] >= 0.0:
         total += ratio_prior(point[:n_classes], shares, betas[0], betas[1], j)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from textbayes.kernels.counts.contagion import climb
+from textbayes.kernels.counts.contagion import log_rising_factorial
 
 _MANY = 256.0  # from so many occurrences on a sum in closed form is faster than factors
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
@@ -58,7 +58,7 @@ def present_terms(indptr, indices, data, omega, rates, deltas):  # type: ignore[
                         row[c] += math.log(value)
                         value = 1.0
                 if many:
-                    row[c] += climb(rate, delta, x - rest) + (x - rest) * math.log(damping)
+                    row[c] += log_rising_factorial(rate, delta, x - rest) + (x - rest) * math.log(damping)
                 if rest > 0.0:
                     row[c] += rest * math.log((rate + (x - rest) * delta) * damping)
                 product[c] = value

@@ -11,7 +11,7 @@ at the block's start: with S_k = C x_k, the values c_tk = x_t's_k follow by forw
 
 d = ∂ ln Z and a = −∂² ln Z; at the block's end s_k = S_k − Σ_{l<k} a_l c_kl s_l and C ← C − Σ_k a_k s_k s_k' in one
 pass. Successive documents with the bias alone share one k: their updates all go along C e_0, so each costs O(1).
-The result is that of the one-by-one updates up to rounding (``online/reference.py``).
+The result is that of the one-by-one updates up to rounding (``tests/references/online.py``).
 
 Position 0 is the bias, 1 in every document; rows hold the other positions, from 1 on, each at most once.
 """

@@ -1,7 +1,7 @@
 """Negative binomials with lengths: the kernels' view of documents, estimates of (μ, δ), and scores of documents.
 
 Two functions make the cost that of the words that occur. In learning, what the documents without a word say is
-μ A(δ) with A the same for all words of a class (a table, see ``kernels.counts_contagion``). In scoring, what the words
+μ A(δ) with A the same for all words of a class (a table, see ``kernels.counts.contagion``). In scoring, what the words
 that a document lacks say depends on its length alone, E(ω) = Σ_w μ_w ln(1 + ωδ_w)/δ_w, which is interpolated: E(ω)/ω
 has its nearest singularities at ln ω = −ln δ_w ± iπ, so that Chebyshev polynomials in ln ω converge at a known rate,
 and the number of nodes is chosen for 14 digits.
@@ -119,7 +119,7 @@ def fit_contagion(
     tol: float = 1e-8,
     max_iter: int = 200,
 ) -> Fit:
-    """Modes of all words; see ``kernels.counts_contagion_modes`` for the arguments."""
+    """Modes of all words; see ``kernels.counts.contagion_modes`` for the arguments."""
     from textbayes.kernels.counts.contagion_modes import contagion_modes
 
     n_classes = len(documents.tables)

@@ -26,10 +26,10 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import as_numbers, check_same_length
-from textbayes.inference import Posterior, Problem, make_inference
+from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.links import BaseLink, make_link
 from textbayes.posterior.predictive import predictive_probabilities, probability_interval
-from textbayes.priors import make_prior
+from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
@@ -57,8 +57,11 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         How the posterior is found, see ``textbayes.inference``. An object such as ``Em(plain=True)`` is used with its
         own settings, in place of ``tol``, ``max_iter`` and ``n_jobs``.
     fit_intercept : bool
-    intercept_scale, intercept_mean : float or array (n_labels,)
-        Hyperparameters of the intercept's own prior, of the same family; the default scale leaves it free.
+    intercept_scale : "auto", float or array (n_labels,)
+        Scale of the intercept's own prior, of the same family; inf leaves it free. "auto" leaves it free unless an
+        inference that samples needs a prior: under tails as heavy as the horseshoe's, or label noise, it then is 10.
+    intercept_mean : float or array (n_labels,)
+        Mean of that prior.
     tol : float
         Largest optimality violation left at the end, relative to the start's.
     max_iter : int
@@ -111,7 +114,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         sign: Any = 0,
         inference: Any = "coordinate",
         fit_intercept: bool = True,
-        intercept_scale: Any = np.inf,
+        intercept_scale: Any = "auto",
         intercept_mean: Any = 0.0,
         tol: float = 1e-4,
         max_iter: int = 100,
@@ -151,7 +154,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
         problem = self._problem(_as_columns(X), indicator, weight, words)
-        method = make_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
+        method = self._method()
         method.check(problem.link, problem.prior)
         previous = self._previous(indicator.shape[1], X.shape[1]) if self.warm_start else None
         posterior = method.run(problem, previous)
@@ -160,7 +163,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.coef_ = np.ascontiguousarray(posterior.mean.T).T
         self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
-        self.draws_: Draws | None = getattr(posterior, "draws", None)
+        self.draws_: Draws | None = posterior.draws
         self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
         self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
         if posterior.var is not None:
@@ -232,18 +235,26 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
-        prior = make_prior(self.prior, self.scale, self.mean, self.sign)
+        prior, link = make_prior(self.prior, self.scale, self.mean, self.sign), make_link(self.link)
         y = np.where(indicator, 1.0, -1.0)
-        intercept_prior = None
-        if self.fit_intercept:
-            scale = per_label(self.intercept_scale, "intercept_scale", y.shape[1])
-            mean = per_label(self.intercept_mean, "intercept_mean", y.shape[1])
-            intercept_prior = prior.rescaled(scale, mean)
         if words is not None:
             words = np.asarray(words, dtype=np.bool_)
             if words.shape != (y.shape[1], X.shape[1]):
                 raise InputError(f"words has shape {words.shape}; pass one row per label: {(y.shape[1], X.shape[1])}")
-        return Problem(X, y, make_link(self.link), prior, intercept_prior, weight, words)
+        return Problem(X, y, link, prior, self._intercept_prior(link, prior, y.shape[1]), weight, words)
+
+    def _method(self) -> BaseInference:
+        return make_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
+
+    def _intercept_prior(self, link: BaseLink, prior: BasePrior, n_labels: int) -> BasePrior | None:
+        """The prior of the intercepts, where there are any; that of the words is ``prior``."""
+        if not self.fit_intercept:
+            return None
+        scale = self.intercept_scale
+        if isinstance(scale, str) and scale == "auto":
+            scale = self._method().intercept_scale(link, prior)
+        mean = per_label(self.intercept_mean, "intercept_mean", n_labels)
+        return prior.rescaled(per_label(scale, "intercept_scale", n_labels), mean)
 
     def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
         coef = getattr(self, "coef_", None)

@@ -114,11 +114,11 @@ class OnlinePosterior(ABC):
         """One pass in place, ``y`` and ``log_prob`` (n_docs, n_labels)."""
 
     @abstractmethod
-    def _look(self, rows: Any, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        """Mean and variance (n_labels,) of one document's predictor, and what ``_take`` needs to know."""
+    def _predict_one(self, rows: Any, i: int) -> tuple[FloatArray, FloatArray, Any]:
+        """Mean and variance (n_labels,) of one document's predictor, and what ``_update_one`` needs to know."""
 
     @abstractmethod
-    def _take(self, rows: Any, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: Any, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         """Learn that document in place, given the derivatives of its ln Z."""
 
     def learn(
@@ -172,11 +172,11 @@ class OnlinePosterior(ABC):
         for i in range(rows.n_docs):
             if retention < 1.0:
                 self._drift_in_place(retention)
-            mean, var, memo = self._look(rows, i)
+            mean, var, memo = self._predict_one(rows, i)
             judged = y[i] != 0.0
             log_z, d1, d2 = likelihood.moments(mean, var, np.where(judged, y[i], 1.0))
             log_prob[i] = np.where(judged, log_z, 0.0)
-            self._take(rows, i, memo, np.where(judged, d1, 0.0), np.where(judged, d2, 0.0))
+            self._update_one(rows, i, memo, np.where(judged, d1, 0.0), np.where(judged, d2, 0.0))
 
     @abstractmethod
     def _drift_in_place(self, retention: float) -> None: ...

@@ -154,17 +154,17 @@ class DeferredPosterior(OnlinePosterior):
             if y[i, 0] == 0.0:
                 log_prob[i] = 0.0
                 continue
-            mean, var, direction = self._look(rows, i)
+            mean, var, direction = self._predict_one(rows, i)
             log_prob[i, 0], first, second = outcome(mean[0], var[0], y[i, 0], noise_variance, rate)
-            self._take(rows, i, direction, np.array([first]), np.array([second]))
+            self._update_one(rows, i, direction, np.array([first]), np.array([second]))
 
-    def _look(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.deferred import look_deferred
 
         mean, var, direction = look_deferred(*rows.document(i), *self._state())
         return np.array([mean]), np.array([var]), direction
 
-    def _take(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         if not memo.any():
             return
         self.mean += d1[0] * memo

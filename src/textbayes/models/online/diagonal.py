@@ -119,14 +119,14 @@ class DiagonalPosterior(OnlinePosterior):
         with ThreadPoolExecutor(max_workers=n_jobs) as pool:
             list(pool.map(learn, map(slice, bounds[:-1], bounds[1:])))
 
-    def _look(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.diagonal import look_diagonal
 
         mean, var = np.empty(self.n_labels), np.empty(self.n_labels)
         look_diagonal(*rows.document(i), self.mean, self.var, mean, var)
         return mean, var, None
 
-    def _take(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         from textbayes.kernels.online.diagonal import take_diagonal
 
         take_diagonal(*rows.document(i), self.mean, self.var, d1, d2)

@@ -112,13 +112,13 @@ class FullPosterior(OnlinePosterior):
             learn_full(*part, outcomes, self.mean, self.cov, noise_variance, rate, NO_SITES, out)
         log_prob[:, 0] = log_z
 
-    def _look(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.full import look_full
 
         mean, var, direction = look_full(*rows.document(i), self.mean, self.cov)
         return np.array([mean]), np.array([var]), direction
 
-    def _take(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         from textbayes.kernels.online.full import take_full
 
         take_full(self.mean, self.cov, memo, d1[0], d2[0])

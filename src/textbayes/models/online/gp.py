@@ -206,7 +206,7 @@ class GaussianProcess(OnlinePosterior):
             )  # fmt: skip
             log_prob[start : start + step, 0] = log_z
 
-    def _look(self, rows: Pool, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: Pool, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.gp import look_gp
 
         document = rows.documents[[rows.first + i]]
@@ -218,7 +218,7 @@ class GaussianProcess(OnlinePosterior):
         mean, var, novelty = look_gp(k, own[0], known, *self._arrays(), pending, factors, 0, s)
         return np.array([mean]), np.array([var]), (k, own[0], known, novelty, pending, factors, s)
 
-    def _take(self, rows: Pool, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: Pool, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         from textbayes.kernels.online.gp import fold, take_gp
 
         k, own, known, novelty, pending, factors, s = memo

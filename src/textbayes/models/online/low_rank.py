@@ -147,7 +147,7 @@ class LowRankPosterior(OnlinePosterior):
                 row, self.n_columns = learn_low_rank(*part, outcomes, *arguments)
         log_prob[:, 0] = log_z
 
-    def _look(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
+    def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.low_rank import look_low_rank
 
         self._make_room()
@@ -155,7 +155,7 @@ class LowRankPosterior(OnlinePosterior):
         mean, var = look_low_rank(*rows.document(i), *self._arrays(), solved)
         return np.array([mean]), np.array([var]), (solved, var)
 
-    def _take(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
+    def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
         from textbayes.kernels.online.low_rank import take_low_rank
 
         solved, var = memo

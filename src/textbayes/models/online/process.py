@@ -106,9 +106,9 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         single = (np.ones(len(words)), words, np.arange(len(words) + 1))
         rows = process._rows(sparse.csr_matrix(single, shape=(len(words), self.n_features_in_)))
         for i, (mean, sd) in enumerate(zip(means, sds, strict=True)):
-            at, var, memo = process._look(rows, i)
+            at, var, memo = process._predict_one(rows, i)
             spread = var + sd**2
-            process._take(rows, i, memo, (mean - at) / spread, -1.0 / spread)
+            process._update_one(rows, i, memo, (mean - at) / spread, -1.0 / spread)
         process._settle(rows)
         posteriors = list(self.posterior_)
         posteriors[label] = process

@@ -5,8 +5,8 @@ of a short document outweighs everything else. The prior is Gaussian with a scal
 deviation of the word's column, so that no word has the larger say for being frequent, and the predictor of a document
 has a prior standard deviation of about ``spread``, however many the words. There is an intercept. And a label is taken
 for what it is: nobody doubts whether a book is one of chemistry, so it counts as what ``JUDGES`` who decide by the same
-words would all say (``Gibbs(judges=…)``). Without this the posterior of few documents says of every new one that it may
-be anything, and averaged probabilities are too cautious.
+words would all say (``Gibbs(label_replicates=…)``). Without this the posterior of few documents says of every new one
+that it may be anything, and averaged probabilities are too cautious.
 
 As in the paper, the words of largest posterior mean, here in units of 1/s_j, are kept, and their model is fitted again.
 A document is accepted at a probability of ``THRESHOLD``. All settings were chosen on ``published.OTHER_DOCUMENTS``.

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.inference import Problem
-from textbayes.inference.gibbs import Gibbs, Progress, SampledPosterior
+from textbayes.inference import Posterior, Problem
+from textbayes.inference.gibbs import Draws, Gibbs, SamplingProgress
 from textbayes.links import make_link
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
@@ -22,12 +22,12 @@ _CHAINS, _NEVER = 2, 1e12
 
 
 class Model(NamedTuple):
-    """Priors of the weights and, unless None, of an intercept; the link; how many judges agree on a label."""
+    """Priors of the weights and, unless None, of an intercept; the link; how many times a label is taken."""
 
     prior: BasePrior
     intercept: BasePrior | None
     link: BaseLink = PROBIT
-    judges: int = 1
+    label_replicates: int = 1
 
 
 PAPER = Model(Laplace(1.0 / np.sqrt(LAMBDA)), None)
@@ -38,7 +38,7 @@ class Fit(NamedTuple):
     """A sampled posterior, the smallest effective sample size that was watched, and the largest R-hat."""
 
     link: BaseLink
-    posterior: SampledPosterior
+    posterior: Posterior
     ess: float
     r_hat: float
 
@@ -47,8 +47,13 @@ class Fit(NamedTuple):
         return self.posterior.mean[0]
 
     @property
+    def draws(self) -> Draws:
+        assert self.posterior.draws is not None
+        return self.posterior.draws
+
+    @property
     def n_draws(self) -> int:
-        return int(self.posterior.draws.labels[0].intercept.size)
+        return int(self.draws.labels[0].intercept.size)
 
     def plug_in(self, X: Any) -> FloatArray:
         """p(y = 1) at the posterior means."""
@@ -56,7 +61,7 @@ class Fit(NamedTuple):
 
     def averaged(self, X: Any) -> FloatArray:
         """p(y = 1) averaged over the draws."""
-        return self.posterior.draws.probability(X, self.link)[:, 0]
+        return self.draws.probability(X, self.link)[:, 0]
 
 
 def sample(
@@ -77,7 +82,7 @@ def sample(
     problem = Problem(columns, np.where(y, 1.0, -1.0)[:, None], model.link, model.prior, model.intercept)
     rounds: list[tuple[float, float]] = []
 
-    def note(progress: Progress) -> None:
+    def note(progress: SamplingProgress) -> None:
         rounds.append((progress.min_ess, progress.max_r_hat))
 
     if draws is None:
@@ -87,7 +92,8 @@ def sample(
     else:
         each = max(4, -(-draws // _CHAINS))
         plan = {"warmup": each * BURN_IN // (ITERATIONS - BURN_IN), "max_draws": each, "target_ess": _NEVER}
-    posterior = Gibbs(chains=_CHAINS, seed=seed, judges=model.judges, progress=note, **plan).run(problem)
+    plan |= {"chains": _CHAINS, "random_state": seed, "label_replicates": model.label_replicates}
+    posterior = Gibbs(progress=note, **plan).run(problem)
     return Fit(model.link, posterior, *rounds[-1])
 
 

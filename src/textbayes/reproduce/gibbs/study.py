@@ -116,7 +116,7 @@ def one_domain(
     _add_machine(methods, SVM, "rbf", chosen=True)
     if beside:
         top = top_words(fit.mean)
-        drawn = fit.posterior.draws.labels[0].flat[:, top].astype(np.float64)
+        drawn = fit.draws.labels[0].flat[:, top].astype(np.float64)
         few = division.take(top)
         averaged = [PROBIT.probability(part @ drawn.T).mean(axis=1) for part in few.parts]
         methods.add_probabilities("averaged", averaged)
@@ -128,7 +128,7 @@ def one_domain(
         present = division.presence()
         words, refit = own_fit(present.train, y, division.seed, draws)
         methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
-    chains = fit.posterior.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
+    chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
     by_chain = [division.test @ kept_top(mean) > 0.0 for mean in chains]
     return Outcome(
         positive, division.truth, methods.decided, methods.probability, by_chain, fit.ess, fit.r_hat, fit.n_draws

@@ -17,7 +17,7 @@ from textbayes.evaluate import ContingencyTable
 from textbayes.reproduce.online.filtering_protocol import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
-from textbayes.stream.run import Ahead
+from textbayes.stream.run import ScoreCache
 from textbayes.stream.settings import PAPER
 from textbayes.stream.words import Lexicon, Rows
 
@@ -81,7 +81,7 @@ class Simulation:
         return changes
 
     def _filter(self, desk: AdaptiveFilter, task: Task) -> Course:
-        ahead = Ahead(desk, self._bags)
+        ahead = ScoreCache(desk, self._bags)
         relevant, queried, features = [], [], [len(desk.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
             document = Document(self.collection.ids[i], "")

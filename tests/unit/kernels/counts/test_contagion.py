@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from textbayes.kernels import counts_contagion as kernel
-from textbayes.kernels import counts_contagion_modes as modes_kernel
+from textbayes.kernels.counts import contagion as kernel
+from textbayes.kernels.counts import contagion_modes as modes_kernel
 
 FIRST, NODES = np.log(1e-6), 384
 WIDTH = (np.log(1.1e4) - FIRST) / (NODES - 1)
@@ -159,4 +159,6 @@ def test_the_sum_of_a_large_count_is_the_gamma_functions(whole, rate, delta):
         mu, d = mpmath.mpf(rate), mpmath.mpf(delta)
         expected = mpmath.loggamma(mu / d + whole) - mpmath.loggamma(mu / d) if d else mpmath.mpf(0)
         expected += whole * mpmath.log(d if d else mu)
-    np.testing.assert_allclose(kernel.climb(rate, delta, float(whole)), float(expected), rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(
+        kernel.log_rising_factorial(rate, delta, float(whole)), float(expected), rtol=1e-12, atol=1e-10
+    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from textbayes.kernels import counts_rates as kernel
+from textbayes.kernels.counts import rates as kernel
 
 CASES = [(2, 2.0, 1.0), (3, 0.4, 0.0), (5, 10.0, 300.0), (4, 1.5, 20.0)]
 IDS = [f"{n}classes-beta{one:g}-{two:g}" for n, one, two in CASES]

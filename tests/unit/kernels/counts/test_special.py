@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from textbayes.kernels import counts_special as kernel
+from textbayes.kernels.counts import special as kernel
 
 POINTS = np.concatenate([np.geomspace(1e-6, 1e8, 120), np.linspace(0.1, 20.0, 67)])
 

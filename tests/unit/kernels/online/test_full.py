@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from references.online import learn_document
 from textbayes.kernels.online.full import MOST, learn_full, look_full, predict_full, take_full
 from textbayes.kernels.online.rows import restrict_rows
 from textbayes.models.online import PAPER_PROBIT, OnlineLikelihood
-from textbayes.models.online.reference import learn_document
 
 NO_SITES = np.empty((0, 2))
 

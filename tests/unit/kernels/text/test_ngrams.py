@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textbayes.kernels import ngrams
+from textbayes.kernels.text import ngrams
 from textbayes.text.packed import Packed, pack, unpack
 
 DOCUMENTS = st.lists(st.lists(st.lists(st.integers(0, 4), max_size=9), max_size=4), max_size=4)

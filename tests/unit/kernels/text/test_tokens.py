@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textbayes.kernels import tokens
+from textbayes.kernels.text import tokens
 from textbayes.text.packed import Packed, StringIndex, _as_words, pack, pack_bytes, unpack
 from textbayes.text.tokenize import tokenize
 

@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from textbayes import BayesLinearClassifier
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.inference.gibbs import Gibbs
 from textbayes.priors.elastic_net import ElasticNet
 
 RNG = np.random.default_rng(0)
@@ -167,3 +168,22 @@ def test_intervals_of_many_classes_add_up_to_one():
     model = BayesLinearClassifier(prior="laplace", intervals=True).fit(X, y)
     np.testing.assert_allclose(model.predictive_proba(X).sum(axis=1), 1.0)
     np.testing.assert_array_equal(np.isnan(model.standard_errors_), model.coef_ == 0.0)
+
+
+@pytest.mark.parametrize(
+    ("link", "prior", "scale"),
+    [("probit", "laplace", np.inf), ("probit", "horseshoe", 10.0), ("flip:rate=0.1,base=probit", "gaussian", 10.0)],
+)
+def test_an_intercept_is_free_unless_it_then_has_no_posterior(link, prior, scale):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    short = {"chains": 1, "warmup": 5, "max_draws": 20, "target_ess": 1.0, "max_r_hat": 99.0}
+    models = [
+        BayesLinearClassifier(link, prior, inference=Gibbs(**short), **given).fit(X, y)
+        for given in ({}, {"intercept_scale": scale})
+    ]
+    np.testing.assert_array_equal(*(model.draws_.labels[0].intercept for model in models))
+    assert models[0].intercept_scale == "auto"
+    if np.isfinite(scale):  # who asks for a free one by name is told
+        with pytest.raises(NotSupportedError, match="intercept_scale=10"):
+            BayesLinearClassifier(link, prior, inference=Gibbs(**short), intercept_scale=np.inf).fit(X, y)

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs import draws as gibbs_draws
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import RANKINGS, refit_top_words, top_words
+from textbayes.posterior import draws as gibbs_draws
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 8)) * (RNG.random((120, 8)) < 0.6)

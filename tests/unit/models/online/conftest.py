@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from textbayes.models.online.reference import drift, learn_document, learn_document_diagonal
+from references.online import drift, learn_document, learn_document_diagonal
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from references.gaussian_process import ReferenceGP
+from references.online import learn_document
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.models.online import (
     PAPER_FLIP,
@@ -18,8 +20,6 @@ from textbayes.models.online import (
     Polynomial,
     propagate,
 )
-from textbayes.models.online.gp_reference import ReferenceGP
-from textbayes.models.online.reference import learn_document
 
 
 def rbf(A, B):

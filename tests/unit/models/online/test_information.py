@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from references.online import learn_document
 from textbayes.core.errors import InputError
 from textbayes.models.online import (
     PAPER_FLIP,
@@ -15,7 +16,6 @@ from textbayes.models.online import (
     expected_information_gain,
     information_gain,
 )
-from textbayes.models.online.reference import learn_document
 
 LIKELIHOODS = {
     "probit": PAPER_PROBIT,

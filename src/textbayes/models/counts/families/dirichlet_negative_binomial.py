@@ -67,7 +67,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
 
     References
     ----------
-    Section 3 of the contagion paper; see ``kernels.counts_contagion_modes`` for the density.
+    Section 3 of the contagion paper; see ``kernels.counts.contagion_modes`` for the density.
     """
 
     beta: Any = (2.0, 1.0)

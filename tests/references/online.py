@@ -1,6 +1,6 @@
 """The online paper's algorithms as they are printed: dense, one document at a time, one label, no tricks.
 
-Everything else in this package is tested against this file. Opper (1998), A Bayesian approach to on-line learning.
+``textbayes.models.online`` is tested against this file. Opper (1998), A Bayesian approach to on-line learning.
 """
 
 from __future__ import annotations

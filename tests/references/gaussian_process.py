@@ -1,7 +1,7 @@
 """The sparse online Gaussian process as published: dense, one document at a time, one label, no tricks.
 
 Csató & Opper (2001), Sparse representation for Gaussian process models, NIPS 13; § 3.2 and A.3–A.4 of the online paper.
-``online/gp.py`` is tested against this file.
+``textbayes.models.online.gp`` is tested against this file.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class _State(NamedTuple):
     objective: float
 
 
-class EmCourse:
+class EmSteps:
     """Takes EM steps with the weights of ``fit``; ``divide`` puts the words that move into blocks."""
 
     def __init__(

@@ -1,0 +1,9 @@
+"""How long work tells what it is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with what is being done, how much of it is done, and how much there is in all, None where nobody knows."""
