@@ -62,6 +62,15 @@ def linear_models(folder: Path) -> None:
     BayesLinearClassifierCV(cv=2).fit(X, labels)
 
 
+def multinomial_models(folder: Path) -> None:
+    """A softmax by coordinate descent and by Newton's method, in single and in double precision."""
+    from textbayes.models.multinomial import BayesMultinomialClassifier
+
+    X, labels = _weights()
+    BayesMultinomialClassifier(intervals=True).fit(X, labels)
+    BayesMultinomialClassifier("gaussian", inference="newton", tol=1e-8).fit(X, labels)
+
+
 def expected_f1(folder: Path) -> None:
     """The rule that maximises the expected F1 exactly."""
     from textbayes.decide import make_rule
@@ -156,6 +165,7 @@ def keyness(folder: Path) -> None:
 JOBS: dict[str, Callable[[Path], None]] = {
     "reading words": read_words,
     "linear models": linear_models,
+    "multinomial models": multinomial_models,
     "expected F1": expected_f1,
     "sampling": sampling,
     "online learning": online_learning,
