@@ -84,12 +84,14 @@ def sampling(folder: Path) -> None:
     """Draws with each link and each family of priors."""
     from textbayes.inference.gibbs import Gibbs
     from textbayes.models.linear.classifier import BayesLinearClassifier
+    from textbayes.models.multinomial import BayesMultinomialClassifier
 
     X, labels = _weights()
     gibbs = Gibbs(chains=1, warmup=4, max_draws=4)
     for link in ("logit", "probit", "student_t", "skew_t"):
         for prior in ("gaussian", "laplace", "horseshoe", "student_t"):
             BayesLinearClassifier(link, prior, intercept_scale=10.0, inference=gibbs).fit(X, labels).predict_proba(X)
+    BayesMultinomialClassifier(inference=gibbs).fit(X, labels)
     sweeps = Gibbs(chains=1, warmup=4, max_draws=4, method="sweeps")
     BayesLinearClassifier("probit", "laplace", inference=sweeps).fit(X, labels)
 

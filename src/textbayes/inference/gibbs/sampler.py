@@ -180,7 +180,7 @@ class Gibbs(BaseInference):
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
         if self.judges > 1:
             check_judged(problem, self.judges, takes_counts(problem.link))
-        problem, counts = _counted(problem, self.judges)
+        problem, counts = counted(problem, self.judges)
         labels, ends = [], []
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
@@ -268,7 +268,7 @@ class Gibbs(BaseInference):
         return digest.hexdigest()
 
 
-def _counted(problem: Problem, judges: int) -> tuple[Problem, IntArray | None]:
+def counted(problem: Problem, judges: int) -> tuple[Problem, IntArray | None]:
     """The documents as often as their weights say: repeated, or with counts where the link takes these."""
     counts = whole_counts(problem.sample_weight, judges)
     if counts is None:

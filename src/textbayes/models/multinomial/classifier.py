@@ -26,7 +26,7 @@ from textbayes.priors import BasePrior, make_prior
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
 
-INFERENCES = ("coordinate", "newton")
+INFERENCES = ("coordinate", "newton", "gibbs")
 
 
 class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
@@ -192,7 +192,10 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
             Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
             both are the same.
         """
-        return np.asarray(softmax(self.linear_predictor(X), axis=1))
+        eta = self.linear_predictor(X)
+        if average and self.draws_ is not None:
+            return self.draws_.softmax_probability(self._checked(X))
+        return np.asarray(softmax(eta, axis=1))
 
     def predict(self, X: Any) -> AnyArray:
         """The likeliest class, by the linear predictors."""
@@ -271,6 +274,11 @@ def make_softmax_inference(inference: str | BaseInference, tol: float, max_iter:
         from textbayes.models.multinomial.newton import SoftmaxNewton
 
         return SoftmaxNewton(tol, max_iter, n_jobs)
+    if inference == "gibbs" or getattr(inference, "samples", False):
+        from textbayes.inference.gibbs import Gibbs
+        from textbayes.models.multinomial.gibbs import SoftmaxGibbs
+
+        return SoftmaxGibbs(inference if isinstance(inference, Gibbs) else Gibbs(n_jobs=n_jobs))
     raise InputError(
         f"inference={inference!r} is not usable; pass one of {', '.join(INFERENCES)}, or an object such as "
         "Gibbs(chains=2)"

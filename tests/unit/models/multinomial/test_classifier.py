@@ -108,7 +108,7 @@ def test_labels_that_may_apply_together_are_refused(labels, plain):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"inference": "clg"}, "inference='clg' is not usable; pass one of coordinate, newton"),
+        ({"inference": "clg"}, "inference='clg' is not usable; pass one of coordinate, newton, gibbs"),
         ({"tol": 0.0}, "tol=0.0 is not usable"),
         ({"scale": np.ones((3, 6))}, "prior scale has 3 rows, but there are 4 classes"),
         ({"scale": np.ones(5)}, "prior scale has shape"),
