@@ -20,7 +20,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.core.validation import check_same_length
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns, per_label, as_labels, check_effort
+from textbayes.models.linear.classifier import _as_columns, as_labels, check_effort, per_label
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:
