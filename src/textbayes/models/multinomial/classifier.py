@@ -72,6 +72,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
     intercept_ : array (n_classes,), with sum 0 where free
     standard_errors_ : array like ``coef_``, NaN for words held at their prior mean, with ``intervals`` or draws; else
         None
+    intercept_errors_ : array (n_classes,) of the intercepts' errors, 0 where they are held; likewise, else None
     draws_ : Draws of the posterior, with ``inference="gibbs"``; else None
     fit_info_ : objective, optimality violation, iterations and convergence: one value each, for all classes together
     n_iter_ : Newton steps, of ``"coordinate"`` passes over the classes
@@ -165,11 +166,15 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
         self.draws_: Draws | None = getattr(posterior, "draws", None)
-        self.standard_errors_ = None if posterior.var is None else np.sqrt(posterior.var)
-        if self.intervals and self.draws_ is None:
+        self.standard_errors_: FloatArray | None = None
+        self.intercept_errors_: FloatArray | None = None
+        if self.draws_ is not None:
+            self.standard_errors_ = np.sqrt(self.draws_.variance())
+            self.intercept_errors_ = np.array([one.intercept.std() for one in self.draws_.labels])
+        elif self.intervals:
             from textbayes.models.multinomial.uncertainty import standard_errors  # loads numba, which is slow
 
-            self.standard_errors_ = standard_errors(problem, posterior)
+            self.standard_errors_, self.intercept_errors_ = standard_errors(problem, posterior)
         self._warn_if_unfinished()
         return self
 
@@ -198,8 +203,8 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(softmax(eta, axis=1))
 
     def predict(self, X: Any) -> AnyArray:
-        """The likeliest class, by the linear predictors."""
-        likeliest = self.linear_predictor(X).argmax(axis=1)
+        """The class of the largest probability, averaged where there are draws."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
 
     def _checked(self, X: Any) -> Any:

@@ -31,15 +31,13 @@ def centred(problem: Problem, posterior: Posterior) -> Posterior:
 def shifts(prior: BasePrior, weights: FloatArray) -> FloatArray:
     """What to add to the weights (n_classes, n_words) of each word, 0 where the prior has a mode of its own."""
     moved = np.zeros(weights.shape[1])
-    if not prior.exact_local:
-        return moved
-    center, l1, l2 = prior.local(weights)
     signed = np.broadcast_to(prior.sign != 0.0, weights.shape).any(axis=0)
-    flat = ~(l2 > 0.0).any(axis=0) & ~signed
-    free = flat & ~(l1 > 0.0).any(axis=0)
+    free = np.broadcast_to(np.isinf(prior.scale), weights.shape).all(axis=0) & ~signed
     moved[free] = -weights[:, free].mean(axis=0)
-    open_ = np.flatnonzero(flat & ~free & (weights != center).any(axis=0))
-    moved[open_] = median_shifts((weights - center)[:, open_], l1[:, open_])
+    if prior.exact_local:
+        center, l1, l2 = prior.local(weights)
+        open_ = ~free & ~signed & ~(l2 > 0.0).any(axis=0) & (weights != center).any(axis=0)
+        moved[open_] = median_shifts((weights - center)[:, open_], l1[:, open_])
     return moved
 
 

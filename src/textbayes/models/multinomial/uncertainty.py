@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import softmax
 
-from textbayes.core.types import FloatArray
+from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference._label import LabelFit
 from textbayes.inference.base import Posterior, Problem
 from textbayes.inference.laplace_approximation import (
@@ -20,10 +23,11 @@ from textbayes.posterior.gaussian_forms import primal_form
 _HELD = 1e6  # times the largest precision: the sum of free intercepts is 0, not merely likely to be
 
 
-def standard_errors(problem: Problem, posterior: Posterior) -> FloatArray:
-    """Posterior standard deviations (n_classes, n_features); NaN for words that a kink or a sign holds.
+def standard_errors(problem: Problem, posterior: Posterior) -> tuple[FloatArray, FloatArray]:
+    """Posterior standard deviations of the weights (n_classes, n_features) and of the intercepts (n_classes,).
 
-    The precision over the active words of all classes and the intercepts has the blocks
+    NaN for words that a kink or a sign holds, 0 for intercepts that are held or not there. The precision over the
+    active words of all classes and the intercepts has the blocks
 
         X_c' diag(ω p_c (1[c = k] − p_k)) X_k + 1[c = k] diag(l2_c),
 
@@ -32,47 +36,59 @@ def standard_errors(problem: Problem, posterior: Posterior) -> FloatArray:
     the other classes' weights, which are smaller, by a factor of √2 for two classes of which the documents say much.
     """
     proba = softmax(np.asarray(problem.X @ posterior.mean.T) + posterior.intercept, axis=1)
-    fits = [LabelFit(problem, posterior, c) for c in range(len(posterior.mean))]
-    active = [active_words(fit, w) for fit, w in zip(fits, posterior.mean, strict=True)]
-    if sum(len(columns) + 1 for columns, _, _ in active) > LARGEST:
-        weight = 1.0 if problem.sample_weight is None else problem.sample_weight[:, None]
-        approximation = laplace_approximation(problem, posterior, curvature=weight * proba * (1.0 - proba))
-        return approximation.standard_errors()[0]
-    out = np.full(posterior.mean.shape, np.nan)
-    variances, starts = _joint_variances(problem, posterior, proba, fits)
-    for c, (columns, _, _) in enumerate(active):
-        out[c, columns] = np.sqrt(variances[starts[c] : starts[c] + len(columns)])
-    return out
+    blocks = [_block(problem, posterior, c) for c in range(len(posterior.mean))]
+    if sum(len(block.l2) for block in blocks) <= LARGEST:
+        return _joint_errors(problem, posterior, proba, blocks)
+    weight = 1.0 if problem.sample_weight is None else problem.sample_weight[:, None]
+    return laplace_approximation(problem, posterior, curvature=weight * proba * (1.0 - proba)).standard_errors()
 
 
-def _joint_variances(
-    problem: Problem, posterior: Posterior, proba: FloatArray, fits: list[LabelFit]
-) -> tuple[FloatArray, list[int]]:
-    """Diagonal of the inverse of the whole precision, and where each class's words begin; its intercept is last."""
-    designs, l1s, l2s, free, starts = [], [], [], [], [0]
-    for c, fit in enumerate(fits):
-        columns, l1, l2 = active_words(fit, posterior.mean[c])
-        design = problem.X[:, columns].toarray()
-        corner = intercept_precision(problem, fit, float(posterior.intercept[c]))
-        if corner is not None:
-            design = np.hstack([design, np.ones((len(design), 1))])
-            l2, l1 = np.append(l2, corner[0]), np.append(l1, corner[1])
-            if corner == (0.0, 0.0):
-                free.append(starts[-1] + len(columns))
-        designs.append(design)
-        l1s.append(l1)
-        l2s.append(l2)
-        starts.append(starts[-1] + len(l1))
+class _Block(NamedTuple):
+    """The active words of a class and, as the last entry where it is not held, its intercept."""
+
+    columns: AnyArray
+    l1: FloatArray
+    l2: FloatArray
+    has_intercept: bool
+
+    @property
+    def is_free(self) -> bool:
+        return self.has_intercept and self.l1[-1] == self.l2[-1] == 0.0
+
+
+def _block(problem: Problem, posterior: Posterior, c: int) -> _Block:
+    fit = LabelFit(problem, posterior, c)
+    columns, l1, l2 = active_words(fit, posterior.mean[c])
+    corner = intercept_precision(problem, fit, float(posterior.intercept[c]))
+    if corner is not None:
+        l2, l1 = np.append(l2, corner[0]), np.append(l1, corner[1])
+    return _Block(columns, l1, l2, corner is not None)
+
+
+def _joint_errors(
+    problem: Problem, posterior: Posterior, proba: FloatArray, blocks: list[_Block]
+) -> tuple[FloatArray, FloatArray]:
+    ends = np.cumsum([0, *(len(block.l2) for block in blocks)])
+    places = [slice(start, end) for start, end in pairwise(ends)]
+    designs = [
+        np.hstack([problem.X[:, b.columns].toarray(), np.ones((len(proba), int(b.has_intercept)))]) for b in blocks
+    ]
     weight = 1.0 if problem.sample_weight is None else problem.sample_weight
-    precision = np.empty((starts[-1], starts[-1]))
+    precision = np.empty((ends[-1], ends[-1]))
     for c, left in enumerate(designs):
         for k, right in enumerate(designs):
             bent = weight * proba[:, c] * ((c == k) - proba[:, k])
-            precision[starts[c] : starts[c + 1], starts[k] : starts[k + 1]] = (left * bent[:, None]).T @ right
-    l1, l2 = np.concatenate(l1s), np.concatenate(l2s)
+            precision[places[c], places[k]] = (left * bent[:, None]).T @ right
+    l1, l2 = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("l1", "l2"))
     precision[np.diag_indices_from(precision)] += l2
-    if len(free) == len(fits):
-        precision[np.ix_(free, free)] += _HELD * float(np.diag(precision).max())
+    if all(block.is_free for block in blocks):
+        precision[np.ix_(ends[1:] - 1, ends[1:] - 1)] += _HELD * float(np.diag(precision).max())
     least = least_precision(precision, l1, l2)
-    form = primal_form(np.arange(len(l1)), precision, least, check=bool((l2 == 0.0).any()))
-    return np.einsum("ij,ij->i", form.root, form.root), starts
+    root = primal_form(np.arange(len(l1)), precision, least, check=bool((l2 == 0.0).any())).root
+    errors = np.sqrt(np.einsum("ij,ij->i", root, root))
+    words, intercepts = np.full(posterior.mean.shape, np.nan), np.zeros(len(blocks))
+    for c, (place, block) in enumerate(zip(places, blocks, strict=True)):
+        words[c, block.columns] = errors[place][: len(block.columns)]
+        if block.has_intercept:
+            intercepts[c] = errors[place][-1]
+    return words, intercepts

@@ -83,6 +83,23 @@ def test_standard_errors_are_those_of_the_curvature_at_the_mode(prior, plain):
     assert np.isnan(np.delete(errors, active)).all()
 
 
+def test_errors_with_free_intercepts_are_those_of_intercepts_that_add_up_to_zero(plain):
+    """Free intercepts b = (−b₁ − b₂, b₁, b₂), written out; the words' prior is Gaussian."""
+    X, y = plain.make_data(n_docs=200, n_classes=3)
+    model = BayesMultinomialClassifier("gaussian", 0.5, inference="newton", intervals=True, **TIGHT).fit(X, y)
+    spread = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
+
+    def slope(w):
+        of_words, of_intercepts = plain.gradient(w[:18].reshape(3, 6), spread @ w[18:], X, y)
+        return np.append(of_words.ravel() + 4.0 * w[:18], spread.T @ of_intercepts)
+
+    mode = np.append(model.coef_.ravel(), model.intercept_[1:])
+    covariance = np.linalg.inv(optimize.approx_fprime(mode, slope, 1e-6))
+    np.testing.assert_allclose(model.standard_errors_.ravel(), np.sqrt(np.diag(covariance))[:18], rtol=1e-3)
+    of_intercepts = np.sqrt(np.diag(spread @ covariance[18:, 18:] @ spread.T))
+    np.testing.assert_allclose(model.intercept_errors_, of_intercepts, rtol=1e-3)
+
+
 def test_errors_of_many_weights_are_those_given_the_other_classes(plain, monkeypatch):
     X, y = plain.make_data(n_docs=200)
     model = BayesMultinomialClassifier("gaussian", 0.5, intervals=True, fit_intercept=False, **TIGHT)

@@ -74,6 +74,7 @@ def test_at_the_mode_of_every_prior_no_weight_wants_to_move(name, inference, pla
     np.testing.assert_allclose((slope + prior.neg_grad(model.coef_))[~held], 0.0, atol=1e-6)
     assert (np.abs(slope)[held] <= l1[held] + 1e-6).all()
     np.testing.assert_allclose(slope_b, 0.0, atol=1e-6)
+    assert model.intercept_.sum() == pytest.approx(0.0, abs=1e-9)
     assert held.any() or name in (*SMOOTH, "laplace", "by_word", "elastic_net")
 
 
