@@ -81,9 +81,9 @@ def _joint_errors(
             precision[places[c], places[k]] = (left * bent[:, None]).T @ right
     l1, l2 = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("l1", "l2"))
     precision[np.diag_indices_from(precision)] += l2
+    least = least_precision(precision, l1, l2)
     if all(block.is_free for block in blocks):
         precision[np.ix_(ends[1:] - 1, ends[1:] - 1)] += _HELD * float(np.diag(precision).max())
-    least = least_precision(precision, l1, l2)
     root = primal_form(np.arange(len(l1)), precision, least, check=bool((l2 == 0.0).any())).root
     errors = np.sqrt(np.einsum("ij,ij->i", root, root))
     words, intercepts = np.full(posterior.mean.shape, np.nan), np.zeros(len(blocks))
