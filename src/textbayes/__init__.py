@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textbayes.models.clusters import SoftClusters
     from textbayes.models.counts import BayesCountClassifier
     from textbayes.models.linear.classifier import BayesLinearClassifier
+    from textbayes.models.multinomial import BayesMultinomialClassifier
     from textbayes.models.online import BayesOnlineClassifier
     from textbayes.select import SelectWords
     from textbayes.store import load_model, save_model
@@ -28,6 +29,7 @@ _PUBLIC = {
     "BayesCountClassifier": "textbayes.models.counts",
     "BayesLinearClassifier": "textbayes.models.linear.classifier",
     "BayesLinearClassifierCV": "textbayes.tune",
+    "BayesMultinomialClassifier": "textbayes.models.multinomial",
     "BayesOnlineClassifier": "textbayes.models.online",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
@@ -49,6 +51,7 @@ __all__ = [
     "BayesCountClassifier",
     "BayesLinearClassifier",
     "BayesLinearClassifierCV",
+    "BayesMultinomialClassifier",
     "BayesOnlineClassifier",
     "HashingTextVectorizer",
     "SelectWords",

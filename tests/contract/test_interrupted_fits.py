@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import textbayes
 from textbayes import (
     BayesLinearClassifier,
+    BayesMultinomialClassifier,
     BayesOnlineClassifier,
     HashingTextVectorizer,
     TermWeighting,
@@ -50,6 +51,7 @@ CASES = [
     Case(BayesLinearClassifier(intervals=True), (X, Y), OTHER, "predict_proba"),
     Case(BayesLinearClassifierCV(scales=2, cv=2), (X, Y), OTHER, "predict_proba"),
     Case(BayesCountClassifier("poisson"), (X, Y), OTHER, "predict_proba"),
+    Case(BayesMultinomialClassifier(intervals=True), (X, Y), OTHER, "predict_proba"),
     Case(BayesOnlineClassifier(), (X, Y), OTHER, "predict_proba"),
     Case(BayesOnlineClassifier(covariance="full"), (X, Y), OTHER, "predict_proba"),
     Case(SoftClusters(2, random_state=0, n_init=1, max_iter=5, tol=1.0), (X,), OTHER[:1], "transform"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from textbayes import BayesLinearClassifier, BayesOnlineClassifier
+from textbayes import BayesLinearClassifier, BayesMultinomialClassifier, BayesOnlineClassifier
 from textbayes.tune import BayesLinearClassifierCV
 
 ESTIMATORS = [
@@ -13,6 +13,8 @@ ESTIMATORS = [
     BayesLinearClassifier(tol=1e-11),
     BayesLinearClassifier(link="probit", prior="gaussian", tol=1e-11),
     BayesLinearClassifierCV(scales=3, cv=2, tol=1e-11),
+    BayesMultinomialClassifier(tol=1e-11, max_iter=1000),
+    BayesMultinomialClassifier(prior="gaussian", inference="newton", tol=1e-11),
     BayesOnlineClassifier(),
     BayesOnlineClassifier(covariance="full", passes=2),
     BayesOnlineClassifier(covariance="low_rank", rank=2),

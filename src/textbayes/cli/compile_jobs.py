@@ -62,6 +62,15 @@ def linear_models(folder: Path) -> None:
     BayesLinearClassifierCV(cv=2).fit(X, labels)
 
 
+def multinomial_models(folder: Path) -> None:
+    """A softmax by coordinate descent and by Newton's method, in single and in double precision."""
+    from textbayes.models.multinomial import BayesMultinomialClassifier
+
+    X, labels = _weights()
+    BayesMultinomialClassifier(intervals=True).fit(X, labels)
+    BayesMultinomialClassifier("gaussian", inference="newton", tol=1e-8).fit(X, labels)
+
+
 def expected_f1(folder: Path) -> None:
     """The rule that maximises the expected F1 exactly."""
     from textbayes.decide import make_rule
@@ -75,12 +84,14 @@ def sampling(folder: Path) -> None:
     """Draws with each link and each family of priors."""
     from textbayes.inference.gibbs import Gibbs
     from textbayes.models.linear.classifier import BayesLinearClassifier
+    from textbayes.models.multinomial import BayesMultinomialClassifier
 
     X, labels = _weights()
     gibbs = Gibbs(chains=1, warmup=4, max_draws=4)
     for link in ("logit", "probit", "student_t", "skew_t"):
         for prior in ("gaussian", "laplace", "horseshoe", "student_t"):
             BayesLinearClassifier(link, prior, intercept_scale=10.0, inference=gibbs).fit(X, labels).predict_proba(X)
+    BayesMultinomialClassifier(inference=gibbs).fit(X, labels)
     sweeps = Gibbs(chains=1, warmup=4, max_draws=4, method="sweeps")
     BayesLinearClassifier("probit", "laplace", inference=sweeps).fit(X, labels)
 
@@ -156,6 +167,7 @@ def keyness(folder: Path) -> None:
 JOBS: dict[str, Callable[[Path], None]] = {
     "reading words": read_words,
     "linear models": linear_models,
+    "multinomial models": multinomial_models,
     "expected F1": expected_f1,
     "sampling": sampling,
     "online learning": online_learning,

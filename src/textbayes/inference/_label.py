@@ -123,11 +123,15 @@ class LabelFit:
 
     def objective(self) -> float:
         """−log likelihood − log prior up to the prior's constant, of the weights as they are."""
+        return self.prior_penalty() - self.likelihood
+
+    def prior_penalty(self) -> float:
+        """−log prior of the weights and the intercept as they are, up to a constant."""
         intercept = self.intercept_prior
         if self.prior.exact_local and (intercept is None or intercept.exact_local):
-            return self._penalty_value(self.w, self.b, self.penalty) - self.likelihood
+            return self._penalty_value(self.w, self.b, self.penalty)
         of_intercept = 0.0 if intercept is None else float(intercept.penalty(np.array([self.intercept]))[0])
-        return float(self.prior.penalty(self.w).sum()) + of_intercept - self.likelihood
+        return float(self.prior.penalty(self.w).sum()) + of_intercept
 
     def _class_weights(self) -> FloatArray:
         """Total weight of the positive and of the negative documents."""
@@ -150,10 +154,10 @@ class LabelFit:
         if self.allowed is not None:
             violation[~self.allowed] = 0.0
         if self.reference == 0.0:  # violations are measured against the largest partial derivative at the start
-            self.reference = self.reference_at_mean() if self.prior.pole else self._largest(gradient)
+            self.reference = self.reference_at_mean() if self.prior.pole else self.largest_slope(gradient)
         return violation
 
-    def _largest(self, gradient: FloatArray) -> float:
+    def largest_slope(self, gradient: FloatArray) -> float:
         """The largest partial derivative, or a share of all scores where no word tells anything."""
         of_scores = 1e-3 * float(np.abs(self.score).sum())
         return max(float(np.abs(gradient).max(initial=of_scores)), float(np.finfo(float).tiny))
@@ -163,7 +167,7 @@ class LabelFit:
         cold = LabelFit(self.problem, None, self.label)
         cold.eta = np.asarray(self.problem.X @ cold.w) + cold.intercept
         cold.start_intercept()
-        return cold._largest(self.problem.X.T @ cold.refresh())
+        return cold.largest_slope(self.problem.X.T @ cold.refresh())
 
     def intercept_violation(self) -> float:
         if self.intercept_prior is None or self.one_sided:

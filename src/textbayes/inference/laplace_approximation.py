@@ -19,7 +19,9 @@ from textbayes.posterior.gaussian_forms import LEAST_PRECISION, DualForm, Primal
 _FREE = 1e-6  # a free weight's precision counts as at least this share of what it is with the other weights known
 
 
-def laplace_approximation(problem: Problem, posterior: Posterior, memory: int = 2**28) -> GaussianApproximation:
+def laplace_approximation(
+    problem: Problem, posterior: Posterior, memory: int = 2**28, curvature: FloatArray | None = None
+) -> GaussianApproximation:
     """The Gaussian at the mode of each label, given the problem and the posterior that an inference found.
 
     Its precision is that of the model's last quadratic step, over the active words A and the intercept,
@@ -43,6 +45,8 @@ def laplace_approximation(problem: Problem, posterior: Posterior, memory: int = 
         Bytes for all labels together. A label's matrix has no more than √(memory/8/n_labels) rows, nor than 2,000.
         Labels with more active words are held by documents in place of words (Woodbury). Of more documents than that,
         the 512 that tell most are held, and the others summed up; ``exact`` says where.
+    curvature : array (n_docs, n_labels), optional
+        Ω itself, for a likelihood that is not that of the problem's link.
 
     Notes
     -----
@@ -87,20 +91,22 @@ def laplace_approximation(problem: Problem, posterior: Posterior, memory: int = 
     if memory < 8:
         raise InputError(f"memory={memory} bytes is given; a label needs 8 at least")
     limit = min(LARGEST, max(1, int(np.sqrt(memory / 8 / n_labels))))
-    return GaussianApproximation([_form(problem, posterior, label, limit) for label in range(n_labels)], n_features)
+    forms = []
+    for label in range(n_labels):
+        omega = None if curvature is None else np.ascontiguousarray(curvature[:, label])
+        forms.append(_form(problem, posterior, label, limit, omega))
+    return GaussianApproximation(forms, n_features)
 
 
-def _form(problem: Problem, posterior: Posterior, label: int, limit: int) -> PrimalForm | DualForm:
+def _form(
+    problem: Problem, posterior: Posterior, label: int, limit: int, omega: FloatArray | None
+) -> PrimalForm | DualForm:
     fit = LabelFit(problem, posterior, label)
     w, b = posterior.mean[label], float(posterior.intercept[label])
-    center, l1, l2 = fit.prior.local(w)
-    active = ((l1 == 0.0) | (w != center)) & (w - center > fit.low) & (w - center < fit.high)
-    if fit.allowed is not None:
-        active &= fit.allowed
-    columns = np.flatnonzero(active)
-    l1, l2 = l1[columns], l2[columns]
-    corner = _intercept(problem, fit, b)
-    omega = _curvature(problem.link, np.asarray(problem.X @ w) + b, fit.y, problem.sample_weight)
+    columns, l1, l2 = active_words(fit, w)
+    corner = intercept_precision(problem, fit, b)
+    if omega is None:
+        omega = _curvature(problem.link, np.asarray(problem.X @ w) + b, fit.y, problem.sample_weight)
     ridge = bool(((l1 == 0.0) & (l2 > 0.0)).all())
     size = len(columns) + (corner is not None)
     if size <= limit and (size <= len(omega) or not ridge):
@@ -109,6 +115,16 @@ def _form(problem: Problem, posterior: Posterior, label: int, limit: int) -> Pri
     diagonal = np.maximum(l2 + 0.5 * l1**2, LEAST_PRECISION)
     of_prior = None if corner is None else corner[0] + 0.5 * corner[1] ** 2
     return dual_form(columns, problem.X[:, columns].tocsr(), omega, diagonal, of_prior, limit)
+
+
+def active_words(fit: LabelFit, w: FloatArray) -> tuple[AnyArray, FloatArray, FloatArray]:
+    """The words that neither a kink nor a sign holds, with l1 and l2 of their local penalty."""
+    center, l1, l2 = fit.prior.local(w)
+    active = ((l1 == 0.0) | (w != center)) & (w - center > fit.low) & (w - center < fit.high)
+    if fit.allowed is not None:
+        active &= fit.allowed
+    columns = np.flatnonzero(active)
+    return columns, l1[columns], l2[columns]
 
 
 def _curvature(link: BaseLink, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> FloatArray:
@@ -121,7 +137,7 @@ def _curvature(link: BaseLink, eta: FloatArray, y: FloatArray, weight: FloatArra
     return total if weight is None else weight * total
 
 
-def _intercept(problem: Problem, fit: LabelFit, b: float) -> tuple[float, float] | None:
+def intercept_precision(problem: Problem, fit: LabelFit, b: float) -> tuple[float, float] | None:
     """(l2, l1) of the intercept beside what the documents say of it; None where there is none or a kink holds it."""
     if fit.intercept_prior is None:
         return None
@@ -150,6 +166,10 @@ def _primal(
     else:
         l2, l1 = np.append(l2, corner[0]), np.append(l1, corner[1])
     precision[np.diag_indices_from(precision)] += l2
+    return primal_form(columns, precision, least_precision(precision, l1, l2), check)
+
+
+def least_precision(precision: FloatArray, l1: FloatArray, l2: FloatArray) -> FloatArray:
+    """What no direction is less certain than: the prior's own precision, of a free weight a share of its curvature."""
     of_prior = l2 + 0.5 * l1**2
-    least = np.where(of_prior > 0.0, of_prior, np.maximum(_FREE * np.diag(precision), LEAST_PRECISION))
-    return primal_form(columns, precision, least, check)
+    return np.where(of_prior > 0.0, of_prior, np.maximum(_FREE * np.diag(precision), LEAST_PRECISION))

@@ -14,7 +14,9 @@ from textbayes.priors.gaussian import Gaussian
 _TOL, _MAX_ITER = 1e-6, 100  # a start need not be exact, but must not depend on how it was found either
 
 
-def ridge_start(problem: Problem, factor: float = 1.0, n_jobs: int = 1) -> Posterior:
+def ridge_start(
+    problem: Problem, factor: float = 1.0, n_jobs: int = 1, newton: type[BaseInference] = Newton
+) -> Posterior:
     """The mode under the Gaussian prior of the same mean and ``factor`` times the scale: every word has a weight.
 
     Figueiredo & Jain (2001) start from a ridge regression for the same reason: EM cannot leave a weight of zero.
@@ -24,12 +26,14 @@ def ridge_start(problem: Problem, factor: float = 1.0, n_jobs: int = 1) -> Poste
         prior=Gaussian(factor * prior.scale, prior.mean),
         intercept_prior=None if intercept is None else Gaussian(intercept.scale, intercept.mean),
     )
-    return Newton(_TOL, _MAX_ITER, n_jobs).run(smooth)
+    return newton(_TOL, _MAX_ITER, n_jobs).run(smooth)
 
 
-def away_from_pole(problem: Problem, start: Posterior | None, n_jobs: int) -> Posterior | None:
+def away_from_pole(
+    problem: Problem, start: Posterior | None, n_jobs: int, newton: type[BaseInference] = Newton
+) -> Posterior | None:
     """The start that was given; for a prior with a pole at its mean, from which no weight ever leaves, else ridge."""
-    return ridge_start(problem, n_jobs=n_jobs) if start is None and problem.prior.pole else start
+    return ridge_start(problem, n_jobs=n_jobs, newton=newton) if start is None and problem.prior.pole else start
 
 
 def best_of_starts(inference: BaseInference, problem: Problem, starts: Sequence[Posterior | None]) -> Posterior:

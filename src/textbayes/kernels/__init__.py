@@ -25,6 +25,7 @@ class Feature(NamedTuple):
 FEATURES = (
     Feature("reading words", 15, ("text.", "linear.columns")),
     Feature("linear models", 15, ("linear.", "sparse")),
+    Feature("multinomial models", 8, ("multinomial.",)),
     Feature("expected F1", 6, ("expected_f",)),
     Feature("sampling", 8, ("gibbs.",)),
     Feature("online learning", 30, ("online.",)),

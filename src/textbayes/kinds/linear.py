@@ -177,13 +177,13 @@ def fitted_linear(estimator: BayesLinearClassifier, space: LabelSpace) -> Fitted
         intercept_errors = estimator.approximation_.standard_errors()[1]
     fitted = FittedLinear(
         space, link, estimator.coef_, estimator.intercept_, estimator.standard_errors_, intercept_errors,
-        estimator.draws_, held_scale=_held_scale(estimator),
+        estimator.draws_, held_scale=held_scale(estimator),
     )  # fmt: skip
     fitted.estimator = estimator
     return fitted
 
 
-def _held_scale(estimator: BayesLinearClassifier) -> float:
+def held_scale(estimator: Any) -> float:
     """A typical scale of the prior."""
     scale = np.asarray(make_prior(estimator.prior, estimator.scale, estimator.mean, estimator.sign).scale)
     finite = scale[np.isfinite(scale)]
@@ -296,24 +296,24 @@ class LinearKind(Kind):
         shape = (space.n_columns, n_features)
         with_errors = any(name.startswith("errors.") for name in arrays)
         check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
-        coef = _dense(saved_csr(arrays, "coef", shape))
+        coef = dense_weights(saved_csr(arrays, "coef", shape))
         intercept = saved_array(arrays, "intercept", np.float64, shape[:1])
         errors, intercept_errors = None, None
         if with_errors:
-            found = _dense(saved_csr(arrays, "errors", shape, least=0.0))
+            found = dense_weights(saved_csr(arrays, "errors", shape, least=0.0))
             errors = np.where(found > 0.0, found, np.nan)
         if "intercept_errors" in arrays:
             intercept_errors = saved_array(arrays, "intercept_errors", np.float64, shape[:1], least=0.0)
         draws = None
         if told.draws is not None:
-            draws = _draws(told.draws, arrays, shape)
+            draws = restored_draws(told.draws, arrays, shape)
         return FittedLinear(
             space, make_link(told.link), coef, intercept, errors, intercept_errors, draws, told.sharpness,
             told.calibration, told.held_scale,
         )  # fmt: skip
 
 
-def _draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Draws:
+def restored_draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Draws:
     from textbayes.posterior.draws import Draws  # loads numba, which is slow
 
     drawn = {name.removeprefix("draws."): array for name, array in arrays.items() if name.startswith("draws.")}
@@ -323,7 +323,7 @@ def _draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple
     return draws
 
 
-def _dense(matrix: sparse.csr_matrix) -> FloatArray:
+def dense_weights(matrix: sparse.csr_matrix) -> FloatArray:
     """Weights laid out word by word."""
     dense = np.zeros(matrix.shape[::-1]).T
     dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data

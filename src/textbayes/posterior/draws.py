@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.saved_arrays import saved_array
@@ -118,6 +118,18 @@ class Draws:
         """p(y = 1) of every label, averaged over the draws, (n_docs, n_labels)."""
         return self._by_document(X, lambda eta: link.probability(eta).mean(axis=1))
 
+    def softmax_probability(self, X: Any) -> FloatArray:
+        """p of each of the labels as classes that exclude each other and were drawn together, averaged over the draws.
+
+        Every draw is a softmax of its own; the k-th draws of all labels belong together.
+        """
+        X = self._checked(X)
+        out = np.empty((X.shape[0], len(self.labels)))
+        for rows in _chunks(X.shape[0], max(1, _AT_ONCE // (len(self.labels) * self.labels[0].intercept.size))):
+            eta = np.stack([one.predictors(X[rows]) for one in self.labels], axis=1)
+            out[rows] = special.softmax(eta, axis=1).mean(axis=2)
+        return out
+
     def probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels)."""
         low, high = _tails(level)
@@ -134,12 +146,16 @@ class Draws:
             row[one.columns] = of_draws(one.flat)
         return out
 
-    def _by_document(self, X: Any, of_predictors: Any) -> FloatArray:
+    def _checked(self, X: Any) -> Any:
         X = sparse.csr_matrix(X) if not sparse.issparse(X) else X.tocsr()
         if X.shape[1] != self.n_features:
             raise InputError(
                 f"X has {X.shape[1]} words, the draws {self.n_features}; pass the words they were drawn for"
             )
+        return X
+
+    def _by_document(self, X: Any, of_predictors: Any) -> FloatArray:
+        X = self._checked(X)
         out = np.empty((X.shape[0], len(self.labels)))
         for k, one in enumerate(self.labels):
             for rows in _chunks(X.shape[0], max(1, _AT_ONCE // one.intercept.size)):

@@ -42,7 +42,8 @@ class Chain:
     An iteration is a sweep given responses, a sweep within slack and the scales of the prior (see ``BaseLink.latent``
     and ``scales.py``), and now and then, by ``method="auto"``, a joint draw of all weights in place of the first sweep
     (``block.py``). "sweeps" has no joint draws; "words" and "documents" have nothing else, in that form.
-    ``joint_period`` says how rarely joint draws are made in place of what their cost suggests.
+    ``joint_period`` says how rarely joint draws are made in place of what their cost suggests; ``joint`` is that of the
+    same design, where chains share it.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Chain:
         start: FloatArray | None,
         *,
         joint_period: int | None = None,
+        joint: JointDraw | None = None,
     ) -> None:
         self._target, self._method = target, method
         self._rng = np.random.Generator(np.random.PCG64DXSM(seed))
@@ -65,9 +67,10 @@ class Chain:
             n_factors = target.loadings.shape[1]
         self._scales = Scales(target.prior, target.intercept_prior, n_words, target.sampled_scale, n_factors)
         self._latent = target.link.latent(target.y, target.counts)
-        self._joint = JointDraw(design, method if method in ("words", "documents") else None)
+        self._joint = joint or JointDraw(design, method if method in ("words", "documents") else None)
         self._joint_period = self._joint.period if joint_period is None else joint_period
-        self._base = design.times(self._scales.mean) + (0.0 if target.base is None else target.base)
+        self._of_means = design.times(self._scales.mean)
+        self._base = self._of_means + (0.0 if target.base is None else target.base)
         self.n_done = 0
         # Starts apart from each other, so that chains that agree have forgotten them.
         spread = np.zeros(design.n_columns)
@@ -96,6 +99,30 @@ class Chain:
     @property
     def global_scale(self) -> float:
         return self._scales.global_scale
+
+    @property
+    def scales(self) -> Scales:
+        """The prior as it is seen at present."""
+        return self._scales
+
+    @property
+    def offset(self) -> FloatArray:
+        """The present weights less their prior means; to be changed with what ``continue_at`` is told."""
+        return self._offset
+
+    def continue_at(self, base: FloatArray, eta: FloatArray) -> None:
+        """Go on with ``base`` in place of the target's, which makes the predictors ``eta``."""
+        self._base, self._eta = self._of_means + base, eta
+
+    @property
+    def eta(self) -> FloatArray:
+        """The present predictors."""
+        return self._eta
+
+    @property
+    def n_columns(self) -> int:
+        """Weights of a draw."""
+        return self._target.design.n_columns
 
     def move_to(self, weights: FloatArray, precision: FloatArray, global_scale: float) -> None:
         """Go on from these weights, the intercept's last, and what the prior had when they were drawn from it."""

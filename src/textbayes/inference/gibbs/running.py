@@ -45,20 +45,27 @@ class SamplingProgress(NamedTuple):
 class Run:
     """The chains of one label and what they have drawn.
 
+    ``chain`` makes one from a target, a seed, a method and a start: that of the linear models, unless told otherwise.
     Chains are seeded each for itself and advance by the same rounds whoever computes them, so the draws depend on the
     seed and on nothing else.
     """
 
     def __init__(
-        self, target: Target, seeds: list[np.random.SeedSequence], plan: Plan, method: str, start: Any
+        self,
+        target: Target,
+        seeds: list[np.random.SeedSequence],
+        plan: Plan,
+        method: str,
+        start: Any,
+        chain: Callable[..., Any] = Chain,
     ) -> None:
         self._plan, self._target = plan, target
-        self._chains = [Chain(target, seed, method, start) for seed in seeds]
+        self._chains = [chain(target, seed, method, start) for seed in seeds]
         self._kept: list[list[AnyArray]] = [[] for _ in seeds]
         self._scales: list[list[FloatArray]] = [[] for _ in seeds]
         self.n_draws, self.min_ess, self.max_r_hat = 0, 0.0, np.inf
         self._warm = False
-        n_columns = target.design.n_columns
+        n_columns = self._chains[0].n_columns
         self._words = np.unique(np.linspace(0, n_columns - 1, min(n_columns, _MOST_WORDS)).astype(int))
         self._docs = np.unique(np.linspace(0, len(target.y) - 1, min(len(target.y), _MOST_DOCS)).astype(int))
 
@@ -118,7 +125,8 @@ class Run:
         columns = np.repeat(np.arange(design.n_columns), np.diff(design.indptr))
         here = place[design.indices] >= 0
         chosen[place[design.indices[here]], columns[here]] = design.data[here]
-        return np.asarray(weights @ chosen.T, dtype=np.float64)
+        by_class = weights.reshape(*weights.shape[:2], -1, design.n_columns)  # one, unless they are drawn together
+        return np.asarray(by_class @ chosen.T, dtype=np.float64).reshape(*weights.shape[:2], -1)
 
     # -- state ----------------------------------------------------------------------------------------------------
     def state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -142,9 +150,9 @@ class Run:
         """Take up a state of the same problem; a plan may ask for more draws than it did, and for nothing else."""
         kept = {name: value for name, value in meta["plan"].items() if name in ("chains", "warmup", "thin")}
         asked = {name: value for name, value in self._plan._asdict().items() if name in kept}
-        if kept != asked or arrays["weights"].shape[2] != self._target.design.n_columns:
+        if kept != asked or arrays["weights"].shape[2] != self._chains[0].n_columns:
             raise InputError(
-                f"this run has {asked} and {self._target.design.n_columns} columns, the one to resume {kept} and "
+                f"this run has {asked} and {self._chains[0].n_columns} columns, the one to resume {kept} and "
                 f"{arrays['weights'].shape[2]}; resume with the settings and documents it was begun with"
             )
         for k, chain in enumerate(self._chains):

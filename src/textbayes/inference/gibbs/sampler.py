@@ -179,7 +179,7 @@ class Gibbs(BaseInference):
         check_proper(problem.link, problem.prior, problem.intercept_prior, self.sample_scale)
         if self.label_replicates > 1:
             check_replicates(problem, self.label_replicates)
-        problem, counts = _counted(problem, self.label_replicates)
+        problem, counts = counted(problem, self.label_replicates)
         labels, ends = [], []
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
@@ -267,7 +267,7 @@ class Gibbs(BaseInference):
         return digest.hexdigest()
 
 
-def _counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray | None]:
+def counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray | None]:
     """The documents as often as their weights say: repeated, or with counts where the link takes these."""
     counts = whole_counts(problem.sample_weight, label_replicates)
     if counts is None:

@@ -263,10 +263,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         return Posterior(coef, self.intercept_, None, self.fit_info_)
 
     def _check_settings(self) -> None:
-        if not (isinstance(self.tol, numbers.Real) and 0.0 < float(self.tol) < np.inf):
-            raise InputError(f"tol={self.tol!r} is not usable; pass a positive number such as 1e-4")
-        if not isinstance(self.max_iter, numbers.Integral) or self.max_iter < 1:
-            raise InputError(f"max_iter={self.max_iter!r} is not usable; pass a whole number from 1 on")
+        check_effort(self.tol, self.max_iter)
 
     def _warn_if_unfinished(self) -> None:
         unfinished = np.flatnonzero(~self.fit_info_.converged)
@@ -292,6 +289,14 @@ def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximat
     from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
 
     return laplace_approximation(problem, posterior)
+
+
+def check_effort(tol: Any, max_iter: Any) -> None:
+    """Refuse a tolerance that is not positive and a number of iterations that is none."""
+    if not (isinstance(tol, numbers.Real) and 0.0 < float(tol) < np.inf):
+        raise InputError(f"tol={tol!r} is not usable; pass a positive number such as 1e-4")
+    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
+        raise InputError(f"max_iter={max_iter!r} is not usable; pass a whole number from 1 on")
 
 
 def per_label(value: Any, name: str, n_labels: int) -> FloatArray:

@@ -1,0 +1,1 @@
+"""Kernels of the softmax over classes that exclude each other."""

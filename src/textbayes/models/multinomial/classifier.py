@@ -1,0 +1,364 @@
+"""The softmax estimator: classes that exclude each other, with a prior on every weight."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from textbayes.core.class_weight import document_weights
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
+from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.threads import n_threads
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.validation import check_same_length
+from textbayes.inference.base import BaseInference, Posterior, Problem
+from textbayes.links import make_link
+from textbayes.models.linear.classifier import _as_columns, as_labels, check_effort, per_label
+from textbayes.priors import BasePrior, make_prior
+
+if TYPE_CHECKING:
+    from textbayes.posterior.draws import Draws
+
+_UNSEEN = 10.0  # logarithm of how much rarer than the rarest a class is taken to be that no document has
+INFERENCES = ("coordinate", "newton", "gibbs")
+
+
+class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
+    """Softmax regression p(c | x) = exp(w_c·x + b_c)/Σ_k exp(w_k·x + b_k) with a prior on every weight.
+
+    Maximises Σ_i log p(y_i | x_i) + Σ_cj log p(w_cj) over one weight vector per class, all classes together: for
+    classes that exclude each other. Where several labels may apply to a document use ``BayesLinearClassifier``.
+
+    Parameters
+    ----------
+    prior : str or prior
+        ``"laplace"``: penalty \\|w\\|/scale; ``"gaussian"``: variance scale²; or any other of ``textbayes.priors``.
+    scale, mean : float or array
+        Hyperparameters of the prior: a number, one value per feature (n_features,), or one row per class (n_classes,
+        n_features) or (n_classes, 1). ``scale=inf`` leaves a feature unpenalised.
+    sign : int or array
+        1 keeps a weight at zero or above, −1 at zero or below, 0 leaves it free; shapes as for ``scale``.
+    inference : {"coordinate", "newton", "gibbs"} or Gibbs
+        How the posterior is found: its mode by coordinate descent (any prior) or by Newton's method (priors without a
+        kink, such as ``"gaussian"``, for which it is faster), or draws of it (see ``textbayes.inference.gibbs.Gibbs``
+        for an object with settings of its own).
+    fit_intercept : bool
+    intercept_scale, intercept_mean : float or array (n_classes,)
+        Hyperparameters of the intercepts' own prior, of the same family; the default scale leaves them free.
+    tol : float
+        Largest optimality violation left at the end, relative to the start's.
+    max_iter : int
+        Rounds: readings of the whole matrix for a gradient.
+    n_jobs : int or None
+        Threads over the chains of ``"gibbs"``; None is 1, −1 all cores.
+    warm_start : bool
+        Start from the previous fit's weights where the shapes agree.
+    intervals : bool
+        Keep standard errors of the weights, from a Gaussian approximation around the mode.
+    class_weight : None, "balanced" or dict
+        How much documents count by their class; "balanced" gives all classes the same weight in sum, N/(number of
+        classes · N_c). It multiplies ``sample_weight``.
+
+    Attributes
+    ----------
+    classes_ : array of the classes, of which ``label_space_`` says the kind
+    coef_ : array (n_classes, n_features), for two classes too
+    intercept_ : array (n_classes,), with sum 0 where free
+    standard_errors_ : array like ``coef_``, NaN for words held at their prior mean, with ``intervals`` or draws; else
+        None
+    intercept_errors_ : array (n_classes,) of the intercepts' errors, 0 where they are held; likewise, else None
+    draws_ : Draws of the posterior, with ``inference="gibbs"``; else None
+    fit_info_ : objective, optimality violation, iterations and convergence: one value each, for all classes together
+    n_iter_ : Newton steps, of ``"coordinate"`` passes over the classes
+
+    Notes
+    -----
+    Adding the same number to a word's weights in all classes changes no probability, so it is the prior that makes the
+    weights what they are: under a Gaussian prior of one scale they add up to 0 over the classes, under a Laplace prior
+    their median is 0 (the middle of the interval of medians, if it is one).
+
+    For two classes the log-odds have the weights w₁ − w₀, and the model is a logistic regression of these: under a
+    Gaussian prior that of ``BayesLinearClassifier(prior="gaussian", scale=sqrt(2)*scale)``, the difference of two
+    independent weights having twice the variance; under a Laplace prior its mode is that of
+    ``BayesLinearClassifier(prior="laplace", scale=scale)``, since |w₁| + |w₀| is least, |w₁ − w₀|, for any two of
+    opposite signs. Either way each class has half of the log-odds' weights, w₁ = −w₀.
+
+    References
+    ----------
+    Genkin, Lewis & Madigan (2007), Large-scale Bayesian logistic regression for text categorization, Technometrics, and
+    their program BMR; Friedman, Hastie & Tibshirani (2010), Regularization paths for generalized linear models via
+    coordinate descent, Journal of Statistical Software 33.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0.0], [1.0, 0.2], [0.0, 1.0], [0.2, 1.0], [0.1, 0.1], [0.0, 0.2]])
+    >>> model = BayesMultinomialClassifier(prior="gaussian", scale=3.0).fit(X, ["a", "a", "b", "b", "c", "c"])
+    >>> model.predict([[0.9, 0.1]]).tolist()
+    ['a']
+    """
+
+    draws_: Draws | None
+    standard_errors_: FloatArray | None
+    intercept_errors_: FloatArray | None
+
+    def __init__(
+        self,
+        prior: str | BasePrior = "laplace",
+        scale: float | AnyArray = 1.0,
+        mean: float | AnyArray = 0.0,
+        sign: int | AnyArray = 0,
+        inference: str | BaseInference = "coordinate",
+        fit_intercept: bool = True,
+        intercept_scale: float | AnyArray = np.inf,
+        intercept_mean: float | AnyArray = 0.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        intervals: bool = False,
+        class_weight: str | dict[Any, float] | None = None,
+    ) -> None:
+        self.prior = prior
+        self.scale = scale
+        self.mean = mean
+        self.sign = sign
+        self.inference = inference
+        self.fit_intercept = fit_intercept
+        self.intercept_scale = intercept_scale
+        self.intercept_mean = intercept_mean
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.intervals = intervals
+        self.class_weight = class_weight
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> BayesMultinomialClassifier:
+        """Fit on X (n_docs, n_features), sparse or dense, and one class per document.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : array (n_docs,)
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        """
+        return self._fit(X, *_encode(y), sample_weight)
+
+    @all_or_nothing
+    def fit_classes(
+        self, X: Any, codes: IntArray, space: LabelSpace, sample_weight: FloatArray | None = None
+    ) -> BayesMultinomialClassifier:
+        """As :meth:`fit`, with classes that there may be no document of: they are rarer than any other, by e⁻¹⁰.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        codes : array (n_docs,)
+            The number of each document's class.
+        space : LabelSpace
+        sample_weight : array (n_docs,), optional
+        """
+        weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
+        n_classes, present = len(space.classes), np.unique(codes[weight > 0.0])
+        one_hot = codes[:, None] == np.arange(n_classes)
+        if len(present) == n_classes:
+            return self._fit(X, one_hot, space, sample_weight)
+        if len(present) < 2:
+            raise InputError("only one class has documents of positive weight; a classifier needs at least two")
+        rows = np.isin(codes, present)
+        few = clone(self).set_params(**_of_classes(self.get_params(deep=False), present, n_classes))
+        left = LabelSpace(space.classes[present], "binary" if len(present) == 2 else "multiclass")
+        few._fit(X[rows], one_hot[rows][:, present], left, weight[rows])
+        self.label_space_, self.classes_, self.n_features_in_ = space, space.classes, few.n_features_in_
+        self.coef_ = np.zeros((few.n_features_in_, n_classes)).T
+        self.coef_[present] = few.coef_
+        self.intercept_ = np.full(n_classes, few.intercept_.min() - _UNSEEN)
+        self.intercept_[present] = few.intercept_
+        self.fit_info_, self.n_iter_, self.draws_ = few.fit_info_, few.n_iter_, None
+        self.standard_errors_ = self.intercept_errors_ = None
+        return self
+
+    def check_settings(self) -> None:
+        """Refuse parameters that cannot be used, before any document is read."""
+        check_effort(self.tol, self.max_iter)
+        make_softmax_inference(self.inference, self.tol, self.max_iter, 1)
+
+    def _fit(
+        self, X: Any, one_hot: BoolArray, space: LabelSpace, sample_weight: FloatArray | None
+    ) -> BayesMultinomialClassifier:
+        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        check_effort(self.tol, self.max_iter)
+        check_same_length(X, "X", one_hot, "y")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        indicator = one_hot[:, 1:] if space.kind == "binary" else one_hot
+        weight = document_weights(self.class_weight, indicator, space, weight)
+        problem = self._problem(_as_columns(X), one_hot, weight)
+        if weight is not None:
+            self._check_weights(problem, space)
+        method = make_softmax_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
+        method.check(problem.link, problem.prior)
+        posterior = method.run(problem, self._previous(one_hot.shape[1], X.shape[1]) if self.warm_start else None)
+        self.label_space_, self.classes_ = space, space.classes
+        # Laid out word by word, so that scoring reads one run of memory per word for all classes.
+        self.coef_ = np.ascontiguousarray(posterior.mean.T).T
+        self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
+        self.n_iter_ = int(posterior.info.n_iter.max())
+        self.draws_ = posterior.draws
+        self.standard_errors_ = self.intercept_errors_ = None
+        if self.draws_ is not None:
+            self.standard_errors_ = np.sqrt(self.draws_.variance())
+            self.intercept_errors_ = np.array([one.intercept.std() for one in self.draws_.labels])
+        elif self.intervals:
+            from textbayes.models.multinomial.uncertainty import standard_errors  # loads numba, which is slow
+
+            self.standard_errors_, self.intercept_errors_ = standard_errors(problem, posterior)
+        self._warn_if_unfinished()
+        return self
+
+    def linear_predictor(self, X: Any) -> FloatArray:
+        """eta = X wᵀ + b, (n_docs, n_classes)."""
+        return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The linear predictors (n_docs, n_classes); for two classes a vector, the log-odds of the second."""
+        eta = self.linear_predictor(X)
+        return eta[:, 1] - eta[:, 0] if self.label_space_.kind == "binary" else eta
+
+    def predict_proba(self, X: Any, average: bool = True) -> FloatArray:
+        """Probabilities, one column per class; rows add up to one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        average : bool
+            Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
+            both are the same.
+        """
+        eta = self.linear_predictor(X)
+        if average and self.draws_ is not None:
+            return self.draws_.softmax_probability(self._checked(X))
+        return np.asarray(softmax(eta, axis=1))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The class of the largest probability, averaged where there are draws."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _problem(self, X: Any, one_hot: BoolArray, weight: FloatArray | None) -> Problem:
+        n_classes, prior = one_hot.shape[1], make_prior(self.prior, self.scale, self.mean, self.sign)
+        for name, value in vars(prior).items():
+            if np.ndim(value) == 2 and len(value) != n_classes:
+                raise InputError(
+                    f"prior {name} has {len(value)} rows, but there are {n_classes} classes; pass one row per class"
+                )
+        intercept_prior = None
+        if self.fit_intercept:
+            intercept_prior = prior.rescaled(
+                per_label(self.intercept_scale, "intercept_scale", n_classes),
+                per_label(self.intercept_mean, "intercept_mean", n_classes),
+            )
+        return Problem(X, np.where(one_hot, 1.0, -1.0), make_link("logit"), prior, intercept_prior, weight)
+
+    def _check_weights(self, problem: Problem, space: LabelSpace) -> None:
+        """Refuse weights that leave a class without documents, whose free intercept would have to be −∞."""
+        assert problem.sample_weight is not None
+        sums = problem.sample_weight @ (problem.y > 0.0)
+        if np.count_nonzero(sums) < 2:
+            raise InputError("only one class has documents of positive weight; a classifier needs at least two")
+        free = problem.intercept_prior is not None and bool(np.isinf(problem.intercept_prior.scale).any())
+        if free and not sums.all():
+            name = space.class_names[int(sums.argmin())]
+            raise InputError(
+                f"class {name!r} has no document of positive weight, and nothing else says how rare it is; leave it "
+                "out, or give the intercepts a prior, such as intercept_scale=10"
+            )
+
+    def _previous(self, n_classes: int, n_features: int) -> Posterior | None:
+        coef = getattr(self, "coef_", None)
+        if coef is None or coef.shape != (n_classes, n_features):
+            return None
+        return Posterior(coef, self.intercept_, None, self.fit_info_)
+
+    def _warn_if_unfinished(self) -> None:
+        if bool(self.fit_info_.converged.all()):
+            return
+        violation = float(self.fit_info_.violation.max())
+        if self.draws_ is not None:
+            said = (
+                f"the posterior was sampled less well than asked for, R-hat up to {1.0 + violation:.2f}; draw more "
+                "(max_draws) or use a prior with lighter tails"
+            )
+        else:
+            said = (
+                f"the fit stopped at a relative violation of {violation:.1e}, above tol={self.tol:g}; raise max_iter "
+                "or tol, or use a smaller scale"
+            )
+        warnings.warn(said, ConvergenceWarning, stacklevel=4)
+
+
+def _of_classes(parameters: dict[str, Any], present: IntArray, n_classes: int) -> dict[str, Any]:
+    """Hyperparameters of some of the classes, where each has its own."""
+    names = ("scale", "mean", "sign", "intercept_scale", "intercept_mean")
+    changed: dict[str, Any] = {}
+    for name in names:
+        value = np.asarray(parameters[name])
+        if value.ndim == (1 if name.startswith("intercept") else 2) and len(value) == n_classes:
+            changed[name] = value[present]
+    prior = parameters["prior"]
+    if not isinstance(prior, str):
+        fields = vars(prior).items()
+        own = {name: value[present] if value.ndim == 2 and len(value) == n_classes else value for name, value in fields}
+        changed["prior"] = type(prior)(**own)
+    return changed
+
+
+def make_softmax_inference(inference: str | BaseInference, tol: float, max_iter: int, n_jobs: int) -> BaseInference:
+    """The softmax form of the inference of that name, or of a ``Gibbs`` object with its settings."""
+    # Imported where used: they load numba, which is slow.
+    if inference == "coordinate":
+        from textbayes.models.multinomial.coordinate import SoftmaxCoordinate
+
+        return SoftmaxCoordinate(tol, max_iter, n_jobs)
+    if inference == "newton":
+        from textbayes.models.multinomial.newton import SoftmaxNewton
+
+        return SoftmaxNewton(tol, max_iter, n_jobs)
+    if inference == "gibbs" or getattr(inference, "samples", False):
+        from textbayes.inference.gibbs import Gibbs
+        from textbayes.models.multinomial.gibbs import SoftmaxGibbs
+
+        return SoftmaxGibbs(inference if isinstance(inference, Gibbs) else Gibbs(n_jobs=n_jobs))
+    raise InputError(
+        f"inference={inference!r} is not usable; pass one of {', '.join(INFERENCES)}, or an object such as "
+        "Gibbs(chains=2)"
+    )
+
+
+def _encode(y: Any) -> tuple[BoolArray, LabelSpace]:
+    """One column for every class, of two classes too; multi-label input is refused."""
+    indicator, space = encode_labels(as_labels(y))
+    if space.kind == "multilabel":
+        raise NotSupportedError(
+            "labels that may apply together are given, but a softmax is of classes that exclude each other; pass one "
+            "class per document, or use BayesLinearClassifier, which takes many labels"
+        )
+    return (np.hstack([~indicator, indicator]) if space.kind == "binary" else indicator), space

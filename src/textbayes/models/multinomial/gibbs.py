@@ -1,0 +1,206 @@
+"""The whole posterior of a softmax regression by Pólya–Gamma Gibbs sampling, class by class.
+
+Given the other classes a class has a logistic regression with an offset, so that the chains of the linear models draw
+its weights as they are, all priors that they take included (Polson, Scott & Windle 2013, JASA 108, supplement S6.3).
+Adding a number to a word's weights in all classes changes no probability; class by class such a sum moves slowly where
+the documents say much. So after each pass over the classes it is drawn itself, from the prior that is left of it
+(generalised Gibbs, Liu & Sabatti 2000, Biometrika 87). Of free intercepts nothing is left: they are kept at sum 0.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from textbayes.core.errors import NotSupportedError
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
+from textbayes.inference.gibbs import Gibbs
+from textbayes.inference.gibbs.block import Design, JointDraw
+from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.running import Run, SamplingProgress
+from textbayes.inference.gibbs.sampler import counted
+from textbayes.inference.gibbs.scales import check_prior, check_proper
+from textbayes.kernels.multinomial.softmax import rest_of, softmax_likelihood
+from textbayes.links.base import BaseLink
+from textbayes.models.multinomial.shift_draws import draw_shifts
+from textbayes.posterior.draws import Draws, LabelDraws
+from textbayes.priors.base import BasePrior
+
+
+class SoftmaxTarget(NamedTuple):
+    """The posterior of all classes: the target of each given the others, on one design."""
+
+    classes: list[Target]
+
+    @property
+    def design(self) -> Design:
+        return self.classes[0].design
+
+    @property
+    def y(self) -> FloatArray:
+        return self.classes[0].y
+
+    @property
+    def sampled_scale(self) -> bool:
+        return False
+
+
+class SoftmaxChain:
+    """A Markov chain whose stationary distribution is the posterior of all classes' weights.
+
+    An iteration is one of each class's chain, given the classes as the ones before it left them, and a draw of what is
+    common to all classes.
+    """
+
+    def __init__(
+        self, target: SoftmaxTarget, seed: np.random.SeedSequence, method: str, start: list[FloatArray] | None
+    ) -> None:
+        *seeds, own = seed.spawn(len(target.classes) + 1)
+        self._rng = np.random.Generator(np.random.PCG64DXSM(own))
+        joint = JointDraw(target.design, method if method in ("words", "documents") else None)
+        starts = [None] * len(seeds) if start is None else start
+        self._chains = [
+            Chain(of_class, one, method, at, joint=joint)
+            for of_class, one, at in zip(target.classes, seeds, starts, strict=True)
+        ]
+        self._design = target.design
+        self._free = target.classes[0].intercept_prior is not None and all(
+            of_class.intercept_prior is not None and bool(np.isinf(of_class.intercept_prior.scale).all())
+            for of_class in target.classes
+        )
+        self._eta = np.stack([chain.eta for chain in self._chains], axis=1)
+
+    @property
+    def n_columns(self) -> int:
+        """Weights of a draw: those of the first class, its intercept last, then those of the second."""
+        return len(self._chains) * self._design.n_columns
+
+    def advance(self, n_iterations: int, thin: int = 1) -> tuple[AnyArray, FloatArray]:
+        """Weights after every ``thin``-th of the next iterations, (n, n_columns) float32, and scales of 1."""
+        kept = np.empty((n_iterations // thin, self.n_columns), dtype=np.float32)
+        for k in range(n_iterations):
+            self.step()
+            if (k + 1) % thin == 0:
+                with np.errstate(over="ignore"):  # infinite then, which a run refuses
+                    kept[k // thin] = np.concatenate([chain.weights for chain in self._chains])
+        return kept, np.ones(len(kept))
+
+    def step(self) -> None:
+        """One iteration."""
+        rest = np.empty(len(self._eta))
+        for c, chain in enumerate(self._chains):
+            rest_of(self._eta, c, rest)
+            chain.continue_at(-rest, self._eta[:, c] - rest)
+            chain.step()
+            self._eta[:, c] = chain.eta + rest
+        self._draw_common()
+
+    def _draw_common(self) -> None:
+        """Draw what is added to a word's weights in all classes; free intercepts are centred."""
+        offsets = np.stack([chain.offset for chain in self._chains])
+        l1, l2 = (np.stack([getattr(chain.scales, name) for chain in self._chains]) for name in ("l1", "l2"))
+        shifts = draw_shifts(offsets, l1, l2, self._rng)
+        if self._free:
+            shifts[-1] = -np.mean([chain.weights[-1] for chain in self._chains])
+        for chain in self._chains:
+            chain.offset[:] += shifts
+        self._eta += self._design.times(shifts)[:, None]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        """All that is needed to go on as if nothing had happened: JSON and arrays."""
+        metas, arrays = [], {"eta": self._eta.copy()}
+        for c, chain in enumerate(self._chains):
+            meta, parts = chain.state()
+            metas.append(meta)
+            arrays |= {f"class{c}.{name}": part for name, part in parts.items()}
+        return {"classes": metas, "random": self._rng.bit_generator.state}, arrays
+
+    def restore(self, meta: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
+        """Take up the state of a chain of the same target."""
+        for c, chain in enumerate(self._chains):
+            begin = f"class{c}."
+            own = {name.removeprefix(begin): part for name, part in arrays.items() if name.startswith(begin)}
+            chain.restore(meta["classes"][c], own)
+        self._eta, self._rng.bit_generator.state = arrays["eta"].copy(), meta["random"]
+
+
+class SoftmaxGibbs(BaseInference):
+    """Draws of all classes together, with the settings of a ``Gibbs``."""
+
+    name = "gibbs"
+    samples = True
+
+    def __init__(self, settings: Gibbs) -> None:
+        super().__init__(settings.tol, settings.max_iter, settings.n_jobs)
+        self._settings = settings
+        for name, usual in (("sample_scale", False), ("factors", None), ("label_replicates", 1), ("resume", None)):
+            if getattr(settings, name) != usual:
+                raise NotSupportedError(
+                    f"{name} of inference 'gibbs' is not for a softmax; leave it at its default, or use "
+                    "BayesLinearClassifier"
+                )
+
+    @classmethod
+    def check(cls, link: BaseLink, prior: BasePrior) -> None:
+        super().check(link, prior)
+        check_prior(prior)
+
+    def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
+        """Draw until the settings' target is met."""
+        settings = self._settings
+        check_proper(problem.link, problem.prior, problem.intercept_prior, False)
+        problem, counts = counted(problem, 1)
+        n_classes, n_features = problem.y.shape[1], problem.X.shape[1]
+        design = Design.of(problem.X, problem.intercept_prior is not None)
+        target = SoftmaxTarget(
+            [
+                Target(
+                    design, np.ascontiguousarray(problem.y[:, c]), problem.link,
+                    problem.prior.for_label(c, n_features), problem.intercept_prior_of(c), False, counts=counts,
+                )
+                for c in range(n_classes)
+            ]
+        )  # fmt: skip
+        at = None
+        if start is not None:
+            at = [np.append(start.mean[c], start.intercept[c])[: design.n_columns] for c in range(n_classes)]
+        seeds = np.random.SeedSequence([settings.random_state, 0]).spawn(settings.plan.chains)
+        # One BLAS thread: results of two need not be the same to the last bit.
+        with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
+            run = Run(target, seeds, settings.plan, settings.method, at, SoftmaxChain)  # type: ignore[arg-type]
+            while not run.finished:
+                run.round(pool)
+                if settings.progress is not None:
+                    settings.progress(
+                        SamplingProgress(0, run.n_draws, run.min_ess, run.max_r_hat, run.finished, run.state)
+                    )
+        draws = _split(run.draws()[0], problem)
+        mean, intercept = draws.mean(), draws.intercept()
+        eta = np.asarray(problem.X @ mean.T) + intercept
+        weight = np.empty(0) if counts is None else counts.astype(np.float64)
+        likelihood = softmax_likelihood(eta, problem.y.argmax(axis=1), weight, np.empty_like(eta))
+        info = FitInfo(
+            np.array([float(problem.prior.penalty(mean).sum()) - likelihood]),
+            np.array([run.max_r_hat - 1.0]),
+            np.array([settings.plan.warmup + settings.plan.thin * run.n_draws]),
+            np.array([run.converged]),
+        )
+        return Posterior(mean, intercept, draws.variance(), info, draws)
+
+
+def _split(weights: AnyArray, problem: Problem) -> Draws:
+    """Draws of all classes together, (n_chains, n_draws, n_columns), class by class."""
+    n_classes, n_features = problem.y.shape[1], problem.X.shape[1]
+    n_chains, n_draws, _ = weights.shape
+    by_class = weights.reshape(n_chains, n_draws, n_classes, -1)
+    columns, ones = np.arange(n_features), np.ones((n_chains, n_draws))
+    labels = []
+    for c in range(n_classes):
+        intercept = by_class[:, :, c, n_features:].astype(np.float64).sum(axis=2)  # of one, or none
+        words = np.ascontiguousarray(by_class[:, :, c, :n_features])
+        labels.append(LabelDraws(columns, np.zeros(n_features), words, intercept, ones))
+    return Draws(labels, n_features)
