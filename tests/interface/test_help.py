@@ -12,7 +12,19 @@ import pytest
 from textbayes.cli.main import COMMANDS, cli
 from textbayes.cli.sources import signature_defaults
 
-LONG = ["train", "classify", "evaluate", "filter", "words", "report", "compare", "explain", "clusters", "keyness", "update"]
+LONG = [
+    "train",
+    "classify",
+    "evaluate",
+    "filter",
+    "words",
+    "report",
+    "compare",
+    "explain",
+    "clusters",
+    "keyness",
+    "update",
+]
 
 
 def groups(shown: str) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.utils import murmurhash3_32
 
-from textbayes.kernels import columns
+from textbayes.kernels.linear import columns
 from textbayes.text.packed import pack, pack_bytes
 
 ROWS = st.lists(st.lists(st.integers(0, 7), max_size=12), max_size=5)
