@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check fuzz smoke bench docs generate lock clean
+.PHONY: demo test check hooks fuzz smoke bench docs generate lock clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
@@ -31,6 +31,10 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Lets git run the checks before each commit, and measure its subject.
+hooks: $(VENV)/.ready
+	$(BIN)/pre-commit install
+
 bench: $(VENV)/.ready .cache/constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .cache/constraints.txt 'skglm>=0.5' 'river>=0.26' 'numpyro>=0.15'
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
@@ -51,9 +55,10 @@ fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz/importers.py --mutations $(MUTATIONS) --seed $(SEED)
 
 # A first session without extras: with the newest versions, then with the lowest that pyproject.toml allows.
+RESOLUTIONS ?= highest lowest-direct
 smoke: $(VENV)/.ready
 	@mkdir -p .cache
-	@set -e; for resolution in highest lowest-direct; do \
+	@set -e; for resolution in $(RESOLUTIONS); do \
 	  rm -rf .cache/smoke && $(PYTHON) -m venv .cache/smoke; \
 	  $(BIN)/uv pip compile --quiet --no-header --no-annotate --only-binary :all: --resolution $$resolution \
 	    --python .cache/smoke/bin/python pyproject.toml --output-file .cache/smoke/versions.txt; \

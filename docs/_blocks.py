@@ -249,7 +249,7 @@ def command_help(*path: str) -> Callable[[], str]:
         )
         for name in path:
             command = command.get_command(context, name)
-            context = click.Context(command, parent=context, info_name=name)
+            context = command.context_class(command, parent=context, info_name=name)
         return fenced(command.get_help(context))
 
     return block

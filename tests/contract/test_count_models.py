@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from textbayes.models.counts import BayesCountClassifier, count_models, make_count_model
 from textbayes.models.counts.draws import Sampling
@@ -113,15 +112,6 @@ def test_documents_with_weight_two_are_documents_learnt_twice(name):
     for one, other in zip(weighted, repeated, strict=True):
         if one is not None:
             np.testing.assert_allclose(one, other, rtol=1e-6)
-
-
-def expected_failures(estimator):
-    return {"check_decision_proba_consistency": "predicts numbers below zero, which are no counts and are refused"}
-
-
-@parametrize_with_checks([BayesCountClassifier(name) for name in NAMES], expected_failed_checks=expected_failures)
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 @each_variant

@@ -7,41 +7,40 @@ from dataclasses import replace
 from typing import Any
 
 import click
+import cloup
 
 from textbayes.cli.assess import BATCH, assess, class_names, decisions_row
 from textbayes.cli.escapes import visible
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
+from textbayes.cli.options import COUNT, level_option, top_option
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.results import Layout, kind_by_ending, open_results
 from textbayes.cli.settings import common_options, note
 from textbayes.core.types import Document
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
-@click.option("-o", "--output", "target", metavar="FILE", help="Write a file: .csv, .jsonl or .xlsx, by its ending.")
-@click.option(
-    "--keep-columns",
-    "keep_fields",
-    is_flag=True,
-    help='The input\'s own columns too: first in CSV and XLSX, under "fields" in JSON.',
-)
-@click.option("--top", type=click.IntRange(min=1), help="List the N most probable labels only.", metavar="N")
-@click.option(
-    "--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Documents read before each answer."
-)
-@click.option(
-    "--intervals",
-    is_flag=True,
-    help="Also the interval of each label's own probability; needs train --intervals, gibbs or online.",
-)
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    show_default=True,
-    help="Probability that an interval holds it.",
+@cloup.option_group(
+    "Answers",
+    click.option(
+        "-o", "--output", "target", metavar="FILE", help="Write a file: .csv, .jsonl or .xlsx, by its ending."
+    ),
+    top_option("List the N most probable labels only."),
+    click.option(
+        "--keep-columns",
+        "keep_fields",
+        is_flag=True,
+        help='The input\'s own columns too: first in CSV and XLSX, under "fields" in JSON.',
+    ),
+    click.option(
+        "--intervals",
+        is_flag=True,
+        help="Also the interval of each label's own probability; needs train --intervals, gibbs or online.",
+    ),
+    level_option("Probability that an interval holds it.", 0.9),
+    click.option("--batch", type=COUNT, default=BATCH, show_default=True, help="Documents read before each answer."),
 )
 @input_options(usual_part="test", duplicates="keep")
 @output_options

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 import numpy as np
 
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.options import COUNT, mirrored, seed_option, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.sources import signature_defaults
 from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -24,51 +27,51 @@ if TYPE_CHECKING:
 _SHOWN = 3  # memberships of a text that a table shows
 
 
-@click.command()
-@click.option(
-    "-k",
-    "--clusters",
-    "n_clusters",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="How many clusters; with --labels at least one for each label.",
+_CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
+
+
+@cloup.command()
+@cloup.option_group(
+    "Clusters",
+    click.option(
+        "-k",
+        "--clusters",
+        "n_clusters",
+        type=COUNT,
+        default=signature_defaults(_CLUSTERS)["n_clusters"],
+        show_default=True,
+        metavar="N",
+        help="How many clusters; with --labels at least one for each label.",
+    ),
+    click.option(
+        "--labels",
+        "use_labels",
+        is_flag=True,
+        help="Labelled texts make the first clusters, one for each label; texts without a label join them.",
+    ),
+    mirrored(_CLUSTERS, "--starts", "n_init", type=COUNT, metavar="N", help="Searches; the best is kept."),
+    seed_option("Of the searches' starts."),
 )
-@click.option(
-    "--output",
-    "what",
-    type=click.Choice(["words", "memberships"]),
-    default="words",
-    show_default=True,
-    help="The words of each cluster, or how far each text belongs to which.",
+@cloup.option_group(
+    "Results",
+    click.option("-o", "--save", "target", metavar="FILE", help="Write a model file, which classify reads."),
+    click.option(
+        "--output",
+        "what",
+        type=click.Choice(["words", "memberships"]),
+        default="words",
+        show_default=True,
+        help="The words of each cluster, or how far each text belongs to which.",
+    ),
+    top_option("Words per cluster.", 10),
+    click.option(
+        "--by",
+        type=click.Choice(["relevance", "rate"]),
+        default="relevance",
+        show_default=True,
+        help="Words that are frequent and typical first, or frequent ones.",
+    ),
 )
-@click.option(
-    "--labels",
-    "use_labels",
-    is_flag=True,
-    help="Labelled texts make the first clusters, one for each label; texts without a label join them.",
-)
-@click.option(
-    "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Words per cluster."
-)
-@click.option(
-    "--by",
-    type=click.Choice(["relevance", "rate"]),
-    default="relevance",
-    show_default=True,
-    help="Words that are frequent and typical first, or frequent ones.",
-)
-@click.option(
-    "--starts",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="Searches; the best is kept.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the searches' starts.")
-@click.option("-o", "--save", "target", metavar="FILE", help="Write a model file, which classify reads.")
 @text_options
 @input_options(usual_part="train")
 @output_options
@@ -80,7 +83,7 @@ def clusters(
     use_labels: bool,
     top: int,
     by: str,
-    starts: int,
+    n_init: int,
     seed: int,
     text: TextChoices,
     target: str | None,
@@ -107,7 +110,7 @@ def clusters(
     if "stemmer" not in dict(text.changes):
         vectorizer.set_params(stemmer=None)
     counts = vectorizer.fit_transform([document.text for document in documents])
-    model = _fit(counts, labels, n_clusters, starts, seed)
+    model = _fit(counts, labels, n_clusters, n_init, seed)
     order, names = _in_order(model)
     shares = model.transform(counts)
     memberships = shares[:, order]
@@ -120,12 +123,12 @@ def clusters(
         _show_words(names, model.sizes_[order], memberships, [found[k] for k in order], output)
 
 
-def _fit(counts: Any, labels: list[str | None] | None, n_clusters: int, starts: int, seed: int) -> SoftClusters:
+def _fit(counts: Any, labels: list[str | None] | None, n_clusters: int, n_init: int, seed: int) -> SoftClusters:
     from sklearn.exceptions import ConvergenceWarning
 
     from textbayes.models.clusters.estimator import SoftClusters
 
-    model = SoftClusters(n_clusters, n_init=starts, random_state=seed, n_jobs=-1)
+    model = SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in a sentence
         model.fit(counts, labels)

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import cloup
 
 from textbayes.cli.assess import batches, class_names
 from textbayes.cli.decisions import Labels, aligned, read_decisions
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import no_label
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import COUNT, mirrored, seed_option
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
@@ -29,19 +31,22 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-@click.command()
+@cloup.command()
 @click.argument("systems", nargs=-1, required=True, metavar="[NAME=]MODEL|DECISIONS...")
-@click.option(
-    "--test",
-    "tests",
-    type=click.Choice(_TESTS),
-    multiple=True,
-    default=_TESTS[:4],
-    help="Test to make; may be given several times. Without it all but bootstrap_macro.",
+@cloup.option_group(
+    "Tests",
+    click.option(
+        "--test",
+        "tests",
+        type=click.Choice(_TESTS),
+        multiple=True,
+        default=_TESTS[:4],
+        help="Test to make; may be given several times. Without it all but bootstrap_macro.",
+    ),
+    click.option("--two-sided", is_flag=True, help="Two-sided sign tests, not one-sided as in Yang & Liu (1999)."),
+    mirrored("textbayes.evaluate.compare:compare", "--resamples", "n_resamples", type=COUNT, help="Of the bootstrap."),
+    seed_option("Of the bootstrap."),
 )
-@click.option("--two-sided", is_flag=True, help="Two-sided sign tests, not one-sided as in Yang & Liu (1999).")
-@click.option("--resamples", type=click.IntRange(min=1), default=10_000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
 @label_options("multi_label")
 @input_options(usual_part="test", source="--truth")
 @output_options
@@ -73,7 +78,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
         label_names=labels,
         kind=_kind(labelling.multi_label, len(labels)),
         alternative="two-sided" if choices["two_sided"] else "observed",
-        n_resamples=choices["resamples"],
+        n_resamples=choices["n_resamples"],
         rng=choices["seed"],
     )
     if output.is_table:

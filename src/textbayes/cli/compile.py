@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import cloup
 
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.progress import reporting
@@ -17,7 +18,7 @@ from textbayes.cli.settings import common_options
 COLUMNS = ("feature", "compiled", "seconds")
 
 
-@click.command("compile")
+@cloup.command("compile")
 @click.option(
     "--only", "chosen", multiple=True, metavar="FEATURE", help="This feature only; may be given several times."
 )

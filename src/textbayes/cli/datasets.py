@@ -6,8 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.inputs import Inputs
+from textbayes.cli.options import download_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import KeyValue, RegistryName
 from textbayes.cli.progress import reporting
@@ -21,7 +23,7 @@ _CORPUS = RegistryName("textbayes.data:CORPORA", "textbayes.data.corpora")
 _EXCERPT = 200
 
 
-@click.group(invoke_without_command=True)
+@cloup.group(invoke_without_command=True)
 @output_options
 @common_options
 @click.pass_context
@@ -46,7 +48,7 @@ def list_(output: Output) -> None:
 @datasets.command()
 @click.argument("names", nargs=-1, type=_CORPUS, metavar="[NAME]...")
 @click.option("--path", metavar="FILE|FOLDER", help="Where the corpus is; needs one NAME.")
-@click.option("--download", is_flag=True, help="Fetch it first where no copy is found.")
+@download_option
 @output_options
 @common_options
 def check(names: tuple[str, ...], path: str | None, download: bool, output: Output) -> None:
@@ -78,7 +80,7 @@ def check(names: tuple[str, ...], path: str | None, download: bool, output: Outp
 @click.option("--label", metavar="LABEL", help="Documents of this label only.")
 @click.option("-n", "--number", type=click.IntRange(min=1), default=3, show_default=True, help="Documents to show.")
 @click.option("--full", is_flag=True, help="Whole texts, not their beginnings (JSON and CSV have them whole).")
-@click.option("--download", is_flag=True, help="Fetch it first where no copy is found.")
+@download_option
 @click.option("--reader-option", "options", type=KeyValue(), multiple=True, help="An option of the corpus.")
 @output_options
 @common_options

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
+from textbayes.cli.options import seed_option
 from textbayes.cli.output import console, to_json
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from textbayes.report import ReportData
 
 
-@click.command()
+@cloup.command()
 @click.option(
     "-o",
     "--output",
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the HTML report goes; the folder is made if need be.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the cross-validation folds.")
+@seed_option("Of the cross-validation folds.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Threads; −1 is all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as one JSON object instead of tables.")
 @common_options

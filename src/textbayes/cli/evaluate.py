@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+import cloup
 import numpy as np
 
 from textbayes.cli.assess import assess, class_names, decisions_row
@@ -18,6 +19,7 @@ from textbayes.cli.label_notes import remedies
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.mistakes import COLUMNS, Mistakes, flat, print_mistakes
+from textbayes.cli.options import COUNT, strict_option
 from textbayes.cli.output import Output, output_options, to_json
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options, warn
@@ -30,13 +32,16 @@ _OVERALL = ("micro_f1", "macro_f1", "micro_precision", "micro_recall", "macro_pr
 _MORE = ("accuracy", "subset_accuracy", "log_loss", "log_loss_per", "brier", "ece", "unsure", "in_training")
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
-@click.option("--per-label", is_flag=True, help="Show each label in tables and CSV too (JSON always has them).")
-@click.option("--confusion", "confused", is_flag=True, help="Show which labels are given for which.")
-@click.option("--errors", "n_errors", type=click.IntRange(min=1), metavar="N", help="Show the N surest mistakes.")
-@click.option("--save-decisions", metavar="FILE", help="Write the decisions as JSON lines for `textbayes compare`.")
-@click.option("--strict", is_flag=True, help="Refuse labels that the model has not seen in training.")
+@cloup.option_group(
+    "Figures",
+    click.option("--per-label", is_flag=True, help="Show each label in tables and CSV too (JSON always has them)."),
+    click.option("--confusion", "confused", is_flag=True, help="Show which labels are given for which."),
+    click.option("--errors", "n_errors", type=COUNT, metavar="N", help="Show the N surest mistakes."),
+    click.option("--save-decisions", metavar="FILE", help="Write the decisions as JSON lines for `textbayes compare`."),
+    strict_option,
+)
 @label_options("unlabelled", "merge_case", "missing")
 @input_options(usual_part="test")
 @output_options

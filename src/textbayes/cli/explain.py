@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.inputs import Inputs, input_options
+from textbayes.cli.options import label_option, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
@@ -18,12 +20,15 @@ if TYPE_CHECKING:
     from textbayes.categorizer.explain import Explanation
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
-@click.option("--label", "labels", multiple=True, metavar="LABEL", help="Label to explain; may be given several times.")
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Words to list.")
-@click.option("--id", "wanted", metavar="ID", help="The one document to explain.")
-@click.option("--literal", is_flag=True, help="TEXT is a text, even if it looks like the name of a file.")
+@cloup.option_group(
+    "Explanation",
+    label_option("Label to explain; may be given several times."),
+    top_option("Words to list.", 10),
+    click.option("--id", "wanted", metavar="ID", help="The one document to explain."),
+    click.option("--literal", is_flag=True, help="TEXT is a text, even if it looks like the name of a file."),
+)
 @input_options(usual_part="test", duplicates="keep", metavar="[TEXT|FILE|-]...")
 @output_options
 @common_options

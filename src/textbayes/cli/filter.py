@@ -11,12 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.filter_options import filter_options
 from textbayes.cli.filter_views import lines_of, parse_moment, show_pending, show_replay, show_status
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import no_label, read_topics
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import jobs_option
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
@@ -45,38 +47,51 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("filter")
+@cloup.command("filter")
 @click.argument("state")
-@click.option("--train", is_flag=True, help="Start the filter: make STATE from these labelled documents.")
-@click.option("--statements", metavar="FILE", help="With --train: texts on what topics are about, labelled.")
-@click.option("--topic", "topics", multiple=True, metavar="NAME", help="With --train: topics; all labels if not given.")
-@click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="With --train: threads; all cores if not given.")
-@click.option(
-    "--judgements",
-    multiple=True,
-    metavar="FILE|-",
-    help="Read judgements from here as they come: a file that grows, a named pipe, or '-'.",
+@cloup.option_group(
+    "Start a filter",
+    click.option("--train", is_flag=True, help="Make STATE from these labelled documents."),
+    click.option("--statements", metavar="FILE", help="Texts on what topics are about, labelled."),
+    click.option("--topic", "topics", multiple=True, metavar="NAME", help="Topics; all labels if not given."),
+    jobs_option,
 )
-@click.option("--judge-by-labels", "by_labels", is_flag=True, help="Judge what is delivered at once, by its labels.")
-@click.option("--continue", "go_on", is_flag=True, help="Pass over the documents of this input that were seen before.")
-@click.option("--status", is_flag=True, help="Show how each topic is doing, and what is new.")
-@click.option(
-    "--since",
-    type=Checked(parse_moment),
-    default="1d",
-    show_default=True,
-    metavar="TIME|DATE",
-    help="What --status calls new: since so long ago, such as 12h or 1d, or since a date.",
+@cloup.option_group(
+    "Run it",
+    click.option(
+        "--judgements",
+        multiple=True,
+        metavar="FILE|-",
+        help="Read judgements from here as they come: a file that grows, a named pipe, or '-'.",
+    ),
+    click.option(
+        "--judge-by-labels", "by_labels", is_flag=True, help="Judge what is delivered at once, by its labels."
+    ),
+    click.option(
+        "--continue", "go_on", is_flag=True, help="Pass over the documents of this input that were seen before."
+    ),
 )
-@click.option("--pending", is_flag=True, help="List what was delivered and is not judged yet.")
-@click.option(
-    "--order",
-    type=click.Choice(["information", "time"]),
-    default="information",
-    show_default=True,
-    help="Of --pending: what would teach most first, or what came first.",
+@cloup.option_group(
+    "Look at it",
+    click.option("--status", is_flag=True, help="Show how each topic is doing, and what is new."),
+    click.option(
+        "--since",
+        type=Checked(parse_moment),
+        default="1d",
+        show_default=True,
+        metavar="TIME|DATE",
+        help="What --status calls new: since so long ago, such as 12h or 1d, or since a date.",
+    ),
+    click.option("--pending", is_flag=True, help="List what was delivered and is not judged yet."),
+    click.option(
+        "--order",
+        type=click.Choice(["information", "time"]),
+        default="information",
+        show_default=True,
+        help="Of --pending: what would teach most first, or what came first.",
+    ),
+    click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs."),
 )
-@click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs.")
 @filter_options
 @label_options("merge_case", "missing")
 @_without_input

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+import cloup
 
+from textbayes.cli.options import COUNT, SEED
 from textbayes.cli.parameters import Checked, LinkSpec, NameOption
-from textbayes.cli.text_options import check_stemmer_option, check_stop_words_option
+from textbayes.cli.sources import signature_defaults
+from textbayes.cli.text_options import stemmer_option, stop_words_option
 
 # Settings of the same names in textbayes.stream.FilterSettings; the help says their defaults (tested).
 SETTINGS = (
@@ -51,9 +54,9 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
             **given,
         )
 
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
+    command = cloup.option_group("Words", stemmer_option, stop_words_option)(command)
+    command = cloup.option_group("How it learns", *_LEARNING)(command)
+    return cloup.option_group("How it decides and asks", *_DECIDING)(command)
 
 
 def _check_ask(text: str) -> None:
@@ -74,8 +77,13 @@ def _check_budget(text: str) -> None:
     make_budget(text)
 
 
-_OPTIONS = [
-    click.option("--threshold", type=float, help="Deliver as relevant what is more probable than this; 0.5."),
+_SETTING = signature_defaults("textbayes.stream.settings:FilterSettings")
+_DECIDING = [
+    click.option(
+        "--threshold",
+        type=float,
+        help=f"Deliver as relevant what is more probable than this; {_SETTING['threshold']:g}.",
+    ),
     click.option(
         "--ask",
         type=Checked(_check_ask),
@@ -100,63 +108,63 @@ _OPTIONS = [
         "--patience",
         type=click.IntRange(min=0),
         metavar="N",
-        help="A topic that has delivered nothing asks after about N documents, later after 2N, 3N and so on; 50, and 0 "
-        "for never.",
+        help="A topic that has delivered nothing asks after about N documents, later after 2N, 3N and so on; "
+        f"{_SETTING['patience']}, and 0 for never.",
     ),
-    click.option(
-        "--rehearse/--no-rehearse",
-        default=None,
-        help="With every irrelevant document, learn a past relevant one again; yes if not given.",
-    ),
-    click.option("--word-threshold", type=float, help="Least −2 ln λ of a topic's words; 12.13."),
-    click.option(
-        "--least-words",
-        type=click.IntRange(min=0),
-        help="Words that a topic has even where fewer pass the threshold, the best there are; 10.",
-    ),
-    click.option("--words", "start_words", type=click.IntRange(min=1), help="Words per topic at the start; 300."),
-    click.option("--most-words", type=click.IntRange(min=1), help="Words per topic later; 1000."),
-    click.option("--passes", type=click.IntRange(min=1), help="Passes over the labelled documents; 3."),
-    click.option(
-        "--covariance",
-        type=click.Choice(["full", "low_rank", "diagonal", "gp"]),
-        help="Correlations of weights that are kept; full. gp: a Gaussian process over documents.",
-    ),
-    click.option(
-        "--kernel",
-        type=click.Choice(["linear", "quadratic", "rbf"]),
-        help="Of the Gaussian process; linear.",
-    ),
-    click.option("--basis", type=click.IntRange(min=1), help="Most documents the Gaussian process keeps; 300."),
-    click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; flip:rate=0.1,base=probit."),
-    click.option("--noise", type=click.FloatRange(min=0.0), help="Scale on which the link sees x'w; 0, a threshold."),
     click.option(
         "--gain",
         type=click.Choice(["paper", "gaussian", "exact"]),
-        help="How information is measured; paper.",
+        help=f"How information is measured; {_SETTING['gain']}.",
     ),
-    click.option("--seed", "random_state", type=click.IntRange(min=0), help="Of the random deliveries; 0."),
+    click.option("--seed", "random_state", type=SEED, help=f"Of the random deliveries; {_SETTING['random_state']}."),
     click.option(
         "--keep",
         type=click.Choice(["all", "delivered"]),
-        help="Documents whose words the log keeps, for --replay; all.",
+        help=f"Documents whose words the log keeps, for --replay; {_SETTING['keep']}.",
     ),
     click.option(
         "--snippet",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Characters of a delivered text that the log keeps, to be shown when it is judged; 200, and 0 for none.",
+        help="Characters of a delivered text that the log keeps, to be shown when it is judged; "
+        f"{_SETTING['snippet']}, and 0 for none.",
+    ),
+]
+_LEARNING = [
+    click.option(
+        "--rehearse/--no-rehearse",
+        default=None,
+        help="With every irrelevant document, learn a past relevant one again; yes if not given.",
     ),
     click.option(
-        "--stemmer",
-        type=Checked(check_stemmer_option),
-        metavar="NAME|none",
-        help="porter (the default), or a Snowball language such as german.",
+        "--word-threshold", type=float, help=f"Least −2 ln λ of a topic's words; {_SETTING['word_threshold']:g}."
     ),
     click.option(
-        "--stop-words",
-        type=Checked(check_stop_words_option),
-        metavar="english|smart|none|FILE",
-        help="Words to leave out; english if not given.",
+        "--least-words",
+        type=click.IntRange(min=0),
+        help="Words that a topic has even where fewer pass the threshold, the best there are; "
+        f"{_SETTING['least_words']}.",
+    ),
+    click.option(
+        "--words", "start_words", type=COUNT, help=f"Words per topic at the start; {_SETTING['start_words']}."
+    ),
+    click.option("--most-words", type=COUNT, help=f"Words per topic later; {_SETTING['most_words']}."),
+    click.option("--passes", type=COUNT, help=f"Passes over the labelled documents; {_SETTING['passes']}."),
+    click.option(
+        "--covariance",
+        type=click.Choice(["full", "low_rank", "diagonal", "gp"]),
+        help=f"Correlations of weights that are kept; {_SETTING['covariance']}. gp: a Gaussian process over documents.",
+    ),
+    click.option(
+        "--kernel",
+        type=click.Choice(["linear", "quadratic", "rbf"]),
+        help=f"Of the Gaussian process; {_SETTING['kernel']}.",
+    ),
+    click.option("--basis", type=COUNT, help=f"Most documents the Gaussian process keeps; {_SETTING['basis']}."),
+    click.option("--link", cls=NameOption, type=LinkSpec(), help=f"Link; {_SETTING['link']}."),
+    click.option(
+        "--noise",
+        type=click.FloatRange(min=0.0),
+        help=f"Scale on which the link sees x'w; {_SETTING['noise']:g}, a threshold.",
     ),
 ]

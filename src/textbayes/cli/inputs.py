@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import click
+import cloup
 
+from textbayes.cli.options import download_option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
 from textbayes.cli.progress import counting, reporting
 from textbayes.cli.settings import note
@@ -93,14 +95,12 @@ def input_options(
         def command(*args: Any, **given: Any) -> Any:
             return function(*args, inputs=_collect(given, usual_part, source), **given)
 
-        paths = (
-            click.argument("paths", nargs=-1, metavar=metavar)
-            if source is None
-            else click.option(source, "paths", multiple=True, metavar="FILE", help="True labels: file, folder or '-'.")
-        )
-        for add in reversed([paths, *_options(usual_part, duplicates)]):
-            command = add(command)
-        return command
+        options = _options(usual_part, duplicates)
+        if source is not None:
+            help = "True labels: file, folder or '-'."
+            options = [click.option(source, "paths", multiple=True, metavar="FILE", help=help), *options]
+        command = cloup.option_group("Input", *options)(command)
+        return click.argument("paths", nargs=-1, metavar=metavar)(command) if source is None else command
 
     return decorate
 
@@ -134,7 +134,7 @@ def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
         click.option(
             "--part", "parts", multiple=True, metavar="PART", help=f"Part of the corpus; {usual_part} if it has one."
         ),
-        click.option("--download", is_flag=True, help="Fetch the corpus where no copy is found."),
+        download_option,
         click.option(
             "--reader-option",
             "reader_options",

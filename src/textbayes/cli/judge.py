@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import cloup
 
 from textbayes.cli.judge_pending import judge_pending
 from textbayes.cli.output import Output, output_options
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _SAID = {"new": "", "same": " (as before)", "changed": " (another answer than before)"}
 
 
-@click.command()
+@cloup.command()
 @click.argument("state")
 @click.argument("document", required=False)
 @click.argument("topic", required=False)

@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 import numpy as np
 
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import (
+    COUNT,
+    SHARE,
+    fdr_method_option,
+    fdr_option,
+    label_option,
+    mirrored,
+    top_option,
+)
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
@@ -29,33 +39,41 @@ _COLUMNS = (
 _SORT = {"p": "p_values", "log-ratio": "log_ratio", "log-likelihood": "log_likelihood", "delta2": "delta2"}
 
 
-@click.command()
+_KEYNESS = "textbayes.lexical.keyness:keyness"
+
+
+@cloup.command()
 @label_options()
-@click.option(
-    "--model",
-    type=click.Choice(["negative_binomial", "poisson"]),
-    default="negative_binomial",
-    show_default=True,
-    help="Whether words may come in bursts, or every occurrence counts as independent.",
+@cloup.option_group(
+    "Test",
+    mirrored(
+        _KEYNESS,
+        "--model",
+        "model",
+        type=click.Choice(["negative_binomial", "poisson"]),
+        help="Whether words may come in bursts, or every occurrence counts as independent.",
+    ),
+    mirrored(
+        _KEYNESS,
+        "--method",
+        "method",
+        type=click.Choice(["exact", "chi2", "monte_carlo"]),
+        help="Of the p-value of Δ².",
+    ),
+    mirrored(_KEYNESS, "--level", "level", type=SHARE, help="Probability that an interval holds its effect."),
+    fdr_option,
+    fdr_method_option,
 )
-@click.option(
-    "--method",
-    type=click.Choice(["exact", "chi2", "monte_carlo"]),
-    default="exact",
-    show_default=True,
-    help="Of the p-value of Δ².",
+@cloup.option_group(
+    "What is shown",
+    label_option("This category only; may be given several times."),
+    top_option("Words per label.", 20),
+    click.option(
+        "--sort", type=click.Choice(list(_SORT)), default="p", show_default=True, help="What the words are ranked by."
+    ),
+    click.option("--negative", is_flag=True, help="Words used less in the category, instead of those used more."),
+    click.option("--min-count", type=COUNT, default=5, show_default=True, help="Occurrences in all texts."),
 )
-@click.option(
-    "--sort", type=click.Choice(list(_SORT)), default="p", show_default=True, help="What the words are ranked by."
-)
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Probability that an interval holds its effect.")  # fmt: skip
-@click.option("--fdr", type=click.FloatRange(0, 1, min_open=True), help="Only words with a q-value of at most this.")
-@click.option("--fdr-method", type=click.Choice(["bh", "storey"]), default="bh", show_default=True, help="Of q-values.")
-@click.option("--min-count", type=click.IntRange(min=1), default=5, show_default=True, help="Occurrences in all texts.")
-@click.option("--negative", is_flag=True, help="Words used less in the category, instead of those used more.")
-@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Words per label.")
-@click.option("--label", "labels", multiple=True, metavar="LABEL", help="This category only; may be given again.")
 @text_options
 @input_options(usual_part="train")
 @output_options

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import click
+import cloup
 
 Unlabelled = Literal["skip", "keep"]
 
@@ -69,8 +70,6 @@ def label_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., A
                 told["missing"] = frozenset(text.strip().casefold() for text in told["missing"])
             return function(*args, labelling=Labelling(**told), **given)
 
-        for name in reversed(chosen):
-            command = _OPTIONS[name](command)
-        return command
+        return cloup.option_group("Labels", *(_OPTIONS[name] for name in chosen))(command)
 
     return decorate

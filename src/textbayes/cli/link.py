@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import COUNT, jobs_option, mirrored, seed_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options, note
@@ -18,22 +20,27 @@ from textbayes.cli.text_options import TextChoices, text_options
 if TYPE_CHECKING:
     from textbayes.tune import LinkReport
 
+_REPORT = "textbayes.tune.link_comparison:link_report"
 
-@click.command()
+
+@cloup.command()
 @label_options()
-@click.option(
-    "--family",
-    cls=NameOption,
-    type=RegistryName("textbayes.priors:priors"),
-    default="laplace",
-    show_default=True,
-    help="Family of the words' priors.",
+@cloup.option_group(
+    "Comparison",
+    click.option(
+        "--family",
+        cls=NameOption,
+        type=RegistryName("textbayes.priors:priors"),
+        default="laplace",
+        show_default=True,
+        help="Family of the words' priors.",
+    ),
+    click.option("--scales", type=COUNT, default=5, show_default=True, help="Prior scales to try."),
+    mirrored(_REPORT, "--folds", "cv", type=click.IntRange(min=2), help="Of cross-validation."),
+    jobs_option,
+    seed_option("Of the folds.", "random_state"),
 )
-@click.option("--scales", type=click.IntRange(min=1), default=5, show_default=True, help="Prior scales to try.")
-@click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Of cross-validation.")
 @text_options
-@click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="Threads over labels; all cores if not given.")
-@click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="Of the folds.")
 @input_options(usual_part="train")
 @output_options
 @common_options

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
+from textbayes.cli.options import mirrored
 from textbayes.cli.parameters import ClassWeight, LinkSpec, ModelSpec, NameOption, PriorWeight, RegistryName, ScaleSpec
 
 if TYPE_CHECKING:
@@ -102,9 +104,7 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("--scale is that of a prior; name its family with --family as well.")
         return function(*args, choices=choices, **given)
 
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
+    return cloup.option_group("Model", *_OPTIONS)(command)
 
 
 _OPTIONS = (
@@ -124,18 +124,19 @@ _OPTIONS = (
         help="Family of the words' priors, instead of a pool of two; laplace with gibbs.",
     ),
     click.option("--prior", metavar="FILE", help="What is known of words: CSV or YAML, see `textbayes prior`."),
-    click.option(
+    mirrored(
+        "textbayes.categorizer.estimator:TextCategorizer",
         "--prior-weight",
+        "prior_weight",
         type=PriorWeight(),
-        default="auto",
-        show_default=True,
-        help="How far to follow it, from 0 to 1; auto chooses for each label by cross-validation.",
+        help="How far to follow --prior, from 0 to 1; auto chooses for each label by cross-validation.",
     ),
     click.option(
         "--scale",
         type=ScaleSpec(),
-        help="Its scale b (penalty |w|/b, or variance b²), or how to find one for each label: cv (cross-validation), "
-        "one_se (the sparsest within a standard error of that), evidence (marginal likelihood), norm (BBR's rule).",
+        help="Scale b of the family (penalty |w|/b, or variance b²), or how to find one for each label: cv "
+        "(cross-validation), one_se (the sparsest within a standard error of that), evidence (marginal likelihood), "
+        "norm (BBR's rule).",
     ),
     click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given."),
     click.option(

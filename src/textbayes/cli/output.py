@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import cloup
 
 from textbayes.cli.cells import as_cell
 from textbayes.cli.escapes import visible
@@ -74,18 +75,19 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         keep = given.pop("keep_formulas") or bool(above.get("keep_formulas"))
         return function(*args, output=Output(chosen[0] if chosen else usual, keep), **given)
 
-    command = click.option(
+    return cloup.option_group("Output", *_OPTIONS)(command)
+
+
+_OPTIONS = (
+    click.option("--json", "as_json", is_flag=True, help="Write JSON, one object a line; the default in a pipe."),
+    click.option("--csv", "as_csv", is_flag=True, help="Write CSV."),
+    click.option("--table", "as_table", is_flag=True, help="Write tables, as on a terminal."),
+    click.option(
         "--keep-formulas",
         is_flag=True,
         help="Leave text as it is in CSV and XLSX even where a spreadsheet would compute it (it begins with = + - @).",
-    )(command)
-    for kind, text in (
-        ("table", "Write tables, as on a terminal."),
-        ("csv", "Write CSV."),
-        ("json", "Write JSON, one object a line; the default in a pipe."),
-    ):
-        command = click.option(f"--{kind}", f"as_{kind}", is_flag=True, help=text)(command)
-    return command
+    ),
+)
 
 
 def to_json(value: Any) -> str:

@@ -6,14 +6,12 @@ import importlib
 import json
 import re
 from collections.abc import Callable
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-import textbayes
 from textbayes.cli.errors import as_options
+from textbayes.cli.sources import registered_names
 from textbayes.core.errors import InputError
 from textbayes.core.registry import Registry
 from textbayes.core.specs import key_value
@@ -222,18 +220,3 @@ class KeyValue(_ParamType):
             return key_value(value) if isinstance(value, str) else value
         except InputError as error:
             self.fail(str(error), param, ctx)
-
-
-def registered_names(package: str) -> list[str]:
-    """The names that the modules of a package register, read off their source, and those of installed plug-ins.
-
-    Importing the modules would name them as well, but takes seconds (numba, scikit-learn), and help must not.
-
-    >>> "laplace" in registered_names("textbayes.priors")
-    True
-    """
-    folder = Path(textbayes.__file__).parent.joinpath(*package.split(".")[1:])
-    sources = (path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
-    found = {name for source in sources for name in re.findall(r'^@?\w+\.register\("(\w+)"\)', source, re.MULTILINE)}
-    found |= {entry.name for entry in entry_points(group=f"textbayes.{package.rpartition('.')[2]}")}
-    return sorted(found)

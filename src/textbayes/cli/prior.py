@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import cloup
 
 from textbayes.cli.files import check_output
 from textbayes.cli.output import Output, console, make_table, output_options
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from textbayes.knowledge import WordPriors
 
 
-@click.command()
+@cloup.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option(
     "-o", "--output", "target", metavar="FILE", help="Prior file to write, .csv or .yaml; shown if not given."

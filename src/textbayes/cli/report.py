@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import cloup
 
 from textbayes.cli.assess import class_names
 from textbayes.cli.evaluate import label_indicator, unknown_labels
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import strict_option
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.report_file import check_report_target
 from textbayes.cli.seen_texts import SeenTexts
@@ -23,20 +25,23 @@ if TYPE_CHECKING:
 _FIGURES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1", "log_loss")
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
-@click.option("-o", "--output", "target", required=True, metavar="FILE", help="HTML file to write.")
-@click.option("--title", metavar="TEXT", help="Title of the page; the names of model and texts if not given.")
-@click.option(
-    "--errors",
-    "n_errors",
-    type=click.IntRange(min=0),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="How many of the texts decided wrongly are listed, the surest first.",
+@cloup.option_group(
+    "Page",
+    click.option("-o", "--output", "target", required=True, metavar="FILE", help="HTML file to write."),
+    click.option("--title", metavar="TEXT", help="Title of the page; the names of model and texts if not given."),
+    click.option(
+        "--errors",
+        "n_errors",
+        type=click.IntRange(min=0),
+        default=50,
+        show_default=True,
+        metavar="N",
+        help="How many of the texts decided wrongly are listed, the surest first.",
+    ),
+    strict_option,
 )
-@click.option("--strict", is_flag=True, help="Refuse labels that the model has not seen in training.")
 @label_options("unlabelled", "merge_case", "missing")
 @input_options(usual_part="test")
 @output_options

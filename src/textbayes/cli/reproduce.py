@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import RegistryName
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("paper", "table", "row", "column", "published", "ours", "difference")
 
 
-@click.command()
+@cloup.command()
 @click.argument("paper", required=False, type=RegistryName("textbayes.reproduce:papers"), metavar="[PAPER]")
 @click.option("--only", multiple=True, metavar="NUMBER", help='A part, such as "table 4"; may be given several times.')
 @click.option("--quick", is_flag=True, help="Part of the work, done in minutes; what is left out shows as a dash.")

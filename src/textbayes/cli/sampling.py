@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes._version import __version__
+from textbayes.cli.options import COUNT
 from textbayes.cli.settings import note
+from textbayes.cli.sources import signature_defaults
 
 if TYPE_CHECKING:
     from textbayes.cli.labelled import Labelled
@@ -94,41 +97,38 @@ def sampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
         sampling = SamplingChoices(**{name: given.pop(name) for name in _NAMES})
         return function(*args, sampling=sampling, **given)
 
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
+    return cloup.option_group("Sampling, with --inference gibbs", *_OPTIONS)(command)
 
 
+_GIBBS = signature_defaults("textbayes.inference.gibbs.sampler:Gibbs")
+_KEPT = signature_defaults("textbayes.categorizer.estimator:TextCategorizer")["keep_draws"]
 _OPTIONS = (
     click.option(
-        "--draws", "max_draws", type=click.IntRange(min=4), help="With gibbs: draws of each chain at most; 10,000."
+        "--draws",
+        "max_draws",
+        type=click.IntRange(min=4),
+        help=f"Draws of each chain at most; {_GIBBS['max_draws']:,}.",
     ),
-    click.option("--chains", type=click.IntRange(min=1), help="With gibbs: chains; 4 if not given."),
-    click.option("--warmup", type=click.IntRange(min=0), help="With gibbs: iterations thrown away first; 200."),
+    click.option("--chains", type=COUNT, help=f"Chains; {_GIBBS['chains']} if not given."),
+    click.option("--warmup", type=click.IntRange(min=0), help=f"Iterations thrown away first; {_GIBBS['warmup']}."),
     click.option(
         "--target-ess",
         type=click.FloatRange(min=0, min_open=True),
-        help="With gibbs: stop at this effective sample size; 400 if not given.",
+        help=f"Stop at this effective sample size; {_GIBBS['target_ess']:g} if not given.",
     ),
     click.option(
         "--factors",
-        type=click.IntRange(min=1),
-        help="With gibbs: weights of words that go together in texts go together a priori, by so many factors; try 20.",
+        type=COUNT,
+        help="Weights of words that go together in texts go together a priori, by so many factors; try 20.",
     ),
     click.option(
         "--label-replicates",
-        type=click.IntRange(min=1),
-        help="With gibbs and link logit: labels are beyond doubt, as if each had been given so many times; try 3.",
+        type=COUNT,
+        help="With link logit: labels are beyond doubt, as if each had been given so many times; try 3.",
     ),
+    click.option("--keep-draws", type=COUNT, help=f"Draws of each label in the model file; {_KEPT:,}."),
+    click.option("--plug-in", is_flag=True, help="Probabilities at the posterior mean, not averaged over draws."),
     click.option(
-        "--keep-draws", type=click.IntRange(min=1), help="With gibbs: draws of each label in the model file; 1,000."
-    ),
-    click.option(
-        "--plug-in", is_flag=True, help="With gibbs: probabilities at the posterior mean, not averaged over draws."
-    ),
-    click.option(
-        "--checkpoint",
-        metavar="FOLDER",
-        help="With gibbs: keep the run here; interrupted, the same command goes on with it.",
+        "--checkpoint", metavar="FOLDER", help="Keep the run here; interrupted, the same command goes on with it."
     ),
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import cloup
 import numpy as np
 
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import COUNT, fdr_method_option, fdr_option, label_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options
@@ -37,21 +39,24 @@ class _Ranking(NamedTuple):
     sizes: AnyArray
 
 
-@click.command()
+@cloup.command()
 @label_options()
-@click.option(
-    "--score",
-    cls=NameOption,
-    type=RegistryName("textbayes.select:scores", "textbayes.select.score_functions"),
-    default="likelihood_ratio",
-    show_default=True,
-    help="Score function.",
+@cloup.option_group(
+    "Score",
+    click.option(
+        "--score",
+        cls=NameOption,
+        type=RegistryName("textbayes.select:scores", "textbayes.select.score_functions"),
+        default="likelihood_ratio",
+        show_default=True,
+        help="Score function.",
+    ),
+    click.option("--top-k", type=COUNT, help="Words per category at most; 20 if no rule is given."),
+    click.option("--threshold", type=float, help="Only words with a score above it."),
+    fdr_option,
+    fdr_method_option,
+    label_option("This category only; may be given several times."),
 )
-@click.option("--top-k", type=click.IntRange(min=1), help="Words per category at most; 20 if no rule is given.")
-@click.option("--threshold", type=float, help="Only words with a score above it.")
-@click.option("--fdr", type=click.FloatRange(0, 1, min_open=True), help="Only words with a q-value of at most this.")
-@click.option("--fdr-method", type=click.Choice(["bh", "storey"]), default="bh", show_default=True, help="Of q-values.")
-@click.option("--label", "labels", multiple=True, metavar="LABEL", help="This category only; may be given again.")
 @text_options
 @input_options(usual_part="train")
 @output_options

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options
@@ -21,7 +22,7 @@ _COLUMNS = ("label", "texts", "threshold", "held_out_precision", "held_out_recal
 _UNKNOWN = "not recorded"
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
 @output_options
 @common_options

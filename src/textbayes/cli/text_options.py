@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.parameters import Checked, DocumentFrequency, NgramRange
 
@@ -55,9 +56,7 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
         changes |= {name: None for name in ("stemmer", "stop_words") if changes.get(name) == "none"}
         return function(*args, text=TextChoices(tuple(changes.items()), given.pop("weighting")), **given)
 
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
+    return cloup.option_group("Words", *_OPTIONS)(command)
 
 
 def check_token_pattern_option(pattern: str) -> None:
@@ -78,6 +77,18 @@ def check_stop_words_option(name: str) -> None:
     load_stop_words(None if name == "none" else name)
 
 
+stemmer_option = click.option(
+    "--stemmer",
+    type=Checked(check_stemmer_option),
+    metavar="NAME|none",
+    help="porter (the default), or a Snowball language such as german.",
+)
+stop_words_option = click.option(
+    "--stop-words",
+    type=Checked(check_stop_words_option),
+    metavar="english|smart|none|FILE",
+    help="Words to leave out; english if not given.",
+)
 _OPTIONS = [
     click.option(
         "--token-pattern",
@@ -85,18 +96,8 @@ _OPTIONS = [
         metavar="REGEX",
         help=r"What a word is, such as \w+ or [a-z]{3,}; runs of two letters or more if not given.",
     ),
-    click.option(
-        "--stemmer",
-        type=Checked(check_stemmer_option),
-        metavar="NAME|none",
-        help="porter (the default), or a Snowball language such as german.",
-    ),
-    click.option(
-        "--stop-words",
-        type=Checked(check_stop_words_option),
-        metavar="english|smart|none|FILE",
-        help="Words to leave out; english if not given.",
-    ),
+    stemmer_option,
+    stop_words_option,
     click.option("--ngrams", "ngram_range", type=NgramRange(), help="Words (1), pairs (2) or both (1-2)."),
     click.option("--min-df", type=DocumentFrequency(), help="Leave out words in fewer documents; 2 if not given."),
     click.option("--max-df", type=DocumentFrequency(), help="Leave out words in more documents."),

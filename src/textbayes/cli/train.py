@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.advice import advice_table
 from textbayes.cli.figures import LABEL_COLUMNS, headline, label_table
@@ -16,6 +17,7 @@ from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.model_options import ModelChoices, model_options
+from textbayes.cli.options import COUNT, SEED, jobs_option, mirrored, most_used
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
@@ -30,43 +32,53 @@ if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.posterior.draws import Draws
 
+_CATEGORIZER = "textbayes.categorizer.estimator:TextCategorizer"
 _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functions")
 
 
-@click.command()
+@cloup.command()
+@most_used(
+    "target", "report", "cv_only", "models", "prior", "rule", "multi_label", "text_field", "label_field", "n_jobs"
+)
 @click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
 @click.option("--report", metavar="FILE", help="Write an HTML page about the cross-validated decisions as well.")
 @click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
-@click.option("--per-label", is_flag=True, help="Show cross-validated figures of each label (JSON always has them).")
 @label_options()
 @model_options
-@click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words.")
-@click.option("--top-k", "select_k", type=click.IntRange(min=1), help="Words per label at most; needs --select.")
-@click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select.")
-@click.option(
-    "--refit-top", "refit_k", type=click.IntRange(min=1), help="Fit again with this many words of each label alone."
-)
-@click.option(
-    "--refit-by",
-    type=click.Choice(["mean", "sign", "inclusion"]),
-    default="mean",
-    show_default=True,
-    help="How words are ranked for it: size of the mean, sureness of the sign, chance of a weight that matters.",
+@cloup.option_group(
+    "Words of each label",
+    click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words."),
+    click.option("--top-k", "select_k", type=COUNT, help="Words per label at most; needs --select."),
+    click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select."),
+    click.option("--refit-top", "refit_k", type=COUNT, help="Fit again with this many words of each label alone."),
+    mirrored(
+        _CATEGORIZER,
+        "--refit-by",
+        "refit_by",
+        type=click.Choice(["mean", "sign", "inclusion"]),
+        help="How words are ranked for it: size of the mean, sureness of the sign, chance of a weight that matters.",
+    ),
 )
 @sampling_options
-@click.option("--rule", cls=NameOption, type=RuleSpec(), default="auto", help="How probabilities become decisions.")
-@click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="For held-out decisions.")
-@click.option(  # the name is the reader's, so that its messages are put in words of this option
-    "--group-field",
-    "keep_fields",
-    metavar="FIELD",
-    help="Texts that are equal in this field are in one fold: no leaks.",
+@cloup.option_group(
+    "Decisions and cross-validation",
+    mirrored(
+        _CATEGORIZER, "--rule", "rule", cls=NameOption, type=RuleSpec(), help="How probabilities become decisions."
+    ),
+    mirrored(_CATEGORIZER, "--folds", "cv", type=click.IntRange(min=2), help="For held-out decisions."),
+    click.option(  # the name is the reader's, so that its messages are put in words of this option
+        "--group-field",
+        "keep_fields",
+        metavar="FIELD",
+        help="Texts that are equal in this field are in one fold: no leaks.",
+    ),
+    click.option(
+        "--per-label", is_flag=True, help="Show cross-validated figures of each label (JSON always has them)."
+    ),
+    mirrored(_CATEGORIZER, "--seed", "random_state", type=SEED, help="Of folds and draws."),
+    jobs_option,
 )
 @text_options
-@click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="Threads over labels; all cores if not given.")
-@click.option(
-    "--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="Of folds and draws."
-)
 @input_options(usual_part="train")
 @output_options
 @common_options

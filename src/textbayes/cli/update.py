@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 import numpy as np
 
 from textbayes.cli.assess import class_names
@@ -25,10 +26,15 @@ if TYPE_CHECKING:
 _COLUMNS = ("label", "word", "before", "after", "change")
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
-@click.option("-o", "--output", "target", metavar="FILE", help="Where to write the result; MODEL itself if not given.")
-@click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Words that changed most.")
+@cloup.option_group(
+    "Result",
+    click.option(
+        "-o", "--output", "target", metavar="FILE", help="Where to write the result; MODEL itself if not given."
+    ),
+    click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Words that changed most."),
+)
 @label_options()
 @input_options(usual_part="train")
 @output_options

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
 from textbayes.cli.filter_words import is_filter, show_topic_words
+from textbayes.cli.options import COUNT, label_option, level_option, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
@@ -25,50 +27,60 @@ AUDIT_COLUMNS = (
 )  # fmt: skip
 
 
-@click.command()
+@cloup.command()
 @click.argument("model")
-@click.option("--label", "labels", multiple=True, metavar="LABEL", help="This label only; may be given several times.")
-@click.option("--prior", "audit", is_flag=True, help="What became of the prior of each word, most surprising first.")
-@click.option(
-    "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
+@cloup.option_group(
+    "What is shown",
+    label_option(),
+    top_option("Words per label.", 20),
+    click.option(
+        "--prior", "audit", is_flag=True, help="What became of the prior of each word, most surprising first."
+    ),
+    click.option(
+        "--burstiness",
+        "bursts",
+        metavar="FILE",
+        help="How evenly the words are spread over these texts, burstiest first.",
+    ),
+    click.option(
+        "--min-texts",
+        type=COUNT,
+        default=5,
+        show_default=True,
+        metavar="N",
+        help="With --burstiness: words of fewer of the texts are left out.",
+    ),
 )
-@click.option(
-    "--by",
-    type=click.Choice(["mean", "sign", "inclusion"]),
-    default="mean",
-    show_default=True,
-    help="Rank by the size of the mean, by how sure the sign is, or by P(|weight| > SIZE); a sampled model.",
+@cloup.option_group(
+    "How sure weights are",
+    click.option(
+        "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
+    ),
+    level_option("Probability that an interval holds its weight; 0.9, or 0.95 of a sampled model."),
+    click.option(
+        "--by",
+        type=click.Choice(["mean", "sign", "inclusion"]),
+        default="mean",
+        show_default=True,
+        help="Rank by the size of the mean, by how sure the sign is, or by P(|weight| > SIZE); a sampled model.",
+    ),
+    click.option(
+        "--size",
+        type=click.FloatRange(min=0),
+        default=1.0,
+        show_default=True,
+        help="A smaller weight is as good as none.",
+    ),
 )
-@click.option(
-    "--size",
-    type=click.FloatRange(min=0),
-    default=1.0,
-    show_default=True,
-    help="A smaller weight is as good as none.",
+@cloup.option_group(
+    "Plot",
+    click.option(
+        "--plot",
+        type=click.Choice(["forest", "trace", "rank", "variance"]),
+        help="Draw the words of a sampled model; with --burstiness, observed against fitted variance.",
+    ),
+    click.option("--out", "target", metavar="FILE", help="Where to draw them: a file ending in .svg, .pdf or .png."),
 )
-@click.option(
-    "--burstiness", "bursts", metavar="FILE", help="How evenly the words are spread over these texts, burstiest first."
-)
-@click.option(
-    "--min-texts",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="With --burstiness: words of fewer of the texts are left out.",
-)
-@click.option(
-    "--plot",
-    type=click.Choice(["forest", "trace", "rank", "variance"]),
-    help="Draw the words of a sampled model; with --burstiness, observed against fitted variance.",
-)
-@click.option("--out", "target", metavar="FILE", help="Where to draw them: a file ending in .svg, .pdf or .png.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Probability that an interval holds its weight; 0.9, or 0.95 of a sampled model.",
-)
-@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Words per label.")
 @output_options
 @common_options
 def words(

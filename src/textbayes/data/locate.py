@@ -11,18 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textbayes.core.errors import CorpusNotFoundError
+from textbayes.core.folders import cache_folder
 
 if TYPE_CHECKING:
     from textbayes.data.catalogue import CorpusInfo
 
 VARIABLE = "TEXTBAYES_DATA"
-
-
-def cache_folder() -> Path:
-    """The user's cache, where downloads go unless $TEXTBAYES_DATA names a folder."""
-    import pooch  # only when used
-
-    return Path(pooch.os_cache("textbayes"))
 
 
 def data_home() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -80,6 +81,18 @@ class LabelFit:
         self.stuck = False  # no step improves the objective any more: rounding is all that is left
         self.reference = 0.0
         self.relinearise()
+
+    def rescaled(self, problem: Problem) -> LabelFit:
+        """The same label at the start of a problem that differs in the scale of its priors alone."""
+        other = copy.copy(self)
+        other.problem, other.prior = problem, problem.prior.for_label(self.label, len(self.w))
+        other.penalty = other.prior.local(np.zeros_like(self.w))
+        other.intercept_prior = problem.intercept_prior_of(self.label)
+        other.w, other.b, other.cold = np.clip(other.penalty.center, *other.prior.bounds(self.w.shape)), 0.0, True
+        other._relinearise_intercept()
+        other.n_iter, other.gain, other.stuck, other.reference = 0, 0.0, False, 0.0
+        other.relinearise()
+        return other
 
     @property
     def intercept(self) -> float:
@@ -184,14 +197,27 @@ class LabelFit:
         if self.intercept_prior is None or not self.cold:
             return
         eta, y, weight = self.eta, self.y, self.problem.sample_weight
-        if self.one_sided or not eta.any():  # documents differ only in y
+        if self.one_sided or np.ptp(eta) == 0.0:  # documents differ only in y
             counts = self._class_weights() + (0.5 if self.one_sided else 0.0)
-            eta, y, weight = np.zeros(2), np.array([1.0, -1.0]), counts
+            eta, y, weight = np.full(2, 0.0 if self.one_sided else eta[0]), np.array([1.0, -1.0]), counts
+        l1, l2 = (0.0, 0.0) if self.one_sided else (self.intercept_l1, self.intercept_l2)
+
+        def value(shift: float, likelihood: float) -> float:
+            b = self.b + shift
+            return likelihood - l1 * abs(b) - 0.5 * l2 * b * b
+
         shift = 0.0
         for _ in range(MAX_NEWTON):
             likelihood, score, omega = self._derivatives(eta + shift, y, weight)
-            step = float(score.sum() / max(omega.sum(), _HESSIAN_FLOOR))  # no document may count at all
-            while abs(step) > 1e-6 and self._derivatives(eta + shift + step, y, weight)[0] < likelihood:
+            slope, curvature = float(score.sum()), max(float(omega.sum()), _HESSIAN_FLOOR)  # no document may count
+            if l1 == l2 == 0.0:
+                step = slope / curvature
+            else:
+                b = self.b + shift
+                pull = curvature * b + slope
+                step = math.copysign(max(abs(pull) - l1, 0.0), pull) / (curvature + l2) - b
+            here = value(shift, likelihood)
+            while abs(step) > 1e-6 and value(shift + step, self._derivatives(eta + shift + step, y, weight)[0]) < here:
                 step /= 2.0
             shift += step
             if abs(step) <= 1e-6:

@@ -1,12 +1,13 @@
 """Warm-started MAP fits of a block of labels along a falling penalty, for priors with a kink.
 
-What makes a point of the path cheap is shared with its neighbours. A label enters it from the best of the solutions at
-hand: its own at the point before, that of the guide (the path on all documents, when this is a fold of them) at the
-same point, or its own moved as the guide moved. The gradient that ended the last point screens the words of this one:
-only a working set of those that violate the new penalty most is solved on, and one reading of the matrix for all labels
-of the block tells whether a word left out should have been in. (The sequential strong rule of Tibshirani et al. 2012,
-JRSS B 74, would keep every word: on a grid of ten values the penalty falls by more than half from point to point.)
-Newton steps read documents that are settled only once (``kernels/coordinate.py``).
+What makes a point of the path cheap is shared with its neighbours. A label enters it from its own solution at the point
+before or, where there is a guide (the path on all documents, when this is a fold of them), from the better of two: the
+guide's solution at the same point, and its own moved as the guide moved. The gradient that ended the last point screens
+the words of this one: only a working set of those that violate the new penalty most is solved on, and one reading of
+the matrix for all labels of the block tells whether a word left out should have been in. (The
+sequential strong rule of Tibshirani et al. 2012, JRSS B 74, would keep every word: on a grid of ten values the penalty
+falls by more than half from point to point.) Newton steps read documents that are settled only once
+(``kernels/linear/coordinate.py``).
 """
 
 from __future__ import annotations
@@ -68,12 +69,11 @@ def solve_path(
     largest = float(np.abs(X.data).max(initial=0.0)) or 1.0
     own: list[_Start | None] = [None] * len(labels)
     path: list[list[Solution]] = []
+    fits = [LabelFit(problems[0], None, label) for label in labels]
     for point, problem in enumerate(problems):
-        fits, gradients = [], []
-        for k, label in enumerate(labels):
-            fit = LabelFit(problem, None, label)
+        fits, gradients = [fit.rescaled(problem) for fit in fits], []
+        for k, fit in enumerate(fits):
             gradients.append(_enter(fit, own[k], None if guide is None else [row[k] for row in guide[: point + 1]]))
-            fits.append(fit)
         ends = _BlockSolver(X, tol, max_iter, largest).run(fits, gradients)
         own = [_Start(fit.w, fit.b, fit.eta, end.gradient) for fit, end in zip(fits, ends, strict=True)]
         path.append([_solution(fit, end) for fit, end in zip(fits, ends, strict=True)])
@@ -105,26 +105,33 @@ def null_gradient(problem: Problem) -> FloatArray:
 def _enter(fit: LabelFit, own: _Start | None, guide: Sequence[Solution] | None) -> FloatArray | None:
     """Put the fit at the start of highest posterior; returns the gradient there, if it is known."""
     starts: list[_Start] = []
-    if own is not None and not fit.one_sided:
-        starts.append(own)
-        if guide is not None:
-            starts.append(_moved(fit, own, guide[-2], guide[-1]))
     if guide is not None and not fit.one_sided:
         starts.append(_at(fit, guide[-1]))
+        if own is not None and len(guide[-1].columns):
+            starts.append(_moved(fit, own, guide[-2], guide[-1]))
+    elif own is not None and not fit.one_sided:
+        starts.append(own)
     if not starts:
         fit.eta = (np.asarray(fit.problem.X @ fit.w) if fit.w.any() else np.zeros(len(fit.y))) + fit.intercept
         fit.start_intercept()
         fit.refresh()
         return None
-    values = [_put(fit, start) for start in starts]
-    best = starts[int(np.argmin(values))]
-    if best is not starts[-1]:
-        _put(fit, best)
-    return best.gradient
+    tried = [(_put(fit, start), start, fit.likelihood, fit.score, fit.omega) for start in starts]
+    _, best, fit.likelihood, fit.score, fit.omega = min(tried, key=lambda one: one[0])
+    fit.w, fit.b, fit.eta = best.w.copy(), best.b, best.eta
+    if best.w.any():
+        return best.gradient
+    # Where the prior holds every word at zero, a fit is its intercept, which needs no reading of the matrix.
+    fit.cold = True
+    fit.start_intercept()
+    if fit.b == best.b:
+        return best.gradient
+    fit.refresh()
+    return None
 
 
 def _put(fit: LabelFit, start: _Start) -> float:
-    fit.w, fit.b, fit.eta = start.w.copy(), start.b, start.eta
+    fit.w, fit.b, fit.eta = start.w, start.b, start.eta
     fit.refresh()
     return fit.objective()
 

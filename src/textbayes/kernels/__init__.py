@@ -1,7 +1,7 @@
 """Compiled loops. Kernels take arrays and scalars, never objects or functions, so that their cache always hits.
 
 The first use of a feature on a machine compiles its kernels, which takes seconds; a user who waits is told what is
-compiled and about how long it takes. ``textbayes compile`` does all of it at once.
+compiled and about how long it takes. ``textbayes compile`` does all of it at once. ``_cache`` says where it is kept.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import logging
 from typing import Any, NamedTuple
 
 from numba.core import event
+
+from textbayes.kernels import _cache  # noqa: F401  before any kernel is imported: it names their folder
 
 logger = logging.getLogger("textbayes")
 

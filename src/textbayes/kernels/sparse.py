@@ -14,8 +14,8 @@ U = np.uint64  # unsigned indices spare numba's test for negative ones in the in
 def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
     """Xᵀ V for X (n, p) in CSC and V (n, k) row-major: the gradients of k labels; O(nnz·k).
 
-    Four labels at a time, so that their sums stay in registers while a column, in the cache after its first reading,
-    is gone through again for the next four.
+    Four labels at a time, and then the last ones together, so that their sums stay in registers while a column, in the
+    cache after its first reading, is gone through again for the next.
     """
     n_columns, k = len(indptr) - 1, vectors.shape[1]
     out = np.empty((n_columns, k))
@@ -32,12 +32,25 @@ def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vecto
                 a2 += x * vectors[i, c + U(2)]
                 a3 += x * vectors[i, c + U(3)]
             out[j, first], out[j, first + 1], out[j, first + 2], out[j, first + 3] = a0, a1, a2, a3
-        for last in range(in_fours, k):
-            c = U(last)
-            total = 0.0
+        c = U(in_fours)
+        a0 = a1 = a2 = 0.0
+        if k - in_fours == 3:
             for t in range(start, stop):
-                total += data[t] * vectors[U(indices[t]), c]
-            out[j, last] = total
+                x, i = data[t], U(indices[t])
+                a0 += x * vectors[i, c]
+                a1 += x * vectors[i, c + U(1)]
+                a2 += x * vectors[i, c + U(2)]
+            out[j, in_fours], out[j, in_fours + 1], out[j, in_fours + 2] = a0, a1, a2
+        elif k - in_fours == 2:
+            for t in range(start, stop):
+                x, i = data[t], U(indices[t])
+                a0 += x * vectors[i, c]
+                a1 += x * vectors[i, c + U(1)]
+            out[j, in_fours], out[j, in_fours + 1] = a0, a1
+        elif k - in_fours == 1:
+            for t in range(start, stop):
+                a0 += data[t] * vectors[U(indices[t]), c]
+            out[j, in_fours] = a0
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -140,7 +141,9 @@ class BasePrior(ABC):
 
     def for_label(self, label: int, n_features: int) -> BasePrior:
         """The prior of one label, with hyperparameters of shape (n_features,)."""
-        return type(self)(**{name: _row(value, name, label, n_features) for name, value in vars(self).items()})
+        one = copy.copy(self)  # its values were checked when it was made
+        vars(one).update({name: _row(value, name, label, n_features) for name, value in vars(self).items()})
+        return one
 
     def take(self, columns: IntArray) -> BasePrior:
         """The prior of some words, of a prior whose hyperparameters have shape (n_features,)."""

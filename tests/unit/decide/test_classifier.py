@@ -14,31 +14,11 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.decide import MaxF1, ThresholdClassifier, TopLabel, UnsureBand
 
 LOGIT = LogisticRegression(solver="liblinear")
-
-CHECKED = [
-    ThresholdClassifier(LogisticRegression(), cv=2),
-    ThresholdClassifier(GaussianNB(), "utility"),
-    ThresholdClassifier(LinearSVC(), "fewest_errors", cv=3),
-]
-
-
-def expected_failures(estimator):
-    reasons = {}
-    if hasattr(estimator.estimator, "decision_function") or estimator.rule == "utility":
-        reasons["check_classifiers_train"] = "asks for predict at decision_function > 0 or p > 0.5; the rule moves that"
-    return reasons
-
-
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")  # sklearn's look at a NaN target
-@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.protocols import ScoreResult
@@ -26,18 +25,6 @@ def corpus():
     y = topics[rng.integers(0, 3, 120)]
     X = rng.poisson(0.4, (120, 12)) + 2 * (y[:, None] == np.resize(np.append(topics, ""), 12))
     return sparse.csr_matrix(X), y
-
-
-def expected_failures(estimator):
-    if estimator.score_function != "pearson":
-        return {}
-    reason = "the tag positive_only speaks for the default score; pearson takes values of either sign"
-    return dict.fromkeys(("check_positive_only_tag_during_fit", "check_fit_non_negative"), reason)
-
-
-@parametrize_with_checks([SelectWords(), SelectWords("pearson", k=3)], expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_keeps_the_best_words_and_their_names(corpus):

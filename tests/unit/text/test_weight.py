@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from textbayes.core.errors import InputError
 from textbayes.text import TermWeighting
@@ -104,11 +103,6 @@ def test_enormous_counts_keep_their_direction() -> None:
 def test_what_cannot_be_used_is_refused(options: dict[str, str], X: list[list[int]], message: str) -> None:
     with pytest.raises(InputError, match=message):
         TermWeighting(**options).fit(sparse.csr_matrix(X))
-
-
-@parametrize_with_checks([TermWeighting(), TermWeighting("ltc", norm=None), TermWeighting("tfidf")])
-def test_scikit_learn_estimator_checks(estimator: TermWeighting, check: object) -> None:
-    check(estimator)
 
 
 def test_tfidf1_is_scikit_learn_s():

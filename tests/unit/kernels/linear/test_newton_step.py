@@ -126,10 +126,11 @@ def test_both_kernels_agree(model, name, floor):
         np.testing.assert_allclose(one, other, atol=1e-8)
 
 
-def test_products_equal_scipy(model):
+@pytest.mark.parametrize("n_labels", range(1, 9))  # four labels at a time, and one, two or three left over
+def test_products_equal_scipy(model, n_labels):
     X = model["X"]
     arrays = X.indptr.astype(np.int64), X.indices, X.data
     rng = np.random.default_rng(1)
-    V, W = rng.normal(size=(N, 7)), rng.normal(size=(P, 7))  # four labels at a time, and three left over
+    V, W = rng.normal(size=(N, n_labels)), rng.normal(size=(P, n_labels))
     np.testing.assert_allclose(transpose_times(*arrays, V), X.T @ V)
     np.testing.assert_allclose(times(*arrays, W, N), X @ W)

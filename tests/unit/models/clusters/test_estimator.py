@@ -9,7 +9,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.models.clusters.estimator import SoftClusters
@@ -30,12 +29,6 @@ def matched(found, truth, n_clusters=3):
     """The share of documents in the right cluster once clusters are named by their majority."""
     table = np.array([[(truth[found == k] == c).sum() for c in range(n_clusters)] for k in range(found.max() + 1)])
     return table.max(axis=1).sum() / len(truth)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([SoftClusters(n_clusters=3, max_iter=20)])
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 def test_planted_clusters_are_found_and_new_documents_join_them():
