@@ -39,11 +39,11 @@ from textbayes.reproduce.flexlink.reuters import (
     N_SPLITS,
     Reading,
     SplitOutcome,
+    Splits,
     body,
     choose_words,
     documents,
     random_split,
-    run_split,
     stories,
 )
 from textbayes.reproduce.flexlink.simulated import data_set, outcome
@@ -69,7 +69,7 @@ READINGS = {
 
 def run(reading: Reading, n_splits: int) -> list[SplitOutcome]:
     texts = documents(reading.text, reading.weights)
-    return [run_split(texts, random_split(i + 1, len(texts.Y)), reading=reading) for i in range(n_splits)]
+    return Splits(texts, n_splits).outcome(reading)
 
 
 def table(outcomes: Sequence[SplitOutcome], indent: str = "") -> None:
@@ -143,7 +143,7 @@ def stopped() -> None:
 def simulated(n: int = 10) -> None:
     """Examples 1 and 2 with both readings of γ: means over the data sets, and how often each γ is the best one."""
     print(f"\nSimulated examples, {n} data sets each: mean misclassification, and weights at zero")
-    for example, printed in ((1, published.EXAMPLE_1), (2, published.EXAMPLE_2)):
+    for example, printed in ((1, published.PRINTED["1"]), (2, published.PRINTED["3"])):
         fst = np.mean([float(row[2] or 0.0) for row in printed])
         print(f"  Example {example}, published: FST {fst:.3f}")
         for name, of in (("γ", printed_rate), ("√γ", derived_rate)):
@@ -170,7 +170,7 @@ def main() -> None:
     )
     header()
     table(outcomes)
-    printed = (published.F1_MEAN, published.RECALL_MEAN, published.PRECISION_MEAN)
+    printed = [published.PRINTED[number][N_SPLITS] for number in ("6", "7", "8")]  # the row of means
     for i, method in enumerate(METHODS):
         cells = [value for row in printed for value in row[2 * i : 2 * i + 2]]
         print(f"{method:9}" + "".join(f"{value:8.3f}" for value in cells) + "  published")

@@ -24,9 +24,10 @@ import numpy as np
 from _common import close
 from textbayes.reproduce.gibbs import published
 from textbayes.reproduce.gibbs.domains import documents
-from textbayes.reproduce.gibbs.measures import LOSSES, Study, having, losses, rates, standard_error
-from textbayes.reproduce.gibbs.study import OURS, SPBM, SVM, run_study
+from textbayes.reproduce.gibbs.measures import LOSSES, having, losses, rates
+from textbayes.reproduce.gibbs.study import OURS, SPBM, SVM, Extent, Resamplings, Study
 from textbayes.reproduce.gibbs.tables import READINGS, sampling_notes
+from textbayes.reproduce.intervals import standard_error
 
 AVERAGED = f"{OURS}, averaged"
 HELD = ("log-loss", "ECE")
@@ -92,7 +93,8 @@ def main() -> None:
             print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
 
     texts = documents(published.OTHER_DOCUMENTS) if asked.other else documents()
-    study = run_study(texts, range(asked.resamplings), None, report, n_own=asked.resamplings)
+    extent = Extent(n_own=asked.resamplings)
+    study = Resamplings(texts, asked.resamplings).outcomes([extent], "resamplings × domains", report)[extent]
     print(f"{asked.resamplings} resamplings of ten domains, {time.perf_counter() - start:.0f} s")
     show(study)
     for sentence in sampling_notes(study):

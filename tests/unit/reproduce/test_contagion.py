@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
@@ -9,8 +11,9 @@ from scipy import sparse, stats
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import load_corpus
 from textbayes.reproduce import papers
-from textbayes.reproduce.contagion import corpora, experiment, fit, published, tables
+from textbayes.reproduce.contagion import corpora, fit, published, systems, tables
 from textbayes.reproduce.contagion.corpora import Documents
+from textbayes.reproduce.contagion.systems import CrossValidation, Errors
 
 SYSTEMS = ("naive Bayes, counts", "naive Bayes, TF-IDF", "Poisson", "Neg-Bin", "Dir-Pois")
 
@@ -52,14 +55,14 @@ def test_documents_of_two_groups_and_of_no_words_are_left_out():
 @pytest.mark.parametrize("selection", ["IG", "Δ²"])
 def test_telling_words_rank_first(selection):
     found = documents(n_docs=600)
-    best = experiment.ranking(found, np.arange(600), selection)[:18]
+    best = systems.ranking(found, np.arange(600), selection)[:18]
     assert sorted(best.tolist()) == list(range(18))
 
 
 @pytest.mark.parametrize("selection", ["IG", "Δ²"])
 def test_classes_that_can_be_told_are_and_others_are_not(selection):
     found = documents()
-    errors = experiment.cross_validate(found, selection, sizes=(18, 30))
+    errors = CrossValidation(found, (18, 30)).outcome(selection)
     assert set(errors.wrong) == set(SYSTEMS)
     for name in SYSTEMS:
         assert errors.wrong[name].shape == (150,)
@@ -68,29 +71,26 @@ def test_classes_that_can_be_told_are_and_others_are_not(selection):
         assert set(errors.sizes[name]) <= {18, 30, 60}
     # Labels that mean nothing: words chosen with a look at the test documents would seem to tell them.
     y = np.random.default_rng(1).permutation(found.y)
-    blind = experiment.cross_validate(found._replace(y=y), selection, systems=("Poisson",), sizes=(5,))
+    blind = CrossValidation(found._replace(y=y), (5,), ("Poisson",)).outcome(selection)
     assert stats.binomtest(int(blind.wrong["Poisson"].sum()), 150, 2 / 3).pvalue > 0.001
-
-
-def test_progress_is_counted_to_its_end():
-    count = []
-    experiment.cross_validate(documents(60), "IG", systems=("Poisson",), sizes=(5,), tick=lambda: count.append(1))
-    assert len(count) == experiment.ticks()
 
 
 def test_the_interval_is_that_of_a_paired_difference():
     rng = np.random.default_rng(2)
     one, other = rng.random((2, 500)) < [[0.2], [0.3]]
-    mean, low, high = tables.interval(one, other)
+    wrong = dict.fromkeys(SYSTEMS, other) | {"Neg-Bin": one}
+    said = tables.described(Errors(wrong, dict.fromkeys(SYSTEMS, (5,) * 5)))
+    found = re.search(r"Neg-Bin ([−+.\d]+) \(([−+.\d]+) to ([−+.\d]+)\)", said)
+    mean, low, high = (float(value.replace("−", "-")) for value in found.groups())
     paired = stats.ttest_rel(one.astype(float), other.astype(float))
-    assert mean == pytest.approx(100.0 * (one.mean() - other.mean()))
+    assert mean == pytest.approx(100.0 * (one.mean() - other.mean()), abs=0.0051)
     known = paired.confidence_interval(0.95)
     assert (low, high) == (pytest.approx(100.0 * known.low, abs=0.05), pytest.approx(100.0 * known.high, abs=0.05))
+    assert "Poisson +0.00 (+0.00 to +0.00)" in said
 
 
 def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_public(monkeypatch):
-    monkeypatch.setattr(tables, "_LOADERS", dict.fromkeys(tables._LOADERS, documents))
-    monkeypatch.setattr(corpora, "movies", documents)
+    monkeypatch.setattr(corpora, "LOADERS", dict.fromkeys(corpora.LOADERS, documents))
     seen = []
     wanted = ["table 2", "table 2a", "table 3"]
     results = list(papers.get("contagion").run(wanted, True, lambda what, done, total: seen.append((done, total))))
@@ -103,7 +103,7 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
     assert [row[0] is not None for row in third.ours] == ["Movie Reviews" in row for row in third.rows]
     assert "not public" in second.notes[-1]
     assert "naive Bayes, counts has" in second.notes[0] or "naive Bayes, TF-IDF has" in second.notes[0]
-    assert max(done for done, _ in seen) == seen[0][1] == experiment.ticks()
+    assert seen.count((5, 5)) == 3 + 1 + 2, "five folds of each collection, and of each way to select words"
 
 
 def test_the_share_of_the_longest_documents():

@@ -15,7 +15,6 @@ from textbayes.core.errors import InputError
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce import papers
 from textbayes.reproduce.gibbs import (
-    GibbsPaper,
     domains,
     figures,
     measures,
@@ -26,7 +25,7 @@ from textbayes.reproduce.gibbs import (
     svm,
     tables,
 )
-from textbayes.reproduce.results import Figure, Table, silent
+from textbayes.reproduce.results import Figure, Table
 
 pytest.importorskip("polyagamma", reason="our own model, beside the paper's, has the logit link")
 
@@ -309,18 +308,17 @@ def test_the_figure_is_a_drawing_and_names_words():
 # -- the paper --------------------------------------------------------------------------------------------------------
 def test_the_paper_is_listed_and_runs_through(documents, monkeypatch):
     paper = papers.get("gibbs")
-    assert isinstance(paper, GibbsPaper)
     assert paper.corpora_for(paper.numbers) == ("openstax",)
     monkeypatch.setattr(domains, "documents", lambda: documents)
-    results = list(paper.with_draws(16).run(paper.numbers, True, silent))
+    results = list(paper.with_draws(16).run(paper.numbers, True))
     assert [result.name.lower() for result in results] == list(paper.numbers)
     assert isinstance(results[0], Figure)
     assert all(isinstance(result, Table) for result in results[1:])
-    only = list(paper.with_draws(16).run(("table 2b",), True, silent))
+    only = list(paper.with_draws(16).run(("table 2b",), True))
     assert [result.number for result in only] == ["2b"]
     assert "3 resamplings." in only[0].caption
 
 
 def test_too_few_draws_are_refused():
     with pytest.raises(InputError, match="draws=3"):
-        GibbsPaper(3)
+        papers.get("gibbs").with_draws(3)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -65,35 +64,30 @@ REUTERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@lru_cache(maxsize=2)
 def newsgroups(computers: bool = False) -> Documents:
     """20 Newsgroups, all posts of the groups that make up the five classes, without headers."""
     corpus = load_corpus("20newsgroups", remove=("headers",))
     return grouped(corpus.texts, corpus.labels, COMPUTERS if computers else NEWSGROUPS)
 
 
-@lru_cache(maxsize=1)
 def reuters() -> Documents:
     """Reuters-21578, training and test stories of the ModApte split that belong to one of the three groups."""
     corpus = load_corpus("reuters21578").part("train", "test")
     return grouped(corpus.texts, corpus.labels, REUTERS)
 
 
-@lru_cache(maxsize=1)
 def spam() -> Documents:
     """The SpamAssassin mails, subject and body: easy ham, hard ham and spam."""
     corpus = load_corpus("spamassassin", classes="three")
     return grouped(corpus.texts, corpus.labels, {name: (name,) for name in corpus.label_names})
 
 
-@lru_cache(maxsize=1)
 def movies() -> Documents:
     """The movie reviews, as they come: in lower case, words apart."""
     corpus = load_corpus("movie_reviews")
     return grouped(corpus.texts, corpus.labels, {"neg": ("neg",), "pos": ("pos",)})
 
 
-@lru_cache(maxsize=1)
 def federalist() -> Documents:
     """The Federalist papers that are Hamilton's or Madison's beyond dispute; every word of one letter or more."""
     corpus = load_corpus("federalist")
@@ -127,3 +121,14 @@ def grouped(
     kept = np.flatnonzero(lengths > 0.0)  # a mail may be a picture only
     y = np.array([min(found[row]) for row in rows], dtype=np.int64)
     return Documents(X[kept], lengths[kept], y[kept], tuple(groups), vectorizer.get_feature_names_out())
+
+
+LOADERS: Final[Mapping[str, Callable[[], Documents]]] = {
+    "Federalist": federalist,
+    "Newsgroups": newsgroups,
+    "Newsgroups, computers": lambda: newsgroups(computers=True),
+    "Reuters": reuters,
+    "Spam-Assassin": spam,
+    "Movie Reviews": movies,
+}
+"""The collections by the names of the paper's rows; its other ones are not public."""

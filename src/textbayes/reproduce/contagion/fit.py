@@ -10,8 +10,8 @@ import numpy as np
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.lexical.burstiness import Burstiness, burstiness
 from textbayes.reproduce.contagion import published
-from textbayes.reproduce.contagion.corpora import Documents, federalist
-from textbayes.reproduce.contagion.experiment import ranking
+from textbayes.reproduce.contagion.corpora import Documents
+from textbayes.reproduce.contagion.systems import ranking
 from textbayes.reproduce.results import Cell, Table
 
 _LEVEL: Final = 0.05
@@ -30,44 +30,35 @@ POOLS: Final = (
 )
 
 
-def table_1(documents: Documents | None = None) -> Table:
-    """Words of each pool, author by author, that a test at 5 % does not refuse."""
-    documents = documents or federalist()
+def table_1(documents: Documents) -> Table:
+    """Table 1: words of each pool, author by author, that a test at 5 % does not refuse."""
     authors = {name: np.flatnonzero(documents.y == number) for number, name in enumerate(documents.classes)}
-    pools = pool_columns(documents)
-    rows: list[str] = []
-    ours: list[tuple[Cell, ...]] = []
-    theirs: list[tuple[Cell, ...]] = []
-    sizes: list[int] = []
-    for pool, columns in pools.items():
-        found = {name: fits(documents, at, columns) for name, at in authors.items()}
-        for name, one in found.items():
-            rows.append(f"{pool}, {name} ({len(authors[name])} papers)")
-            ours.append(
-                tuple(
-                    100.0 * float((p > _LEVEL).mean()) if len(p) else None
-                    for p in (one.ks_poisson, one.ks_negative_binomial, one.fit_poisson, one.fit_negative_binomial)
-                )
-            )
-            theirs.append((None,) * 4)
-            sizes.append(len(one.words))
-    for pool, counts in zip(published.TABLE_1_POOLS, published.TABLE_1, strict=True):
-        for who, (poisson, negative) in {"Hannaford": (0, 2), "Reagan": (1, 3)}.items():
-            rows.append(f"{pool}, {who}")
-            share = tuple(100.0 * counts[place][0] / counts[place][1] for place in (poisson, negative))
-            theirs.append((*share, None, None))
-            ours.append((None,) * 4)
+    ours: dict[str, list[Cell]] = {}
+    sizes: list[str] = []
+    for pool, columns in pool_columns(documents).items():
+        for name, rows in authors.items():
+            found = fits(documents, rows, columns)
+            tests = found.ks_poisson, found.ks_negative_binomial, found.fit_poisson, found.fit_negative_binomial
+            shares = [100.0 * float((p > _LEVEL).mean()) if len(p) else None for p in tests]
+            ours[f"{pool}, {name} ({len(rows)} papers)"] = shares
+            sizes.append(str(len(found.words)))
+    theirs = {
+        f"{pool}, {who}": [100.0 * counts[place][0] / counts[place][1] for place in places]
+        for pool, counts in zip(published.TABLE_1_POOLS, published.TABLE_1, strict=True)
+        for who, places in {"Hannaford": (0, 2), "Reagan": (1, 3)}.items()
+    }
     notes = (
         "The paper's rows are of Reagan's radio addresses, which are not public, ours of the Federalist papers. It "
         "prints numbers of words: here they are shares of the pool.",
-        "Words of each of our rows, in this order: " + ", ".join(map(str, sizes)) + f"; words with fewer than {_LEAST} "
+        "Words of each of our rows, in this order: " + ", ".join(sizes) + f"; words with fewer than {_LEAST} "
         "occurrences in an author's papers are left out.",
         "The first two columns are the paper's two-sample Kolmogorov–Smirnov test, which is too kind to counts; the "
         "others are a bootstrap of the fitted model, which knows that counts are discrete and parameters fitted.",
     )
     caption = "Goodness of fit: per cent of the words of a pool that are not refused at 5 %."
-    columns_ = ("Poisson, KS", "Neg-Bin, KS", "Poisson, bootstrap", "Neg-Bin, bootstrap")
-    return Table("1", caption, tuple(rows), columns_, tuple(theirs), tuple(ours), 0, notes, mark=np.inf)
+    tests_run = ("Poisson, KS", "Neg-Bin, KS", "Poisson, bootstrap", "Neg-Bin, bootstrap")
+    rows_ = (*ours, *theirs)
+    return Table.by_row("1", caption, tests_run, ours, theirs, rows_, digits=0, notes=notes, mark=np.inf)
 
 
 def pool_columns(documents: Documents) -> Mapping[str, IntArray]:

@@ -1,103 +1,86 @@
-"""Tables 2 and 3: errors of the models, published and own, with intervals of what separates them from naive Bayes."""
+"""The tables: goodness of fit (1) and errors, with intervals of what separates models from naive Bayes (2 and 3).
+
+``quick``: two numbers of words to choose from, beside all words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterable
 from statistics import median
 from typing import Final
 
 import numpy as np
 
-from textbayes.core.types import BoolArray
 from textbayes.reproduce.contagion import corpora, published
-from textbayes.reproduce.contagion.experiment import (
-    QUICK_SIZES,
-    SELECTION,
-    SIZES,
-    SYSTEMS,
-    Errors,
-    cross_validate,
-    ticks,
-)
+from textbayes.reproduce.contagion.corpora import Documents
 from textbayes.reproduce.contagion.fit import table_1
-from textbayes.reproduce.results import Cell, Cells, Progress, Result, Table
+from textbayes.reproduce.contagion.systems import MODELS, QUICK_SIZES, SELECTION, SIZES, CrossValidation, Errors
+from textbayes.reproduce.experiment import Exhibit, Run
+from textbayes.reproduce.intervals import mean_interval
+from textbayes.reproduce.results import Table
 
-_NAIVE: Final = SYSTEMS[:2]
-_LOADERS: Final[dict[str, Callable[[], corpora.Documents]]] = {
-    "Newsgroups": corpora.newsgroups,
-    "Reuters": corpora.reuters,
-    "Spam-Assassin": corpora.spam,
-    "Movie Reviews": corpora.movies,
-    "Newsgroups, computers": lambda: corpora.newsgroups(computers=True),
-}
+_NAIVE, _OTHERS = MODELS[:2], MODELS[2:]
 
 
-def reproduce(wanted: Collection[str], quick: bool, progress: Progress) -> Iterator[Result]:
-    """``quick``: two numbers of words to choose from, beside all words."""
-    sizes = QUICK_SIZES if quick else SIZES
-    if "table 1" in wanted:
-        yield table_1()
-    if "table 2" in wanted:
-        yield _table_2("2", tuple(published.TABLE_2), sizes, progress)
-    if "table 2a" in wanted:
-        yield _table_2("2a", ("Newsgroups, computers",), sizes, progress)
-    if "table 3" in wanted:
-        yield _table_3(sizes, progress)
+def _errors(run: Run, name: str, selection: str) -> tuple[Documents, Errors]:
+    """A public collection and the errors on it."""
+
+    def read() -> CrossValidation:
+        return CrossValidation(corpora.LOADERS[name](), QUICK_SIZES if run.quick else SIZES)
+
+    found = run.load(name, read)
+    return found.documents, run.outcomes(found, [selection], f", {name}, {selection}")[selection]
 
 
-def _table_2(number: str, names: tuple[str, ...], sizes: tuple[int, ...], progress: Progress) -> Table:
-    ours: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
+def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...]], list[str]]:
+    """Rates and notes of those collections that are public, words by information gain."""
+    ours, notes = {}, []
     for name in names:
-        if name not in _LOADERS:
-            ours.append((None,) * 4)
-            continue
-        documents = _LOADERS[name]()
-        errors = _run(documents, "IG", sizes, f"table {number}, {name}", progress)
-        ours.append(rates(errors))
-        notes += [f"{name}: {_counts(documents)}. {described(errors)}"]
-    if number == "2":
-        caption = "Errors in per cent, words by information gain, by five-fold cross-validation; Dir-Pois is not in it."
-        notes.append(published.NOT_PUBLIC)
-        figures: Cells = tuple((*published.TABLE_2[name], None) for name in names)
-    else:
-        caption = "Not in the paper: the five groups about computers, the other reading of “5 classes”."
-        figures = ((None,) * 4,)
-    return Table(number, caption, names, published.MODELS, figures, tuple(ours), 2, tuple(notes))
+        if name in corpora.LOADERS:
+            documents, errors = _errors(run, name, "IG")
+            ours[name] = rates(errors)
+            notes.append(f"{name}: {_counts(documents)}. {described(errors)}")
+    return ours, notes
 
 
-def _table_3(sizes: tuple[int, ...], progress: Progress) -> Table:
-    documents = corpora.movies()
-    found = {
-        selection: _run(documents, selection, sizes, f"table 3, Movie Reviews, {selection}", progress)
-        for selection in SELECTION
-    }
-    ours: list[tuple[Cell, ...]] = [
-        rates(found[selection]) if name == "Movie Reviews" else (None,) * 4 for name, selection in published.TABLE_3
-    ]
-    notes = [f"Movie Reviews: {_counts(documents)}."]
-    notes += [f"By {selection}: {described(errors)}" for selection, errors in found.items()]
-    return Table(
+def table_2(run: Run) -> Table:
+    """Table 2: topics."""
+    ours, notes = _by_gain(run, published.TABLE_2)
+    caption = "Errors in per cent, words by information gain, by five-fold cross-validation; Dir-Pois is not in it."
+    notes.append(published.NOT_PUBLIC)
+    return Table.by_row("2", caption, published.MODELS, ours, published.TABLE_2, digits=2, notes=tuple(notes))
+
+
+def table_2a(run: Run) -> Table:
+    """Table 2a: the other reading of the first row."""
+    ours, notes = _by_gain(run, ["Newsgroups, computers"])
+    caption = "Not in the paper: the five groups about computers, the other reading of “5 classes”."
+    return Table.by_row("2a", caption, published.MODELS, ours, digits=2, notes=tuple(notes))
+
+
+def table_3(run: Run) -> Table:
+    """Table 3: opinions and authors, words by two tests."""
+    name = "Movie Reviews"
+    found = {selection: _errors(run, name, selection) for selection in SELECTION}
+    notes = [f"{name}: {_counts(documents)}." for documents, _ in list(found.values())[:1]]
+    notes += [f"By {selection}: {described(errors)}" for selection, (_, errors) in found.items()]
+    return Table.by_row(
         "3",
         "Errors in per cent by five-fold cross-validation, words by information gain (IG) or Δ².",
-        tuple(f"{name}, {selection}" for name, selection in published.TABLE_3),
         published.MODELS,
-        tuple(published.TABLE_3.values()),
-        tuple(ours),
-        2,
-        (*notes, published.NOT_PUBLIC),
+        {f"{name}, {selection}": rates(errors) for selection, (_, errors) in found.items()},
+        {f"{name}, {selection}": row for (name, selection), row in published.TABLE_3.items()},
+        digits=2,
+        notes=(*notes, published.NOT_PUBLIC),
     )
 
 
-def _run(documents: corpora.Documents, selection: str, sizes: tuple[int, ...], what: str, progress: Progress) -> Errors:
-    done = 0
-
-    def tick() -> None:
-        nonlocal done
-        done += 1
-        progress(what, done, ticks())
-
-    return cross_validate(documents, selection, sizes=sizes, tick=tick)
+EXHIBITS: Final[dict[str, Exhibit]] = {
+    "table 1": lambda run: table_1(run.load("Federalist", corpora.LOADERS["Federalist"])),
+    "table 2": table_2,
+    "table 2a": table_2a,
+    "table 3": table_3,
+}
 
 
 def better_naive(errors: Errors) -> str:
@@ -107,20 +90,19 @@ def better_naive(errors: Errors) -> str:
 
 def rates(errors: Errors) -> tuple[float, ...]:
     """Errors in per cent in the order of the published columns."""
-    names = (better_naive(errors), *SYSTEMS[2:])
-    return tuple(100.0 * float(errors.wrong[name].mean()) for name in names)
+    return tuple(100.0 * float(errors.wrong[name].mean()) for name in (better_naive(errors), *_OTHERS))
 
 
 def described(errors: Errors) -> str:
     """What naive Bayes was, how many words were chosen, and by how much each model differs from it."""
     naive = better_naive(errors)
-    parts = [
-        f"{name} " + f"{difference:+.2f} ({low:+.2f} to {high:+.2f})".replace("-", "−")
-        for name in SYSTEMS[2:]
-        for difference, low, high in [interval(errors.wrong[name], errors.wrong[naive])]
-    ]
+    parts = []
+    for name in _OTHERS:
+        gaps = 100.0 * (errors.wrong[name].astype(np.float64) - errors.wrong[naive])
+        by = mean_interval(gaps, quantile=1.96)
+        parts.append(f"{name} " + f"{by.mean:+.2f} ({by.low:+.2f} to {by.high:+.2f})".replace("-", "−"))
     other = next(name for name in _NAIVE if name != naive)
-    sizes = ", ".join(f"{name} {median(errors.sizes[name]):,.0f}" for name in (naive, *SYSTEMS[2:]))
+    sizes = ", ".join(f"{name} {median(errors.sizes[name]):,.0f}" for name in (naive, *_OTHERS))
     beaten = 100.0 * float(errors.wrong[other].mean())
     return (
         f"{naive[0].upper()}{naive[1:]} ({other} has {beaten:.2f}). Points more than it, with 95 % intervals: "
@@ -128,18 +110,7 @@ def described(errors: Errors) -> str:
     )
 
 
-def interval(wrong: BoolArray, baseline: BoolArray) -> tuple[float, float, float]:
-    """Difference of two error rates on the same documents in points, and its 95 % interval (paired, normal).
-
-    >>> interval(np.array([True, False, False, False]), np.array([False, False, False, False]))[0]
-    25.0
-    """
-    difference = 100.0 * (wrong.astype(np.float64) - baseline)
-    mean, error = float(difference.mean()), float(difference.std(ddof=1)) / np.sqrt(len(difference))
-    return mean, mean - 1.96 * error, mean + 1.96 * error
-
-
-def _counts(documents: corpora.Documents) -> str:
+def _counts(documents: Documents) -> str:
     classes = ", ".join(
         f"{name} {count:,}" for name, count in zip(documents.classes, np.bincount(documents.y), strict=True)
     )
@@ -152,7 +123,7 @@ def _counts(documents: corpora.Documents) -> str:
     )
 
 
-def long_shares(documents: corpora.Documents) -> list[float]:
+def long_shares(documents: Documents) -> list[float]:
     """The share of each class's text that the longest one per cent of its documents holds, of one document at least."""
     shares = []
     for number in range(len(documents.classes)):

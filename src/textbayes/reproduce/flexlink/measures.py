@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import ContingencyTable, contingency, f_measure, paired_bootstrap, precision, recall
 from textbayes.reproduce.flexlink.reuters import SplitOutcome
+from textbayes.reproduce.intervals import Interval, mean_interval
 
 Measure = Callable[[ContingencyTable], FloatArray]
 
@@ -43,35 +42,6 @@ def usual_macro_f1(table: ContingencyTable) -> FloatArray:
     return f_measure(table, "macro")
 
 
-class Interval(NamedTuple):
-    """A mean and its 95% confidence interval; without one, both ends are NaN."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
-
-
-def interval(values: Sequence[float], overlap: float = 0.0) -> Interval:
-    """Student's interval of the mean of ``values``.
-
-    ``overlap`` is the number of test over the number of training documents where the values come from random splits of
-    the same documents: their training sets overlap, so the variance of the mean is not s²/J but s²·(1/J + overlap).
-
-    Reference: Nadeau & Bengio (2003), Inference for the generalization error, Machine Learning 52, 239–281.
-
-    >>> interval([1.0, 2.0, 3.0])
-    Interval(mean=2.0, low=-0.48..., high=4.48...)
-    """
-    n, mean = len(values), float(np.mean(values))
-    if n < 2:
-        return Interval(mean, float("nan"), float("nan"))
-    half = stats.t.ppf(0.975, n - 1) * np.std(values, ddof=1) * np.sqrt(1.0 / n + overlap)
-    return Interval(mean, float(mean - half), float(mean + half))
-
-
 def of_splits(outcomes: Sequence[SplitOutcome], method: str, measure: Measure) -> list[float]:
     """A measure of a method in every split."""
     return [float(measure(contingency(outcome.truth, outcome.decided[method]))) for outcome in outcomes]
@@ -80,7 +50,7 @@ def of_splits(outcomes: Sequence[SplitOutcome], method: str, measure: Measure) -
 def over_splits(outcomes: Sequence[SplitOutcome], first: str, second: str, measure: Measure) -> Interval:
     """The difference between two methods, paired by split: its mean and interval over the splits."""
     gains = np.subtract(of_splits(outcomes, first, measure), of_splits(outcomes, second, measure))
-    return interval(gains.tolist(), OVERLAP)
+    return mean_interval(gains.tolist(), OVERLAP)
 
 
 def over_documents(

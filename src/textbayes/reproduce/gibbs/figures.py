@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, blank, to_svg
+from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
 from textbayes.reproduce.gibbs.published import DOMAINS, N_TOP
 from textbayes.reproduce.gibbs.sampling import sample, top_words
@@ -29,8 +29,8 @@ def drawn(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
     """The drawing: top words dark, the strongest of them by name."""
     top = top_words(mean)
     rest = np.setdiff1d(np.arange(len(mean)), top)
-    with blank(6.4, 3.8) as figure:
-        axes = figure.subplots()
+    with sketch(6.4, 3.8) as sketched:
+        axes = sketched.axes
         axes.axhline(0.0, color=LINE, linewidth=0.8)
         axes.vlines(rest, 0.0, mean[rest], color=MUTED, linewidth=0.6, label="other words")
         axes.vlines(top, 0.0, mean[top], color=SERIES[0], linewidth=1.0, label=f"top {len(top)}")
@@ -42,7 +42,6 @@ def drawn(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
             )  # fmt: skip
         axes.set(xlabel="word", ylabel="posterior mean of θ")
         axes.legend(frameon=False, fontsize=8)
-        svg = to_svg(figure)
     outer = np.abs(mean[top]).min() if len(top) else 0.0
     positive, negative = top[mean[top] > 0.0], top[mean[top] < 0.0]
     notes = (
@@ -55,4 +54,4 @@ def drawn(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
         "The paper does not say which domain it shows; its axis is marked from −1 to 0.5.",
     )  # fmt: skip
     description = "Lines of middling length downwards for most words, few upwards, some of which are the longest."
-    return Figure("1", f"Posterior means of θ, {domain}.", svg, notes, description)
+    return Figure("1", f"Posterior means of θ, {domain}.", sketched.svg, notes, description)

@@ -9,9 +9,9 @@ import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import calibration_error, contingency, log_loss, sensitivity, specificity
-from textbayes.reproduce.gibbs.study import SPBM, Outcome
+from textbayes.reproduce.gibbs.study import SPBM, Outcome, Study
+from textbayes.reproduce.intervals import standard_error
 
-Study: TypeAlias = Sequence[Sequence[Outcome]]
 PARTS = ("training", "test")
 Loss: TypeAlias = Callable[[Any, Any], Any]
 LOSSES: dict[str, Loss] = {
@@ -39,13 +39,6 @@ def both_rates(truth: BoolArray, decided: BoolArray) -> FloatArray:
 def rates(study: Study, method: str, part: int) -> FloatArray:
     """Sensitivity and specificity of a method, (n_resamplings, n_domains, 2); ``part`` 0 is training, 1 is test."""
     return np.array([[both_rates(one.truth[part], one.decided[method][part]) for one in row] for row in study])
-
-
-def standard_error(values: FloatArray) -> FloatArray:
-    """Standard error of the mean over the first axis; NaN where there is one value only."""
-    n = len(values)
-    spread = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1:], np.nan)
-    return np.asarray(spread / np.sqrt(n))
 
 
 def losses(study: Study, method: str, loss: Loss) -> FloatArray:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import binarize
-from threadpoolctl import threadpool_limits
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
 from textbayes.reproduce.gibbs.presence_model import THRESHOLD, own_fit
 from textbayes.reproduce.gibbs.published import DOMAINS
 from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, kept_top, sample, top_words
-from textbayes.reproduce.gibbs.svm import Kernel, Machine, machine
-from textbayes.reproduce.results import Progress
+from textbayes.reproduce.gibbs.svm import Kernel, machine
 
 SPBM, SVM, OURS = "SPBM", "SVM", "ours"
 N_BESIDE = 10  # resamplings that are run by all readings, models and machines
@@ -39,6 +37,9 @@ class Outcome(NamedTuple):
     ess: float
     r_hat: float
     n_draws: int
+
+
+Study: TypeAlias = Sequence[Sequence[Outcome]]
 
 
 class Division(NamedTuple):
@@ -94,7 +95,11 @@ class Methods:
         self.add_probabilities(name, map(fit.plug_in, division.parts), threshold)
         self.add_probabilities(f"{name}, averaged", map(fit.averaged, division.parts), threshold)
 
-    def add_machine(self, name: str, found: Machine) -> None:
+    def add_machine(self, name: str, kernel: Kernel, chosen: bool) -> None:
+        """kernlab's machine of the words ``chosen`` for the domain, or of every word."""
+        division = self.division
+        X = sparse.vstack(division.parts).tocsr() if chosen else division.every_word
+        found = machine(X, division.truth[0], kernel, np.random.default_rng([division.seed, 1]))
         self.decided[name], self.probability[name] = (found.train > 0.0, found.test > 0.0), found.probability
 
 
@@ -113,7 +118,7 @@ def one_domain(
     methods.add_weights(SPBM, kept_top(fit.mean))
     methods.add_weights("all words", fit.mean)
     methods.add_probabilities("all words, averaged", map(fit.averaged, division.parts))
-    _add_machine(methods, SVM, "rbf", chosen=True)
+    methods.add_machine(SVM, "rbf", chosen=True)
     if beside:
         top = top_words(fit.mean)
         drawn = fit.draws.labels[0].flat[:, top].astype(np.float64)
@@ -121,9 +126,9 @@ def one_domain(
         averaged = [PROBIT.probability(part @ drawn.T).mean(axis=1) for part in few.parts]
         methods.add_probabilities("averaged", averaged)
         methods.add_refit("refit", sample(few.train, y, division.seed, draws), few)
-        _add_machine(methods, "SVM, linear", "linear", chosen=True)
-        _add_machine(methods, "SVM, every word", "rbf", chosen=False)
-        _add_machine(methods, "SVM, every word, linear", "linear", chosen=False)
+        methods.add_machine("SVM, linear", "linear", chosen=True)
+        methods.add_machine("SVM, every word", "rbf", chosen=False)
+        methods.add_machine("SVM, every word, linear", "linear", chosen=False)
     if own:
         present = division.presence()
         words, refit = own_fit(present.train, y, division.seed, draws)
@@ -135,37 +140,27 @@ def one_domain(
     )  # fmt: skip
 
 
-def _add_machine(methods: Methods, name: str, kernel: Kernel, chosen: bool) -> None:
-    """kernlab's machine of the words ``chosen`` for the domain, or of every word."""
-    division = methods.division
-    X = sparse.vstack(division.parts).tocsr() if chosen else division.every_word
-    methods.add_machine(name, machine(X, division.truth[0], kernel, np.random.default_rng([division.seed, 1])))
+class Extent(NamedTuple):
+    """How many of the resamplings, from the first on, are run by all readings and machines, and by our own model."""
+
+    n_beside: int = N_BESIDE
+    n_own: int = N_BESIDE
 
 
-def run_study(
-    documents: Documents,
-    resamplings: Sequence[int],
-    draws: int | None,
-    report: Progress,
-    n_beside: int = N_BESIDE,
-    n_own: int = N_BESIDE,
-) -> list[list[Outcome]]:
-    """Outcomes by resampling and domain.
+class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
+    """Run all methods on every domain in every division."""
 
-    The first ``n_beside`` resamplings are run by all readings and machines, the first ``n_own`` by our own model.
-    """
-    n_domains = int(documents.domain.max()) + 1
-    tasks = [(resampling, positive) for resampling in resamplings for positive in range(n_domains)]
-    beside, own = (set(list(resamplings)[:n]) for n in (n_beside, n_own))
-    report("resamplings × domains", 0, len(tasks))
+    def __init__(self, documents: Documents, n_resamplings: int, draws: int | None = None) -> None:
+        self.n_domains = int(documents.domain.max()) + 1
+        super().__init__(product(range(n_resamplings), range(self.n_domains)))
+        self.documents, self.draws = documents, draws
 
-    def one(task: tuple[int, int]) -> Outcome:
-        return one_domain(documents, task[1], task[0], draws, task[0] in beside, task[0] in own)
+    def fit(self, system: Extent, unit: tuple[int, int]) -> Outcome:
+        """One domain in one division."""
+        resampling, positive = unit
+        beside, own = resampling < system.n_beside, resampling < system.n_own
+        return one_domain(self.documents, positive, resampling, self.draws, beside, own)
 
-    found = []
-    # One BLAS thread each: the threads are over the tasks.
-    with threadpool_limits(1), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for done, outcome in enumerate(pool.map(one, tasks), start=1):
-            found.append(outcome)
-            report("resamplings × domains", done, len(tasks))
-    return [found[k : k + n_domains] for k in range(0, len(found), n_domains)]
+    def collect(self, system: Extent, parts: list[Outcome]) -> Study:
+        """Outcomes by resampling and domain."""
+        return [parts[k : k + self.n_domains] for k in range(0, len(parts), self.n_domains)]

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.types import AnyArray, Document
-from textbayes.evaluate import ContingencyTable
+from textbayes.core.types import AnyArray, Document, FloatArray
+from textbayes.evaluate import ContingencyTable, t9p
+from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.online.filtering_protocol import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
@@ -48,27 +49,47 @@ class Course(NamedTuple):
     n_docs: int
 
 
-class Simulation:
-    """Runs the systems on a collection; the stream is counted once for all of them."""
+class Outcome(NamedTuple):
+    """What the systems did on a collection: a course for each topic."""
+
+    collection: Collection
+    courses: dict[str, list[Course]]
+
+    def t9p(self, system: str) -> FloatArray:
+        """T9P of each topic."""
+        return t9p(table_of(self.courses[system]))
+
+
+class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
+    """Filter a collection, topic by topic, with several systems together; the stream is counted once for all of them.
+
+    The perceptrons of a topic share its batch phase, so what is run and remembered is a tuple of systems.
+    """
+
+    threads = False
 
     def __init__(self, collection: Collection, settings: FilterSettings | None = None) -> None:
+        super().__init__(collection.tasks)
         self.collection = collection
         self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000, **PAPER)
         self._bags = Bags.read(collection.texts, self.settings.text)
 
-    def courses(self, task: Task, systems: tuple[str, ...] = SYSTEMS) -> dict[str, Course]:
-        """One topic filtered by several systems. All perceptrons share the batch phase."""
-        perceptron = self._start(task, self.settings)
+    def fit(self, system: tuple[str, ...], unit: Task) -> dict[str, Course]:
+        """One topic filtered by several systems."""
+        perceptron = self._start(unit, self.settings)
         found = {}
-        for system in systems:
-            if system in PERCEPTRONS:
-                desk = perceptron.copy(**self._strategy(system, task))
-                found[system] = self._filter(desk, task)
-            elif system == PROCESS:
-                found[system] = self._filter(self._start(task, process_settings(self.settings)), task)
+        for name in system:
+            if name in PERCEPTRONS:
+                found[name] = self._filter(perceptron.copy(**self._strategy(name, unit)), unit)
+            elif name == PROCESS:
+                found[name] = self._filter(self._start(unit, process_settings(self.settings)), unit)
             else:
-                found[system] = self._machine(perceptron.lexicon, task)
+                found[name] = self._machine(perceptron.lexicon, unit)
         return found
+
+    def collect(self, system: tuple[str, ...], parts: list[dict[str, Course]]) -> Outcome:
+        """The courses of each system, topic by topic."""
+        return Outcome(self.collection, {name: [part[name] for part in parts] for name in system})
 
     def _start(self, task: Task, settings: FilterSettings) -> AdaptiveFilter:
         statement = Document(task.topic, task.statement, (task.topic,))

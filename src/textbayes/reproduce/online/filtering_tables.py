@@ -1,34 +1,30 @@
-"""The tables and the figure of filtering, for any collection."""
+"""The tables and the figure of filtering, on OHSUMED and on the arXiv stream."""
 
 from __future__ import annotations
 
-from collections.abc import Collection as Names
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textbayes.core.types import FloatArray
-from textbayes.evaluate import filtering_summary, t9p
-from textbayes.reproduce.draw import SERIES, blank, to_svg
-from textbayes.reproduce.online.filtering_protocol import Collection, arxiv
+from textbayes.evaluate import filtering_summary
+from textbayes.reproduce.draw import SERIES, sketch
+from textbayes.reproduce.experiment import Exhibit, Run
+from textbayes.reproduce.online import filtering_protocol as protocol
 from textbayes.reproduce.online.filtering_published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering_systems import MACHINE, PROCESS, SYSTEMS, Course, Simulation, table_of
-from textbayes.reproduce.results import Cell, Figure, Progress, Result, Table
+from textbayes.reproduce.online.filtering_systems import (
+    MACHINE,
+    PROCESS,
+    SYSTEMS,
+    Course,
+    Outcome,
+    Simulation,
+    table_of,
+)
+from textbayes.reproduce.results import Cell, Figure, Table
 
-Courses = dict[str, list[Course]]
 _PLOTTED = ("Pptron+rel+ig", "Pptron+ig", "Pptron+rel", "Pptron")
-
-
-class Outcome(NamedTuple):
-    """What the systems did on a collection: a course for each topic."""
-
-    collection: Collection
-    courses: Courses
-
-    def t9p(self, system: str) -> FloatArray:
-        """T9P of each topic."""
-        return t9p(table_of(self.courses[system]))
 
 
 class Ratio(NamedTuple):
@@ -39,19 +35,6 @@ class Ratio(NamedTuple):
     high: float
     n_better: int
     n_worse: int
-
-
-def run(collection: Collection, progress: Progress, systems: tuple[str, ...] = SYSTEMS) -> Outcome:
-    """Filter for every topic with every system."""
-    simulation = Simulation(collection)
-    courses: Courses = {system: [] for system in systems}
-    what = f"filtering {collection.name}"
-    for done, task in enumerate(collection.tasks):
-        progress(what, done, len(collection.tasks))
-        for system, course in simulation.courses(task, systems).items():
-            courses[system].append(course)
-    progress(what, len(collection.tasks), len(collection.tasks))
-    return Outcome(collection, courses)
 
 
 def t9p_ratio(outcome: Outcome, system: str, other: str, n_resamples: int = 10_000, level: float = 0.95) -> Ratio:
@@ -90,80 +73,77 @@ def keeps_order(utility: dict[str, float]) -> bool:
     )
 
 
-def results(outcome: Outcome | None, wanted: Names[str], mark: str) -> Iterator[Result]:
-    """Table 4, Table 5 and Figure 2 of a collection, numbered with a mark; without an outcome what was published."""
-    where = "OHSUMED, TREC-9" if outcome is None or not mark else "the arXiv stream"
-    if f"table 4{mark}" in wanted:
-        yield _summary(outcome, mark, where)
-    if f"table 5{mark}" in wanted:
-        yield _breakdown(outcome, mark, where)
-    if f"figure 2{mark}" in wanted and outcome is not None:
-        yield _growth(outcome, mark, where)
+def _ohsumed(run: Run) -> Outcome | None:
+    """What was filtered of OHSUMED, if it is there."""
+    if not protocol.ohsumed_is_there():
+        return None
+    found = run.load("OHSUMED", lambda: Simulation(protocol.ohsumed(only=8 if run.quick else None)))
+    return run.outcomes(found, [SYSTEMS], ", filtering OHSUMED")[SYSTEMS]
 
 
-def _summary(outcome: Outcome | None, mark: str, where: str) -> Table:
-    columns = tuple(dict.fromkeys([*TABLE_4, *(() if outcome is None else outcome.courses)]))
-    ours: dict[str, tuple[Cell, ...]] = {}
-    notes: list[str] = []
-    if outcome is None:
-        notes.append("Our own figures are missing: the documents of OHSUMED are not there.")
-    else:
-        for name, courses in outcome.courses.items():
-            found = filtering_summary(table_of(courses))
-            values = [(found[key], factor) for key, factor in ROWS.values()]
-            ours[name] = tuple(None if value is None else factor * value for value, factor in values)
-        best = t9p_ratio(outcome, "Pptron+ig", "Pptron")
-        notes.append(
-            f"Mean T9P of Pptron+ig is {best.ratio:.2f} times that of Pptron (95 % interval over topics {best.low:.2f} "
-            f"to {best.high:.2f}; better for {best.n_better} of {len(outcome.collection.tasks)} topics, worse for "
-            f"{best.n_worse}). In the paper it is {29.8 / 20.8:.2f} times."
-        )
-        words = [course.features[0] for course in outcome.courses["Pptron"]]
-        notes.append(f"Topics begin with {np.median(words):g} words in the median, {min(words)} to {max(words)}.")
-        notes.append(f"{MACHINE} is fitted anew after every ten judgements; {PROCESS} has a linear kernel.")
-    nothing: tuple[Cell, ...] = (None,) * len(ROWS)
-    published: dict[str, tuple[Cell, ...]] = {} if mark else dict(TABLE_4)
-    if mark:
-        columns = tuple(ours)
-        notes.append("The paper has no figures for this stream; Table 4 has those for OHSUMED.")
-    return Table(
-        number=f"4{mark}",
-        caption=f"Batch-adaptive filtering for T9P: {where}.",
-        rows=tuple(ROWS),
-        columns=columns,
-        published=tuple(zip(*(published.get(name, nothing) for name in columns), strict=True)),
-        ours=tuple(zip(*(ours.get(name, nothing) for name in columns), strict=True)),
-        digits=3,
-        notes=tuple(notes),
-        mark=float("inf"),
+def _arxiv(run: Run) -> Outcome:
+    found = run.load("arXiv", lambda: Simulation(protocol.arxiv(only=8 if run.quick else None)))
+    return run.outcomes(found, [SYSTEMS], ", filtering arXiv")[SYSTEMS]
+
+
+def table_4(run: Run) -> Table:
+    """Table 4: OHSUMED."""
+    outcome, caption = _ohsumed(run), "Batch-adaptive filtering for T9P: OHSUMED, TREC-9."
+    ours = {} if outcome is None else summaries(outcome)
+    notes = (
+        _summary_notes(outcome)
+        if outcome
+        else ("Our own figures are missing: the documents of OHSUMED are not there.",)
+    )
+    return Table.by_column("4", caption, ROWS, ours, TABLE_4, digits=3, notes=notes, mark=float("inf"))
+
+
+def table_4a(outcome: Outcome) -> Table:
+    """Table 4a: the same on the arXiv stream."""
+    caption = "Batch-adaptive filtering for T9P: the arXiv stream."
+    notes = (*_summary_notes(outcome), "The paper has no figures for this stream; Table 4 has those for OHSUMED.")
+    return Table.by_column("4a", caption, ROWS, summaries(outcome), digits=3, notes=notes, mark=float("inf"))
+
+
+def summaries(outcome: Outcome) -> dict[str, list[Cell]]:
+    """The rows of Table 4 for each system."""
+    found = {name: filtering_summary(table_of(courses)) for name, courses in outcome.courses.items()}
+    return {
+        name: [None if (value := of[key]) is None else factor * value for key, factor in ROWS.values()]
+        for name, of in found.items()
+    }
+
+
+def _summary_notes(outcome: Outcome) -> tuple[str, ...]:
+    best = t9p_ratio(outcome, "Pptron+ig", "Pptron")
+    words = [course.features[0] for course in outcome.courses["Pptron"]]
+    return (
+        f"Mean T9P of Pptron+ig is {best.ratio:.2f} times that of Pptron (95 % interval over topics {best.low:.2f} "
+        f"to {best.high:.2f}; better for {best.n_better} of {len(outcome.collection.tasks)} topics, worse for "
+        f"{best.n_worse}). In the paper it is {29.8 / 20.8:.2f} times.",
+        f"Topics begin with {np.median(words):g} words in the median, {min(words)} to {max(words)}.",
+        f"{MACHINE} is fitted anew after every ten judgements; {PROCESS} has a linear kernel.",
     )
 
 
-def _breakdown(outcome: Outcome | None, mark: str, where: str) -> Table:
+def breakdown(number: str, where: str, outcome: Outcome | None, printed: Mapping[str, Any]) -> Table:
+    """Table 5 or 5a: what was delivered by the classifier proper, and by its question or at random."""
     rows = ("by the classifier proper", "by a question or at random", "total")
-    columns = tuple(f"{system}: {part}" for system in TABLE_5 for part in ("relevant", "not relevant", "total"))
-    published: list[list[Cell]] = [
-        [None if mark else v for name in TABLE_5 for v in TABLE_5[name][i]] for i in range(3)
-    ]
-    ours: list[list[Cell]] = [[None] * len(columns) for _ in rows]
-    if outcome is not None:
-        ours = [[], [], []]
-        for system in TABLE_5:
+    counted = ("relevant", "not relevant", "total")
+    ours: dict[str, Sequence[float]] = {}
+    theirs: dict[str, Sequence[float]] = {}
+    for system in TABLE_5:
+        columns = [f"{system}: {part}" for part in counted]
+        theirs.update(zip(columns, zip(*printed.get(system, ()), strict=True), strict=False))
+        if outcome is not None:
             relevant, queried = (
                 np.concatenate([course[part] for course in outcome.courses[system]]) for part in (0, 1)
             )
-            for row, mask in zip(ours, (~queried, queried, np.ones(len(queried), dtype=np.bool_)), strict=True):
-                row += [float((relevant & mask).sum()), float((~relevant & mask).sum()), float(mask.sum())]
-    return Table(
-        number=f"5{mark}",
-        caption=f"Documents delivered, by reason: {where}.",
-        rows=rows,
-        columns=columns,
-        published=tuple(map(tuple, published)),
-        ours=tuple(map(tuple, ours)),
-        digits=0,
-        mark=float("inf"),
-    )
+            every = np.ones(len(queried), dtype=np.bool_)
+            for column, mask in zip(columns, (relevant, ~relevant, every), strict=True):
+                ours[column] = [float((mask & reason).sum()) for reason in (~queried, queried, every)]
+    caption = f"Documents delivered, by reason: {where}."
+    return Table.by_column(number, caption, rows, ours, theirs, digits=0, mark=float("inf"))
 
 
 def features_by_relevant(courses: Sequence[Course], most: int) -> FloatArray:
@@ -172,22 +152,22 @@ def features_by_relevant(courses: Sequence[Course], most: int) -> FloatArray:
     return np.array(curves, dtype=np.float64).mean(axis=0)
 
 
-def _growth(outcome: Outcome, mark: str, where: str) -> Figure:
+def growth(number: str, where: str, outcome: Outcome) -> Figure:
+    """Figure 2 or 2a: how many words topics have."""
     most = max(len(course.features) for system in _PLOTTED for course in outcome.courses[system]) - 1
     told = []
-    with blank(5.0, 3.4) as figure:
-        axes = figure.subplots()
+    with sketch(5.0, 3.4) as drawn:
+        axes = drawn.axes
         for system, colour in zip(_PLOTTED, SERIES, strict=True):
             curve = features_by_relevant(outcome.courses[system], most)
             axes.plot(range(most + 1), curve, color=colour, label=system)
             told.append(f"{system} from {curve[0]:.1f} to {curve[-1]:.1f}")
         axes.set(xlabel="relevant documents delivered", ylabel="words of a topic, mean")
         axes.legend(frameon=False, fontsize=8)
-        svg = to_svg(figure)
     return Figure(
-        number=f"2{mark}",
-        caption=f"How the number of words grows as relevant documents are delivered: {where}.",
-        svg=svg,
+        number,
+        f"How the number of words grows as relevant documents are delivered: {where}.",
+        drawn.svg,
         notes=("A topic for which no more relevant documents were delivered counts with the words that it had last.",),
         description="Rising curves: " + "; ".join(told),
     )
@@ -203,32 +183,36 @@ RATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def rations(progress: Progress) -> Table:
+def rations(run: Run) -> Table:
     """Table 4b: what asking is worth by the relevant documents that a topic is shown."""
     systems = ("Pptron", "Pptron+ig", "Pptron+rnd")
-    cells = []
-    for options in RATIONS.values():
-        outcome = run(arxiv(**options), progress, systems)
+    cells = {}
+    for name, options in RATIONS.items():
+        outcome = run.outcomes(Simulation(protocol.arxiv(**options)), [systems], f", {name}")[systems]
         found, utility = t9p_ratio(outcome, "Pptron+ig", "Pptron"), utilities(outcome)
         levels = [100.0 * float(outcome.t9p(system).mean()) for system in systems]
-        cells.append((*levels, found.ratio, found.low, found.high, *(utility[system] for system in systems)))
+        cells[name] = [*levels, found.ratio, found.low, found.high, *(utility[system] for system in systems)]
     columns = (
         *(f"T9P {system}" for system in systems),
         *("+ig / plain", "95 % from", "to"),
         *(f"utility {system}" for system in systems),
     )
-    nothing: tuple[tuple[Cell, ...], ...] = ((None,) * len(columns),) * len(RATIONS)
-    return Table(
-        number="4b",
-        caption="What asking is worth on the arXiv stream, by the relevant documents that a topic begins with.",
-        rows=tuple(RATIONS),
-        columns=columns,
-        published=nothing,
-        ours=tuple(cells),
-        digits=2,
-        notes=(
-            "Alike: a topic is shown the documents of its category that are most like one of them, as documents that "
-            "answer a query are. Not rationed: topics as common as they are, in one document of 32.",
-        ),
-        mark=float("inf"),
+    note = (
+        "Alike: a topic is shown the documents of its category that are most like one of them, as documents that "
+        "answer a query are. Not rationed: topics as common as they are, in one document of 32."
     )
+    caption = "What asking is worth on the arXiv stream, by the relevant documents that a topic begins with."
+    return Table.by_row("4b", caption, columns, cells, digits=2, notes=(note,), mark=float("inf"))
+
+
+_ARXIV, _OHSUMED = "the arXiv stream", "OHSUMED, TREC-9"
+FILTERING: dict[str, Exhibit] = {
+    "table 4": table_4,
+    "table 5": lambda run: breakdown("5", _OHSUMED, _ohsumed(run), TABLE_5),
+    "figure 2": lambda run: () if (outcome := _ohsumed(run)) is None else growth("2", _OHSUMED, outcome),
+    "table 4a": lambda run: table_4a(_arxiv(run)),
+    "table 5a": lambda run: breakdown("5a", _ARXIV, _arxiv(run), {}),
+    "figure 2a": lambda run: growth("2a", _ARXIV, _arxiv(run)),
+    "table 4b": lambda run: () if run.quick else rations(run),
+}
+"""The exhibits on filtering."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.decide import make_rule
@@ -18,13 +14,13 @@ from textbayes.evaluate.measures import Average
 from textbayes.inference import Problem
 from textbayes.links import make_link
 from textbayes.priors import make_prior
+from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.sparse.corpora import Collection
 from textbayes.reproduce.sparse.fits import Stop, fit, size
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
 from textbayes.text import TermWeighting
 
-Advance = Callable[[], None]
 Cut = Literal["strictest", "loosest", "half"]
 
 
@@ -65,24 +61,14 @@ class Outcome(NamedTuple):
         return 100.0 * f_measure(table, average)
 
 
-class Experiment:
-    """Fits models to a collection and remembers what they did, for several tables share columns."""
+class Regressions(Systems[Model, int, tuple[FloatArray, FloatArray, int], Outcome]):
+    """Fit models to every topic of a collection."""
 
     def __init__(self, collection: Collection, stop: Stop | None = None) -> None:
+        super().__init__(range(len(collection.topics)))
         self.collection, self.stop = collection, stop or Stop()
         self._matrices: dict[str, tuple[Any, Any]] = {}
         self._words: dict[tuple[str, int], BoolArray] = {}
-        self._outcomes: dict[Model, Outcome] = {}
-
-    def outcome(self, model: Model, advance: Advance = lambda: None) -> Outcome:
-        """Fit the model to every topic; ``advance`` is called for each topic done."""
-        if model not in self._outcomes:
-            self._outcomes[model] = self._run(model, advance)
-        return self._outcomes[model]
-
-    def knows(self, model: Model) -> bool:
-        """Whether the model was fitted already."""
-        return model in self._outcomes
 
     def matrices(self, scheme: str) -> tuple[Any, Any]:
         """Training and test documents with these weights, as columns; documents are not normalised."""
@@ -112,27 +98,23 @@ class Experiment:
         # The intercept is one of the parameters: it has the prior that all have.
         return Problem(X, y, make_link(model.link), prior, prior.rescaled(model.scale)), test[:, chosen]
 
-    def _run(self, model: Model, advance: Advance) -> Outcome:
-        def one(topic: int) -> tuple[FloatArray, FloatArray, int]:
-            problem, test = self.problem(model, topic)
-            posterior = fit(problem, self.stop, model.exact)
-            advance()
-            weights, intercept = posterior.mean[0], float(posterior.intercept[0])
-            proba = [problem.link.probability(X @ weights + intercept) for X in (problem.X, test)]
-            return proba[0], proba[1], size(posterior, 0.0 if model.exact else self.stop.zero)
+    def prepare(self, system: Model) -> None:
+        """Choose the words."""
+        self.words(system.scheme, system.n_words)
 
-        self.words(model.scheme, model.n_words)  # once, before the threads ask for it
-        done = self.in_threads(one)
-        train, test, sizes = (np.stack(part, axis=-1) for part in zip(*done, strict=True))
-        decided = decide(train, self.collection.Y_train, test, model.cut)
+    def fit(self, system: Model, unit: int) -> tuple[FloatArray, FloatArray, int]:
+        """Probabilities of the training and the test documents of a topic, and how many parameters are left."""
+        problem, test = self.problem(system, unit)
+        posterior = fit(problem, self.stop, system.exact)
+        weights, intercept = posterior.mean[0], float(posterior.intercept[0])
+        proba = [problem.link.probability(X @ weights + intercept) for X in (problem.X, test)]
+        return proba[0], proba[1], size(posterior, 0.0 if system.exact else self.stop.zero)
+
+    def collect(self, system: Model, parts: list[tuple[FloatArray, FloatArray, int]]) -> Outcome:
+        """Decisions by the thresholds of the training documents."""
+        train, test, sizes = (np.stack(part, axis=-1) for part in zip(*parts, strict=True))
+        decided = decide(train, self.collection.Y_train, test, system.cut)
         return Outcome(contingency(self.collection.Y_test, decided), sizes)
-
-    def in_threads(self, one: Callable[[int], Any]) -> list[Any]:
-        """``one`` of every topic, in order."""
-        topics = range(len(self.collection.topics))
-        # Threads are for topics: those of the linear algebra would wait for each other.
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            return list(pool.map(one, topics))
 
 
 def decide(train: FloatArray, Y: BoolArray, test: FloatArray, cut: Cut) -> BoolArray:

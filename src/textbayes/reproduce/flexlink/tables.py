@@ -1,4 +1,7 @@
-"""Tables 5 to 8: Reuters-21578."""
+"""Tables 5 to 8, on Reuters-21578, and all exhibits of the paper.
+
+``quick``: 3 of the 10 data sets of each example, 1 of the 5 splits of Reuters-21578.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +9,54 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from textbayes.reproduce.experiment import Exhibit, Run
 from textbayes.reproduce.flexlink import published
+from textbayes.reproduce.flexlink.examples import links_table, of_example, rates_table, zeros_table
+from textbayes.reproduce.flexlink.figures import FIGURES
 from textbayes.reproduce.flexlink.measures import (
     MEASURES,
     OVERLAP,
-    interval,
     of_splits,
     over_documents,
     over_splits,
     printed_macro_f1,
     usual_macro_f1,
 )
-from textbayes.reproduce.flexlink.reuters import METHODS, N_SPLITS, SplitOutcome, documents, random_split, run_split
-from textbayes.reproduce.results import Progress, Table
+from textbayes.reproduce.flexlink.reuters import METHODS, N_SPLITS, Reading, SplitOutcome, Splits, documents
+from textbayes.reproduce.intervals import mean_interval
+from textbayes.reproduce.results import Table
 
 _MARK = 0.01
-_PRINTED = {
-    "F1": ("6", published.F1, published.F1_MEAN, published.F1_SD),
-    "recall": ("7", published.RECALL, published.RECALL_MEAN, published.RECALL_SD),
-    "precision": ("8", published.PRECISION, published.PRECISION_MEAN, published.PRECISION_SD),
-}
+_NUMBERS = {"F1": "6", "recall": "7", "precision": "8"}
+_SPLITS = tuple(f"split {number}" for number in range(1, N_SPLITS + 1))
 _READING = (
     "9,035 stories (the paper: 9,033) with one of the ten topics; bodies without titles, word counts, one set of 100 "
     "words by the sum of the categories' information gains, Laplace rate √γ, a free intercept, p > ½."
 )
 
 
-def run_splits(quick: bool, progress: Progress) -> list[SplitOutcome]:
-    """The five splits, in quick mode the first."""
-    n, per_split = (1 if quick else N_SPLITS), len(published.REUTERS_SKEWS)
-    texts = documents()
-    done = [0]
+def _splits(run: Run) -> list[SplitOutcome]:
+    found = run.load("Reuters-21578", lambda: Splits(documents(), 1 if run.quick else N_SPLITS))
+    return run.outcomes(found, [Reading()], ", tuning")[Reading()]
 
-    def advance() -> None:
-        done[0] += 1
-        progress("Reuters-21578, tuning", done[0], n * per_split)
 
-    progress("Reuters-21578, tuning", 0, n * per_split)
-    return [run_split(texts, random_split(i + 1, len(texts.Y)), advance=advance) for i in range(n)]
+EXHIBITS: dict[str, Exhibit] = {
+    **FIGURES,
+    "table 1": lambda run: rates_table("1", of_example(1, run)),
+    "table 2": lambda run: links_table(of_example(1, run)),
+    "table 3": lambda run: rates_table("3", of_example(2, run)),
+    "table 4": lambda run: zeros_table(of_example(2, run)),
+    "table 5": lambda run: chosen_table(_splits(run)),
+    "table 6": lambda run: measure_table("F1", _splits(run)),
+    "table 7": lambda run: measure_table("recall", _splits(run)),
+    "table 8": lambda run: measure_table("precision", _splits(run)),
+}
 
 
 def chosen_table(outcomes: Sequence[SplitOutcome]) -> Table:
     """Table 5: the parameters each category chose in split 1."""
     points = outcomes[0].chosen["FST"]
-    ours = [(point.df, point.gamma, point.skew) for point in points]
-    printed = zip(published.CHOSEN_DF, published.CHOSEN_GAMMA, published.CHOSEN_SKEW, strict=True)
+    halves = published.PRINTED["5"]
     every = [point for outcome in outcomes for point in outcome.chosen["FST"]]
     few, skewed = (sum(test) for test in ([p.df <= 2 for p in every], [p.skew > 1 for p in every]))
     notes = (
@@ -59,42 +65,38 @@ def chosen_table(outcomes: Sequence[SplitOutcome]) -> Table:
         "Splits are random and validation F1 is nearly flat in all three parameters: compare tendencies, not cells.",
         _READING,
     )
-    return Table(
+    return Table.by_column(
         "5",
         "Reuters-21578: parameters chosen in split 1.",
         published.TOPICS,
-        ("ν", "γ", "δ"),
-        tuple(tuple(map(float, row)) for row in printed),
-        tuple(ours),
-        2,
-        notes,
-        float("inf"),
+        dict(zip("νγδ", zip(*points, strict=True), strict=True)),
+        {name: [float(v or 0) for v in (*halves[i], *halves[i + 3])] for i, name in enumerate("νγδ")},
+        digits=2,
+        notes=notes,
+        mark=float("inf"),
     )
 
 
 def measure_table(name: str, outcomes: Sequence[SplitOutcome]) -> Table:
     """Table 6, 7 or 8: ``name`` is F1, recall or precision."""
-    number, printed, mean, sd = _PRINTED[name]
+    number, rows = _NUMBERS[name], (*_SPLITS, "mean", "sd")
+    printed = published.PRINTED[number]
     columns = tuple(f"{method} {kind}" for method in METHODS for kind in ("micro", "macro"))
     values = np.array([of_splits(outcomes, method, measure) for method in METHODS for measure in MEASURES[name]]).T
-    empty = (None,) * len(columns)
-    spread = tuple(values.std(axis=0, ddof=1).tolist()) if len(values) > 1 else empty
-    ours = (
-        *(tuple(row) for row in values.tolist()),
-        *(empty,) * (N_SPLITS - len(values)),
-        tuple(values.mean(axis=0).tolist()),
-        spread,
-    )
-    return Table(
+    ours = dict(zip(_SPLITS, values.tolist(), strict=False)) | {"mean": values.mean(axis=0).tolist()}
+    if len(values) > 1:
+        ours["sd"] = values.std(axis=0, ddof=1).tolist()
+    means = mean_notes(columns, printed[:N_SPLITS], values.tolist())
+    return Table.by_row(
         number,
         f"Reuters-21578: {name} at threshold ½.",
-        (*(f"split {i + 1}" for i in range(N_SPLITS)), "mean", "sd"),
         columns,
-        (*printed, mean, sd),
         ours,
-        3,
-        (*(_f1_notes(outcomes) if name == "F1" else ()), *mean_notes(columns, printed, values.tolist()), _READING),
-        _MARK,
+        dict(zip(rows, printed, strict=True)),
+        rows,
+        digits=3,
+        notes=(*(_f1_notes(outcomes) if name == "F1" else ()), *means, _READING),
+        mark=_MARK,
     )
 
 
@@ -106,7 +108,7 @@ def mean_notes(
     if len(ours) > 1:
         parts = []
         for name, of_paper, own in zip(columns, zip(*printed, strict=True), zip(*ours, strict=True), strict=True):
-            both = interval([float(value or 0.0) for value in of_paper], OVERLAP), interval(own, OVERLAP)
+            both = [mean_interval(side, OVERLAP) for side in ([float(v or 0.0) for v in of_paper], own)]
             parts.append(f"{name} published {both[0]}, ours {both[1]}")
         notes[0] += " Means (95% intervals): " + "; ".join(parts) + "."
     return tuple(notes)
