@@ -20,10 +20,10 @@ import time
 
 from _common import close
 from textbayes.reproduce import Run, Table
-from textbayes.reproduce.online.filtering_protocol import arxiv
-from textbayes.reproduce.online.filtering_published import TABLE_4
-from textbayes.reproduce.online.filtering_systems import SYSTEMS, Simulation
-from textbayes.reproduce.online.filtering_tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
+from textbayes.reproduce.online.filtering.corpora import arxiv
+from textbayes.reproduce.online.filtering.published import TABLE_4
+from textbayes.reproduce.online.filtering.systems import SYSTEMS, Simulation
+from textbayes.reproduce.online.filtering.tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
 
 BAR = 1.4
 

@@ -25,16 +25,8 @@ from textbayes.inference.em import Em
 from textbayes.links import make_link
 from textbayes.priors.laplace import Laplace
 from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.measures import (
-    MEASURES,
-    Measure,
-    of_splits,
-    over_documents,
-    over_splits,
-    printed_macro_f1,
-    usual_macro_f1,
-)
-from textbayes.reproduce.flexlink.reuters import (
+from textbayes.reproduce.flexlink.simulated import data_set, outcome
+from textbayes.reproduce.flexlink.systems import (
     METHODS,
     N_SPLITS,
     Reading,
@@ -46,9 +38,17 @@ from textbayes.reproduce.flexlink.reuters import (
     random_split,
     stories,
 )
-from textbayes.reproduce.flexlink.simulated import data_set, outcome
+from textbayes.reproduce.flexlink.tables import (
+    MEASURES,
+    Measure,
+    of_splits,
+    over_documents,
+    over_splits,
+    printed_macro_f1,
+    usual_macro_f1,
+)
 from textbayes.reproduce.flexlink.walk import Fit, as_columns, derived_rate, printed_rate
-from textbayes.reproduce.sparse.fits import least_squares_start
+from textbayes.reproduce.sparse.systems import least_squares_start
 
 MICRO_BAR = 0.860
 N_READING_SPLITS = 1

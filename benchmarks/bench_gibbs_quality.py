@@ -23,9 +23,9 @@ import numpy as np
 
 from _common import close
 from textbayes.reproduce.gibbs import published
-from textbayes.reproduce.gibbs.domains import documents
+from textbayes.reproduce.gibbs.corpora import documents
 from textbayes.reproduce.gibbs.measures import LOSSES, having, losses, rates
-from textbayes.reproduce.gibbs.study import OURS, SPBM, SVM, Extent, Resamplings, Study
+from textbayes.reproduce.gibbs.systems import OURS, SPBM, SVM, Extent, Resamplings, Study
 from textbayes.reproduce.gibbs.tables import READINGS, sampling_notes
 from textbayes.reproduce.intervals import standard_error
 

@@ -19,9 +19,8 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.reproduce import Table, papers
 from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.corpora import Collection, reuters
-from textbayes.reproduce.sparse.fits import fit
-from textbayes.reproduce.sparse.study import rank_correlation
-from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, decide, laplace
+from textbayes.reproduce.sparse.stopping import rank_correlation
+from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, decide, fit, laplace
 
 WITHIN, CORRELATION_BAR = 1.5, 0.95
 WANTED = ("table 1", "table 2", "table 3", "table 4", "table 5", "table 6")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from textbayes.data import corpus_path
-from textbayes.reproduce.flexlink import published, reuters
+from textbayes.reproduce.flexlink import published, systems
 
 _NAME = "004_c21d1171716fbd97.txt"
 
@@ -112,19 +112,19 @@ def raw_stories() -> list[str]:
 
 
 def test_the_stories_are_those_of_the_ten_categories_and_a_title_is_no_body(raw_stories):
-    texts, categories = reuters.stories()
+    texts, categories = systems.stories()
     assert len(texts) == len(raw_stories) == len(categories)
     assert abs(len(texts) - (6775 + 2258)) <= 2
     assert categories.any(axis=1).all()
     without = sum("<BODY>" not in story for story in raw_stories)
     untitled = sum("<TITLE>" not in story for story in raw_stories)  # no body either: all of the text is taken
-    empty = sum(not text for text in map(reuters.body, texts))
+    empty = sum(not text for text in map(systems.body, texts))
     assert abs(empty - (without - untitled)) <= 1  # one body is all in capitals, like a title
     assert empty > 0.08 * len(texts)  # these stories have no word at all: no rule finds their categories
 
 
 def test_counts_and_presence_are_of_the_same_words(raw_stories):
-    counts, presence = reuters.documents("body", "counts"), reuters.documents("body", "presence")
+    counts, presence = systems.documents("body", "counts"), systems.documents("body", "presence")
     assert counts.X.shape == presence.X.shape
     assert np.array_equal(counts.X.sign().toarray()[:50], presence.X.toarray()[:50])
     assert counts.X.max() > 1

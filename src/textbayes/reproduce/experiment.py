@@ -37,6 +37,7 @@ or more ``Systems``, and ``tables.py`` with its ``EXHIBITS``; its ``__init__`` r
 
 from __future__ import annotations
 
+import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -91,10 +92,13 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
         """Return the outcome of each system; those that were not run yet are run, with progress under ``what``."""
         asked = list(dict.fromkeys(systems))
         missing = [system for system in asked if system not in self._outcomes]
-        advance = counter(progress, what, len(missing) * len(self.units))
+        done, total = itertools.count(1), len(missing) * len(self.units)
         for system in missing:
             self.prepare(system)
-            parts = run_units(partial(self.fit, system), self.units, advance, self.threads)
+            parts = []
+            for part in run_units(partial(self.fit, system), self.units, self.threads):
+                parts.append(part)
+                progress(what, next(done), total)
             self._outcomes[system] = self.collect(system, parts)
         return {system: self._outcomes[system] for system in asked}
 
@@ -103,31 +107,13 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
         return self.outcomes([system])[system]
 
 
-def run_units(
-    one: Callable[[Any], T], units: Iterable[Any], advance: Callable[[], None] = lambda: None, threads: bool = True
-) -> list[T]:
+def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
     """Apply a function to every unit, in threads unless told otherwise; results are in the order of the units."""
     from threadpoolctl import threadpool_limits
 
-    found = []
     # Threads are for units: those of the linear algebra would wait for each other.
-    with threadpool_limits(1), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for part in (pool.map if threads else map)(one, units):
-            found.append(part)
-            advance()
-    return found
-
-
-def counter(progress: Progress, what: str, total: int) -> Callable[[], None]:
-    """Return a function that reports one more step of ``total``."""
-    done = 0
-
-    def advance() -> None:
-        nonlocal done
-        done += 1
-        progress(what, done, total)
-
-    return advance
+    with threadpool_limits(1 if threads else None), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        yield from (pool.map if threads else map)(one, units)
 
 
 def best_setting(settings: Sequence[T], quality: Sequence[float]) -> T:
@@ -175,6 +161,10 @@ class Run:
     ) -> dict[System, Outcome]:
         """Return the outcome of each system, run with progress under the number at work and a ``detail`` of it."""
         return of.outcomes(systems, self.number + detail, self.progress)
+
+    def outcome(self, of: Systems[System, Any, Any, Outcome], system: System, detail: str = "") -> Outcome:
+        """Return the outcome of one system."""
+        return self.outcomes(of, [system], detail)[system]
 
 
 Exhibit: TypeAlias = Callable[[Run], Result | Iterable[Result]]

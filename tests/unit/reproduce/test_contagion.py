@@ -11,7 +11,7 @@ from scipy import sparse, stats
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import load_corpus
 from textbayes.reproduce import papers
-from textbayes.reproduce.contagion import corpora, fit, published, systems, tables
+from textbayes.reproduce.contagion import corpora, published, systems, tables
 from textbayes.reproduce.contagion.corpora import Documents
 from textbayes.reproduce.contagion.systems import CrossValidation, Errors
 
@@ -128,11 +128,11 @@ def test_table_1_tells_bursts_from_even_counts():
     words = np.array([f"w{j}" for j in range(60)])
     found = Documents(X, lengths, np.arange(80) % 2, ("one", "other"), words)
     for columns, poisson in ((np.arange(30), True), (np.arange(30, 60), False)):
-        tested = fit.fits(found, np.arange(80), columns)
+        tested = tables.fits(found, np.arange(80), columns)
         assert (np.mean(tested.fit_poisson > 0.05) > 0.75) == poisson
         assert (np.mean(tested.ks_poisson > 0.05) > 0.75) == poisson
         assert np.mean(tested.fit_negative_binomial > 0.05) > 0.75
-    table = fit.table_1(found)
+    table = tables.table_1(found)
     assert table.number == "1"
     assert len(table.rows) == 3 * 2 + 3 * 2
     assert table.published[-1] == (0.0, 100.0, None, None)  # 0 of 8 and 8 of 8

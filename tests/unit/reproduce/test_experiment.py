@@ -52,8 +52,8 @@ def test_a_system_is_run_once_and_progress_counts_only_what_is_run():
 
 def test_units_run_in_threads_unless_a_paper_says_otherwise():
     here = threading.get_ident()
-    assert here not in run_units(lambda _: threading.get_ident(), range(3))
-    assert run_units(lambda _: threading.get_ident(), range(3), threads=False) == [here] * 3
+    assert here not in list(run_units(lambda _: threading.get_ident(), range(3)))
+    assert list(run_units(lambda _: threading.get_ident(), range(3), threads=False)) == [here] * 3
 
 
 def test_an_error_in_a_unit_is_not_swallowed():

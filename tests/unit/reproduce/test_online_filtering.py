@@ -14,10 +14,10 @@ from textbayes.data.corpora.ohsumed_trec9 import is_complete, load_statements
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online import filtering_tables
-from textbayes.reproduce.online.filtering_protocol import STATEMENTS, Collection, Task, arxiv, ohsumed
-from textbayes.reproduce.online.filtering_published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering_systems import SYSTEMS, Course, Outcome, Simulation, table_of
+from textbayes.reproduce.online.filtering import tables as filtering_tables
+from textbayes.reproduce.online.filtering.corpora import STATEMENTS, Collection, Task, arxiv, ohsumed
+from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
+from textbayes.reproduce.online.filtering.systems import SYSTEMS, Course, Outcome, Simulation, table_of
 from textbayes.reproduce.results import Figure, Table
 from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
 
@@ -99,7 +99,7 @@ def test_tables_and_figure(outcome, collection, monkeypatch):
     np.testing.assert_array_equal(np.array(five.ours)[0] + np.array(five.ours)[1], five.ours[2])
     assert five.ours[2][2] == total[list(SYSTEMS).index("Pptron+ig")]
     assert "<svg" in two.svg
-    monkeypatch.setattr(filtering_tables.protocol, "ohsumed_is_there", lambda: False)
+    monkeypatch.setattr(filtering_tables.corpora, "ohsumed_is_there", lambda: False)
     published, fifth = papers.get("online").run(("table 4", "table 5", "figure 2"))
     assert (published.name, fifth.name) == ("Table 4", "Table 5")
     assert published.compared

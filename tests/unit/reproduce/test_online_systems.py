@@ -16,8 +16,8 @@ from references.gaussian_process import ReferenceGP
 from references.online import learn_document
 from textbayes.data import Corpus
 from textbayes.models.online import PAPER_PROBIT
-from textbayes.reproduce.online import r90
-from textbayes.reproduce.online.r90 import Collection, Reading
+from textbayes.reproduce.online import corpora
+from textbayes.reproduce.online.corpora import Collection, Reading
 from textbayes.reproduce.online.systems import (
     LIKELIHOODS,
     PASSES,
@@ -70,7 +70,7 @@ def corpus() -> Corpus:
 
 
 def test_words_weights_and_topics(corpus):
-    found = r90.collection(corpus, Reading())
+    found = corpora.collection(corpus, Reading())
     texts = [[word for word in text.split() if word not in ("and", "the")] for text in corpus.texts]
     vocabulary = sorted({word for text in texts for word in text})
     counts = np.array([[text.count(word) for word in vocabulary] for text in texts])
@@ -106,23 +106,27 @@ def test_stories_without_topics_stay_unless_told(monkeypatch, corpus):
         asked.append((name, options["topics"], options["unlabelled"]))
         return corpus
 
-    monkeypatch.setattr(r90, "load_corpus", load)
-    r90.r90()
-    r90.r90(Reading(labelled_only=True))
+    monkeypatch.setattr(corpora, "load_corpus", load)
+    corpora.r90()
+    corpora.r90(Reading(labelled_only=True))
     assert asked == [("reuters21578", "r90", "keep"), ("reuters21578", "r90", "drop")]
 
 
 def test_other_readings_of_the_text(corpus):
     texts = [f"Headline{i % 2}\n{text} the 1987" for i, text in enumerate(corpus.texts[:-1])] + ["Alone"]
     corpus = replace(corpus, texts=texts)
-    n_words = r90.collection(corpus, Reading()).train.shape[1]
+    n_words = corpora.collection(corpus, Reading()).train.shape[1]
     assert n_words == 6 + 1 + 2 + 1, "the words, a unique one, two headlines and a year"
-    assert r90.collection(corpus, Reading(TextRules(stemmer="porter", headline=False))).train.shape[1] == n_words - 2
     assert (
-        r90.collection(corpus, Reading(TextRules(stemmer="porter", pattern="[a-zA-Z]+"))).train.shape[1]
+        corpora.collection(corpus, Reading(TextRules(stemmer="porter", headline=False))).train.shape[1] == n_words - 2
+    )
+    assert (
+        corpora.collection(corpus, Reading(TextRules(stemmer="porter", pattern="[a-zA-Z]+"))).train.shape[1]
         == n_words - 1 - 1
     ), "headlines are one"
-    assert r90.collection(corpus, Reading(TextRules(stemmer="porter", stop_words=None))).train.shape[1] == n_words + 2
+    assert (
+        corpora.collection(corpus, Reading(TextRules(stemmer="porter", stop_words=None))).train.shape[1] == n_words + 2
+    )
 
 
 @pytest.mark.parametrize("name", list(LIKELIHOODS))

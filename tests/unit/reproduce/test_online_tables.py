@@ -10,9 +10,10 @@ from sklearn.metrics import f1_score
 
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online import published, r90, tables
+from textbayes.reproduce.online import corpora as online_corpora
+from textbayes.reproduce.online import published, tables
+from textbayes.reproduce.online.corpora import Collection
 from textbayes.reproduce.online.published import BAYESIAN, SVMS, SYSTEMS
-from textbayes.reproduce.online.r90 import Collection
 from textbayes.reproduce.online.systems import Outcome, TopicSystems, system_named
 from textbayes.reproduce.online.tables import Sign
 from textbayes.reproduce.render import table_markdown
@@ -138,7 +139,7 @@ def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
         seen.append(reading)
         return make_collection(n_docs=60, seed=len(seen))
 
-    monkeypatch.setattr(r90, "r90", make)
+    monkeypatch.setattr(online_corpora, "r90", make)
     table = tables.table_2a(Run())
     assert seen == list(tables.CHOICES.values())
     assert table.rows == tuple(tables.CHOICES)
@@ -152,7 +153,7 @@ def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
 
 
 def test_what_is_wanted_comes_in_order_with_progress(monkeypatch):
-    monkeypatch.setattr(r90, "r90", lambda reading=None: make_collection(n_docs=60))
+    monkeypatch.setattr(online_corpora, "r90", lambda reading=None: make_collection(n_docs=60))
     seen = []
     wanted = ("figure 1", "table 7", "table 2a", "table 3")
     results = list(papers.get("online").run(wanted, True, lambda what, done, total: seen.append((what, done, total))))

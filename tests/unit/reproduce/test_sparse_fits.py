@@ -8,8 +8,8 @@ from textbayes.inference import Problem
 from textbayes.inference.em import Em
 from textbayes.links import make_link
 from textbayes.priors import make_prior
-from textbayes.reproduce.sparse.fits import Stop, fit, least_squares_start, parameters, size
-from textbayes.reproduce.sparse.study import ZEROS, Rule, begin, follow
+from textbayes.reproduce.sparse.stopping import ZEROS, Rule, begin, follow
+from textbayes.reproduce.sparse.systems import Stop, fit, least_squares_start, parameters, size
 
 
 def make_problem(prior: str = "laplace", scale: float = 0.2, link: str = "probit", seed: int = 0) -> Problem:

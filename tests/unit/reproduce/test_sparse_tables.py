@@ -12,12 +12,11 @@ from textbayes.evaluate import ContingencyTable, f_measure
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run
 from textbayes.reproduce.sparse import published, tables
-from textbayes.reproduce.sparse import study as module
+from textbayes.reproduce.sparse import stopping as module
 from textbayes.reproduce.sparse.corpora import Collection
-from textbayes.reproduce.sparse.fits import Stop, fit, parameters
 from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, TOPICS
-from textbayes.reproduce.sparse.study import rank_correlation, study
-from textbayes.reproduce.sparse.systems import Model, Regressions, decide
+from textbayes.reproduce.sparse.stopping import rank_correlation, study
+from textbayes.reproduce.sparse.systems import Model, Regressions, Stop, decide, fit, parameters
 
 
 def make_collection(n_docs: int = 240, n_words: int = 60, seed: int = 0) -> Collection:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.data import load_corpus
+from textbayes.data import Corpus, load_corpus
 from textbayes.text import TextVectorizer
 
 _MIN_DF = 3  # documents that a word must be in; rarer ones no test could choose
@@ -62,37 +62,7 @@ REUTERS: Final[Mapping[str, tuple[str, ...]]] = {
         "strategic-metal",
     ),
 }
-
-
-def newsgroups(computers: bool = False) -> Documents:
-    """20 Newsgroups, all posts of the groups that make up the five classes, without headers."""
-    corpus = load_corpus("20newsgroups", remove=("headers",))
-    return grouped(corpus.texts, corpus.labels, COMPUTERS if computers else NEWSGROUPS)
-
-
-def reuters() -> Documents:
-    """Reuters-21578, training and test stories of the ModApte split that belong to one of the three groups."""
-    corpus = load_corpus("reuters21578").part("train", "test")
-    return grouped(corpus.texts, corpus.labels, REUTERS)
-
-
-def spam() -> Documents:
-    """The SpamAssassin mails, subject and body: easy ham, hard ham and spam."""
-    corpus = load_corpus("spamassassin", classes="three")
-    return grouped(corpus.texts, corpus.labels, {name: (name,) for name in corpus.label_names})
-
-
-def movies() -> Documents:
-    """The movie reviews, as they come: in lower case, words apart."""
-    corpus = load_corpus("movie_reviews")
-    return grouped(corpus.texts, corpus.labels, {"neg": ("neg",), "pos": ("pos",)})
-
-
-def federalist() -> Documents:
-    """The Federalist papers that are Hamilton's or Madison's beyond dispute; every word of one letter or more."""
-    corpus = load_corpus("federalist")
-    authors = {"Hamilton": ("HAMILTON",), "Madison": ("MADISON",)}
-    return grouped(corpus.texts, corpus.labels, authors, min_df=1, pattern=r"(?u)\b[^\W\d_]+\b")
+AUTHORS: Final = {"Hamilton": ("HAMILTON",), "Madison": ("MADISON",)}
 
 
 def grouped(
@@ -123,12 +93,18 @@ def grouped(
     return Documents(X[kept], lengths[kept], y[kept], tuple(groups), vectorizer.get_feature_names_out())
 
 
+def _read(corpus: Corpus, groups: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> Documents:
+    """A corpus by groups of its labels, or by its labels as they are."""
+    return grouped(corpus.texts, corpus.labels, groups or {name: (name,) for name in corpus.label_names}, **settings)
+
+
 LOADERS: Final[Mapping[str, Callable[[], Documents]]] = {
-    "Federalist": federalist,
-    "Newsgroups": newsgroups,
-    "Newsgroups, computers": lambda: newsgroups(computers=True),
-    "Reuters": reuters,
-    "Spam-Assassin": spam,
-    "Movie Reviews": movies,
+    "Newsgroups": lambda: _read(load_corpus("20newsgroups", remove=("headers",)), NEWSGROUPS),
+    "Newsgroups, computers": lambda: _read(load_corpus("20newsgroups", remove=("headers",)), COMPUTERS),
+    "Reuters": lambda: _read(load_corpus("reuters21578").part("train", "test"), REUTERS),
+    "Spam-Assassin": lambda: _read(load_corpus("spamassassin", classes="three")),
+    "Movie Reviews": lambda: _read(load_corpus("movie_reviews")),
+    # Those that are Hamilton's or Madison's beyond dispute; every word of one letter or more.
+    "Federalist": lambda: _read(load_corpus("federalist"), AUTHORS, min_df=1, pattern=r"(?u)\b[^\W\d_]+\b"),
 }
 """The collections by the names of the paper's rows; its other ones are not public."""

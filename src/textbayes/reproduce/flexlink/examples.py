@@ -49,7 +49,7 @@ class Simulations(Systems[int, int, Outcome, list[Outcome]]):
 def of_example(example: int, run: Run) -> list[Outcome]:
     """The data sets of an example, in quick mode the first few."""
     found = run.load("simulations", lambda: Simulations(N_QUICK if run.quick else N_DATA_SETS))
-    return run.outcomes(found, [example], f", Example {example}")[example]
+    return run.outcome(found, example, f", Example {example}")
 
 
 def rates_table(number: str, outcomes: Sequence[Outcome]) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import calibration_error, contingency, log_loss, sensitivity, specificity
-from textbayes.reproduce.gibbs.study import SPBM, Outcome, Study
+from textbayes.reproduce.gibbs.systems import SPBM, Outcome, Study
 from textbayes.reproduce.intervals import standard_error
 
 PARTS = ("training", "test")

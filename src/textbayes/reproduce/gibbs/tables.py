@@ -1,4 +1,4 @@
-"""Tables 1 and 2 beside the published figures, and two of our own: other readings, and the probabilities.
+"""Tables 1 and 2, Figure 1, and two tables of our own: other readings, and the probabilities.
 
 ``quick``: 3 of the 50 resamplings.
 """
@@ -9,18 +9,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textbayes.core.types import FloatArray
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.gibbs import domains, published
-from textbayes.reproduce.gibbs.domains import Documents
-from textbayes.reproduce.gibbs.figures import figure_1
+from textbayes.reproduce.gibbs import corpora, published
+from textbayes.reproduce.gibbs.corpora import Documents
 from textbayes.reproduce.gibbs.measures import LOSSES, PARTS, having, losses, monte_carlo, rates
 from textbayes.reproduce.gibbs.presence_model import THRESHOLD
-from textbayes.reproduce.gibbs.study import N_BESIDE, OURS, SPBM, SVM, Extent, Resamplings, Study
+from textbayes.reproduce.gibbs.published import DOMAINS, N_TOP
+from textbayes.reproduce.gibbs.sampling import sample, top_words
+from textbayes.reproduce.gibbs.systems import N_BESIDE, OURS, SPBM, SVM, Division, Extent, Resamplings, Study
 from textbayes.reproduce.intervals import standard_error
-from textbayes.reproduce.results import Table
+from textbayes.reproduce.results import Figure, Table
 
 _N_QUICK = 3
+_N_NAMED = 8  # words that are named in the drawing, and in the note on either side
 _NAMES = ("sensitivity", "specificity")
 _MARK = 0.1
 READINGS = {
@@ -55,20 +58,11 @@ def _study(run: Run) -> Study:
         n = n_beside
     found = run.load("resamplings", lambda: Resamplings(_documents(run), n, run.draws))
     extent = Extent(n_beside, n_beside)
-    return run.outcomes(found, [extent], ", resamplings × domains")[extent]
+    return run.outcome(found, extent, ", resamplings × domains")
 
 
 def _documents(run: Run) -> Documents:
-    return run.load("OpenStax", domains.documents)
-
-
-EXHIBITS: dict[str, Exhibit] = {
-    "figure 1": lambda run: figure_1(_documents(run), draws=run.draws),
-    "table 1": lambda run: rates_table(_study(run), 0),
-    "table 2": lambda run: rates_table(_study(run), 1),
-    "table 2a": lambda run: readings_table(_study(run)),
-    "table 2b": lambda run: losses_table(_study(run)),
-}
+    return run.load("OpenStax", corpora.documents)
 
 
 def rates_table(study: Study, part: int) -> Table:
@@ -87,7 +81,7 @@ def rates_table(study: Study, part: int) -> Table:
     return Table.by_row(
         str(part + 1),
         f"Mean sensitivity and specificity over {_counted(study)}, {PARTS[part]} documents.",
-        (*(name.replace("_", " ") for name in published.DOMAINS), "mean"),
+        (*(name.replace("_", " ") for name in DOMAINS), "mean"),
         ours,
         printed,
         ours,
@@ -173,3 +167,54 @@ def _with_errors(values: FloatArray) -> list[float]:
     """The mean of each column with its standard error behind it."""
     found: list[float] = np.column_stack([values.mean(axis=0), standard_error(values)]).ravel().tolist()
     return found
+
+
+def figure_1(run: Run) -> Figure:
+    """Figure 1: posterior means of the 800 words of mathematics in the first division, in alphabetical order."""
+    documents = _documents(run)
+    division = Division.of(documents, positive=0, resampling=0)
+    fit = sample(division.train, division.truth[0], division.seed, run.draws)
+    names = documents.words[division.words]
+    order = np.argsort(names, kind="stable")
+    return drawn(fit.mean[order], names[order], DOMAINS[0])
+
+
+def drawn(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
+    """The drawing: top words dark, the strongest of them by name."""
+    top = top_words(mean)
+    rest = np.setdiff1d(np.arange(len(mean)), top)
+    with sketch(6.4, 3.8) as sketched:
+        axes = sketched.axes
+        axes.axhline(0.0, color=LINE, linewidth=0.8)
+        axes.vlines(rest, 0.0, mean[rest], color=MUTED, linewidth=0.6, label="other words")
+        axes.vlines(top, 0.0, mean[top], color=SERIES[0], linewidth=1.0, label=f"top {len(top)}")
+        for word in top[:_N_NAMED]:
+            up = mean[word] > 0.0
+            axes.annotate(
+                str(names[word]), (word, mean[word]), textcoords="offset points", xytext=(0, 2 if up else -8),
+                ha="center", fontsize=7, color=INK,
+            )  # fmt: skip
+        axes.set(xlabel="word", ylabel="posterior mean of θ")
+        axes.legend(frameon=False, fontsize=8)
+    outer = np.abs(mean[top]).min() if len(top) else 0.0
+    positive, negative = top[mean[top] > 0.0], top[mean[top] < 0.0]
+    notes = (
+        f"{domain}, first resampling: {len(positive)} of the top {min(N_TOP, len(mean))} words speak for the domain, "
+        f"{len(negative)} against it; the least of them has |θ̄| = {outer:.2f}, the median of the others is "
+        f"{np.median(np.abs(mean[rest])) if len(rest) else 0.0:.2f}, and {np.count_nonzero(mean[rest] < 0.0)} of these "
+        f"{len(rest)} speak against it.",
+        "Strongest for: " + ", ".join(map(str, names[positive[:_N_NAMED]])) + ". Strongest against: "
+        + ", ".join(map(str, names[negative[:_N_NAMED]])) + ".",
+        "The paper does not say which domain it shows; its axis is marked from −1 to 0.5.",
+    )  # fmt: skip
+    description = "Lines of middling length downwards for most words, few upwards, some of which are the longest."
+    return Figure("1", f"Posterior means of θ, {domain}.", sketched.svg, notes, description)
+
+
+EXHIBITS: dict[str, Exhibit] = {
+    "figure 1": figure_1,
+    "table 1": lambda run: rates_table(_study(run), 0),
+    "table 2": lambda run: rates_table(_study(run), 1),
+    "table 2a": lambda run: readings_table(_study(run)),
+    "table 2b": lambda run: losses_table(_study(run)),
+}

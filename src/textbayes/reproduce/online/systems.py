@@ -24,7 +24,7 @@ from textbayes.models.online import (
 )
 from textbayes.models.online.gp_kernels import KernelFunction
 from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.online.r90 import Collection
+from textbayes.reproduce.online.corpora import Collection
 
 LIKELIHOODS: dict[str, OnlineLikelihood] = {"Logit": PAPER_LOGIT, "Probit": PAPER_PROBIT, "Flip": PAPER_FLIP}
 PASSES = 3

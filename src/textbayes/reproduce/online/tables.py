@@ -13,10 +13,10 @@ import numpy as np
 from textbayes.evaluate import compare
 from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.online import published, r90
-from textbayes.reproduce.online.filtering_tables import FILTERING
+from textbayes.reproduce.online import corpora, published
+from textbayes.reproduce.online.corpora import Reading
+from textbayes.reproduce.online.filtering.tables import FILTERING
 from textbayes.reproduce.online.published import BAYESIAN, RULES, SYSTEMS
-from textbayes.reproduce.online.r90 import Reading
 from textbayes.reproduce.online.systems import PASSES, TOLERANCE, Outcome, TopicSystems, Trained, system_named
 from textbayes.reproduce.results import Cell, Figure, Table
 from textbayes.reproduce.texts import TextRules
@@ -46,7 +46,7 @@ class Sign(float):
 
 
 def _topics(run: Run) -> TopicSystems:
-    return run.load("Reuters-21578", lambda: TopicSystems(r90.r90()))
+    return run.load("Reuters-21578", lambda: TopicSystems(corpora.r90()))
 
 
 def _outcomes(run: Run) -> dict[str, Outcome]:
@@ -115,7 +115,7 @@ def table_2a(run: Run) -> Table:
     ours: dict[str, list[float]] = {}
     sizes = []
     for name, reading in list(CHOICES.items())[: 2 if run.quick else None]:
-        topics = TopicSystems(r90.r90(reading))
+        topics = TopicSystems(corpora.r90(reading))
         both = run.outcomes(topics, [Trained("Probit"), Trained("Flip")], f": {name}")
         probit, flip = (outcomes[-1] for outcomes in both.values())
         averages = _flat(map(probit.f1, RULES))
@@ -196,7 +196,8 @@ def table_7(run: Run) -> Table:
     """Table 7: passes of the perceptron over the training documents."""
     system = Trained("Probit", max(published.PASSES))
     names = [f"{number} pass{'es' * (number > 1)}" for number in published.PASSES]
-    found = dict(zip(names, run.outcomes(_topics(run), [system])[system], strict=True))
+    after_each = run.outcome(_topics(run), system)
+    found = dict(zip(names, after_each, strict=True))
     half = [_shown(outcome.f1("0.5")) for outcome in found.values()]
     return Table.by_row(
         "7",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from textbayes.core.types import FloatArray
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.results import Figure, Figures, Table
+from textbayes.reproduce.results import Figure, Table
 from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.corpora import MARKETS, rcv1, reuters
 from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, LAPLACE_SIZES, RCV1, TOPICS
-from textbayes.reproduce.sparse.study import rank_correlation, study
+from textbayes.reproduce.sparse.stopping import rank_correlation, study
 from textbayes.reproduce.sparse.systems import JEFFREYS, Cut, Model, Outcome, Regressions, laplace
 from textbayes.reproduce.texts import TextRules
 
+Columns: TypeAlias = Mapping[str, tuple[Sequence[float], Model | None]]
 _QUICK_GAMMAS = (0.1, 1.0, 10.0)
 _RCV1_GAMMA = 25.0
 
@@ -30,38 +31,32 @@ def _reuters(run: Run) -> Regressions:
     return run.load("Reuters-21578", lambda: Regressions(reuters()))
 
 
-def _gammas(run: Run) -> Sequence[float]:
-    return _QUICK_GAMMAS if run.quick else GAMMAS
-
-
 def _columns(run: Run, fits: Regressions, models: Mapping[str, Model], detail: str = "") -> dict[str, Outcome]:
     """The outcome of each model by the name of its column."""
     found = run.outcomes(fits, models.values(), detail)
     return {name: found[model] for name, model in models.items()}
 
 
-def _f1_table(
-    run: Run, number: str, caption: str, printed: Figures, models: Mapping[str, Model], notes: Sequence[str] = ()
-) -> Table:
-    """F1 of the ten topics and their averages, a column for each of those printed; some have no model of ours."""
+def _f1_table(run: Run, number: str, caption: str, columns: Columns, *notes: str) -> Table:
+    """F1 of the ten topics and their averages: of each column the published figures, and our model unless None."""
+    models = {name: model for name, (_, model) in columns.items() if model is not None}
     ours = {name: outcome.column for name, outcome in _columns(run, _reuters(run), models).items()}
-    return Table.by_column(number, caption, (*TOPICS, *AVERAGES), ours, printed, digits=1, notes=tuple(notes))
+    printed = {name: cells for name, (cells, _) in columns.items()}
+    return Table.by_column(number, caption, (*TOPICS, *AVERAGES), ours, printed, digits=1, notes=notes)
 
 
 def table_1(run: Run) -> Table:
     """Table 1: the paper's method beside others."""
-    printed = {
-        "Naive Bayes": published.NAIVE_BAYES,
-        "Log. Reg.": published.ZHANG_OLES_LOGISTIC,
-        "SVM": published.ZHANG_OLES_SVM,
-        "Sparse Bayes": LAPLACE[10.0],
+    columns: Columns = {
+        "Naive Bayes": (published.NAIVE_BAYES, None),
+        "Log. Reg.": (published.ZHANG_OLES_LOGISTIC, None),
+        "SVM": (published.ZHANG_OLES_SVM, None),
+        "Sparse Bayes": (LAPLACE[10.0], laplace(10.0)),
     }
     collection = _reuters(run).collection
-    notes = (
-        f"{collection.train.shape[0]:,} training and {collection.test.shape[0]:,} test stories.",
-        "The first three columns are figures of Zhang & Oles (2001), cited by the paper and not run here.",
-    )
-    return _f1_table(run, "1", "F1 on Reuters-21578 ModApte.", printed, {"Sparse Bayes": laplace(10.0)}, notes)
+    counts = f"{collection.train.shape[0]:,} training and {collection.test.shape[0]:,} test stories."
+    cited = "The first three columns are figures of Zhang & Oles (2001), cited by the paper and not run here."
+    return _f1_table(run, "1", "F1 on Reuters-21578 ModApte.", columns, counts, cited)
 
 
 def figure_2(run: Run) -> Figure:
@@ -103,32 +98,29 @@ def figure_3(run: Run) -> Figure:
 
 def table_2(run: Run) -> Table:
     """Table 2: raw and logarithmic term frequencies."""
-    printed = {
-        "Jeffreys raw TF": published.JEFFREYS_RAW,
-        "Jeffreys log TF": published.JEFFREYS,
-        "Laplace γ = 10 raw TF": published.LAPLACE_RAW,
-        "Laplace γ = 10 log TF": LAPLACE[10.0],
+    columns: Columns = {
+        "Jeffreys raw TF": (published.JEFFREYS_RAW, JEFFREYS._replace(scheme="raw")),
+        "Jeffreys log TF": (published.JEFFREYS, JEFFREYS),
+        "Laplace γ = 10 raw TF": (published.LAPLACE_RAW, laplace(10.0)._replace(scheme="raw")),
+        "Laplace γ = 10 log TF": (LAPLACE[10.0], laplace(10.0)),
     }
-    models = (model._replace(scheme=scheme) for model in (JEFFREYS, laplace(10.0)) for scheme in ("raw", "log"))
-    caption = "Role of the term frequency measure: F1."
-    return _f1_table(run, "2", caption, printed, dict(zip(printed, models, strict=True)))
+    return _f1_table(run, "2", "Role of the term frequency measure: F1.", columns)
 
 
-def _priors(run: Run) -> dict[str, Model]:
-    """The models of Tables 3 and 4 by column."""
-    return {"Jeffreys": JEFFREYS, **{f"Laplace γ = {gamma:g}": laplace(gamma) for gamma in _gammas(run)}}
-
-
-def _by_prior(jeffreys: Sequence[float], of_gamma: Mapping[float, Sequence[float]]) -> dict[str, Sequence[float]]:
-    return {"Jeffreys": jeffreys, **{f"Laplace γ = {gamma:g}": of_gamma[gamma] for gamma in GAMMAS}}
+def _by_prior(run: Run, jeffreys: Sequence[float], of_gamma: Mapping[float, Sequence[float]]) -> Columns:
+    """The columns of Tables 3 and 4."""
+    gammas = _QUICK_GAMMAS if run.quick else GAMMAS
+    by_gamma = {f"Laplace γ = {g:g}": (of_gamma[g], laplace(g) if g in gammas else None) for g in GAMMAS}
+    return {"Jeffreys": (jeffreys, JEFFREYS), **by_gamma}
 
 
 def table_3(run: Run) -> Table:
     """Table 3: priors."""
-    table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(published.JEFFREYS, LAPLACE), _priors(run))
+    table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(run, published.JEFFREYS, LAPLACE))
     notes = []
     for reading, power in (("γ", 1.0), ("√γ", 0.5)):
-        models = {f"γ = {gamma:g}": Model("probit", "laplace", gamma**-power, exact=True) for gamma in _gammas(run)}
+        gammas = _QUICK_GAMMAS if run.quick else GAMMAS
+        models = {f"γ = {gamma:g}": Model("probit", "laplace", gamma**-power, exact=True) for gamma in gammas}
         found = _columns(run, _reuters(run), models, ": the optimum")
         shown = ", ".join(f"{outcome.column[-1]:.1f} ({name})" for name, outcome in found.items())
         notes.append(f"Micro-average at the posterior mode itself, with Laplace rate {reading}: {shown}.")
@@ -188,8 +180,10 @@ def _distance(name: str, difference: FloatArray) -> str:
 
 def table_4(run: Run) -> Table:
     """Table 4: parameters left; the Laplace cells are compared by rank correlation."""
-    fits, printed = _reuters(run), _by_prior(published.JEFFREYS_SIZES, LAPLACE_SIZES)
-    ours = {name: outcome.sizes for name, outcome in _columns(run, fits, _priors(run)).items()}
+    fits, columns = _reuters(run), _by_prior(run, published.JEFFREYS_SIZES, LAPLACE_SIZES)
+    printed = {name: cells for name, (cells, _) in columns.items()}
+    found = _columns(run, fits, {name: model for name, (_, model) in columns.items() if model is not None})
+    ours = {name: list(map(float, outcome.sizes)) for name, outcome in found.items()}
     left, known = (np.array([of[name] for name in list(ours)[1:]]) for of in (ours, printed))
     notes = (
         f"Rank correlation (Spearman) over the {left.size} Laplace cells run: {rank_correlation(left, known):.3f}; "
@@ -198,35 +192,31 @@ def table_4(run: Run) -> Table:
         f"{fits.stop.tol:g}; parameters of at most {fits.stop.zero:g} count as zero (see Table 4a).",
     )
     caption = "Sparsity by prior: parameters left of 301 (300 words and the intercept)."
-    counts = {name: list(map(float, sizes)) for name, sizes in ours.items()}
-    return Table.by_column("4", caption, TOPICS, counts, printed, digits=0, notes=notes, mark=15.0)
+    return Table.by_column("4", caption, TOPICS, ours, printed, digits=0, notes=notes, mark=15.0)
 
 
 def table_5(run: Run) -> Table:
     """Table 5: 300 words and 1,000."""
-    printed = {
-        "Jeffreys 300": published.JEFFREYS,
-        "Jeffreys 1,000": published.JEFFREYS_1000,
-        "Laplace γ = 10, 300": LAPLACE[10.0],
-        "Laplace γ = 10, 1,000": published.LAPLACE_1000,
+    many = [None if run.quick else model._replace(n_words=1000) for model in (JEFFREYS, laplace(10.0))]
+    columns: Columns = {
+        "Jeffreys 300": (published.JEFFREYS, JEFFREYS),
+        "Jeffreys 1,000": (published.JEFFREYS_1000, many[0]),
+        "Laplace γ = 10, 300": (LAPLACE[10.0], laplace(10.0)),
+        "Laplace γ = 10, 1,000": (published.LAPLACE_1000, many[1]),
     }
-    sized = [model._replace(n_words=n) for model in (JEFFREYS, laplace(10.0)) for n in (300, 1000)]
-    models = {name: m for name, m in zip(printed, sized, strict=True) if m.n_words == 300 or not run.quick}
-    return _f1_table(run, "5", "Role of the number of features: F1.", printed, models)
+    return _f1_table(run, "5", "Role of the number of features: F1.", columns)
 
 
 def table_6(run: Run) -> Table:
     """Table 6: probit and logistic regression with sparse and other priors."""
-    models = {
-        "Probit Gaussian": Model("probit", "gaussian", 0.1),
-        "Probit Laplace": laplace(10.0),
-        "Logistic Gaussian": Model("logit", "gaussian", 0.1, scheme="tfidf"),
-        "Logistic Laplace": Model("logit", "laplace", 0.1, scheme="tfidf"),
+    columns: Columns = {
+        "Probit Gaussian": (published.GAUSSIAN, Model("probit", "gaussian", 0.1)),
+        "Probit Laplace": (LAPLACE[10.0], laplace(10.0)),
+        "Logistic Gaussian": (published.LOGISTIC_GAUSSIAN, Model("logit", "gaussian", 0.1, scheme="tfidf")),
+        "Logistic Laplace": (published.LOGISTIC_LAPLACE, Model("logit", "laplace", 0.1, scheme="tfidf")),
     }
-    columns = published.GAUSSIAN, LAPLACE[10.0], published.LOGISTIC_GAUSSIAN, published.LOGISTIC_LAPLACE
     note = "Gaussian variance 0.01, Laplace rate γ = 10; the logistic columns use log TF × IDF, as the paper's."
-    caption = "Sparse and non-sparse binary regression: F1."
-    return _f1_table(run, "6", caption, dict(zip(models, columns, strict=True)), models, [note])
+    return _f1_table(run, "6", "Sparse and non-sparse binary regression: F1.", columns, note)
 
 
 def _rcv1(run: Run) -> Regressions:

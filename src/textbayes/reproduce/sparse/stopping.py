@@ -22,9 +22,8 @@ from textbayes.inference.em import Em
 from textbayes.inference.starts import ridge_start
 from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.results import Table
-from textbayes.reproduce.sparse.fits import least_squares_start
 from textbayes.reproduce.sparse.published import GAMMAS, LAPLACE_SIZES
-from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions
+from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, least_squares_start
 
 ZEROS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 READINGS = {"γ": 1.0, "√γ": 0.5}  # the power of γ that is the rate

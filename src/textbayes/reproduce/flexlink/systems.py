@@ -228,5 +228,5 @@ class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], lis
                     for method, label in here:
                         probability[method][:, label] = reached[:, labels.index(label)]
 
-        run_units(one, sorted({point.skew for points in chosen.values() for point in points}))
+        list(run_units(one, sorted({point.skew for points in chosen.values() for point in points})))
         return {method: reading.decide(values) for method, values in probability.items()}

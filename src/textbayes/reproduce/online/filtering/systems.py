@@ -15,7 +15,7 @@ from scipy import sparse
 from textbayes.core.types import AnyArray, Document, FloatArray
 from textbayes.evaluate import ContingencyTable, t9p
 from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.online.filtering_protocol import Collection, Task
+from textbayes.reproduce.online.filtering.corpora import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
 from textbayes.stream.run import ScoreCache

@@ -11,9 +11,9 @@ from textbayes.core.types import FloatArray
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.online import filtering_protocol as protocol
-from textbayes.reproduce.online.filtering_published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering_systems import (
+from textbayes.reproduce.online.filtering import corpora
+from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
+from textbayes.reproduce.online.filtering.systems import (
     MACHINE,
     PROCESS,
     SYSTEMS,
@@ -75,15 +75,15 @@ def keeps_order(utility: dict[str, float]) -> bool:
 
 def _ohsumed(run: Run) -> Outcome | None:
     """What was filtered of OHSUMED, if it is there."""
-    if not protocol.ohsumed_is_there():
+    if not corpora.ohsumed_is_there():
         return None
-    found = run.load("OHSUMED", lambda: Simulation(protocol.ohsumed(only=8 if run.quick else None)))
-    return run.outcomes(found, [SYSTEMS], ", filtering OHSUMED")[SYSTEMS]
+    found = run.load("OHSUMED", lambda: Simulation(corpora.ohsumed(only=8 if run.quick else None)))
+    return run.outcome(found, SYSTEMS, ", filtering OHSUMED")
 
 
 def _arxiv(run: Run) -> Outcome:
-    found = run.load("arXiv", lambda: Simulation(protocol.arxiv(only=8 if run.quick else None)))
-    return run.outcomes(found, [SYSTEMS], ", filtering arXiv")[SYSTEMS]
+    found = run.load("arXiv", lambda: Simulation(corpora.arxiv(only=8 if run.quick else None)))
+    return run.outcome(found, SYSTEMS, ", filtering arXiv")
 
 
 def table_4(run: Run) -> Table:
@@ -188,7 +188,7 @@ def rations(run: Run) -> Table:
     systems = ("Pptron", "Pptron+ig", "Pptron+rnd")
     cells = {}
     for name, options in RATIONS.items():
-        outcome = run.outcomes(Simulation(protocol.arxiv(**options)), [systems], f", {name}")[systems]
+        outcome = run.outcome(Simulation(corpora.arxiv(**options)), systems, f", {name}")
         found, utility = t9p_ratio(outcome, "Pptron+ig", "Pptron"), utilities(outcome)
         levels = [100.0 * float(outcome.t9p(system).mean()) for system in systems]
         cells[name] = [*levels, found.ratio, found.low, found.high, *(utility[system] for system in systems)]

@@ -12,7 +12,7 @@ from sklearn.preprocessing import binarize
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.gibbs.domains import Documents, choose_words, random_split
+from textbayes.reproduce.gibbs.corpora import Documents, choose_words, random_split
 from textbayes.reproduce.gibbs.presence_model import THRESHOLD, own_fit
 from textbayes.reproduce.gibbs.published import DOMAINS
 from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, kept_top, sample, top_words
@@ -48,6 +48,7 @@ class Division(NamedTuple):
     train: Any
     test: Any
     truth: tuple[BoolArray, BoolArray]
+    words: IntArray
     every_word: Any
     seed: int
 
@@ -59,7 +60,7 @@ class Division(NamedTuple):
         words = choose_words(documents.X[split.train], truth[0])
         train, test = (documents.X[part][:, words] for part in split)
         seed = len(DOMAINS) * resampling + positive
-        return cls(train, test, truth, documents.X[np.concatenate(split)], seed)
+        return cls(train, test, truth, words, documents.X[np.concatenate(split)], seed)
 
     @property
     def parts(self) -> tuple[Any, Any]:
@@ -103,43 +104,6 @@ class Methods:
         self.decided[name], self.probability[name] = (found.train > 0.0, found.test > 0.0), found.probability
 
 
-def one_domain(
-    documents: Documents,
-    positive: int,
-    resampling: int,
-    draws: int | None = None,
-    beside: bool = True,
-    own: bool = True,
-) -> Outcome:
-    """One domain in one division. For Tables 2a, 2b: other readings and machines (``beside``), a model of ``own``."""
-    division = Division.of(documents, positive, resampling)
-    methods, y = Methods(division), division.truth[0]
-    fit = sample(division.train, y, division.seed, draws)
-    methods.add_weights(SPBM, kept_top(fit.mean))
-    methods.add_weights("all words", fit.mean)
-    methods.add_probabilities("all words, averaged", map(fit.averaged, division.parts))
-    methods.add_machine(SVM, "rbf", chosen=True)
-    if beside:
-        top = top_words(fit.mean)
-        drawn = fit.draws.labels[0].flat[:, top].astype(np.float64)
-        few = division.take(top)
-        averaged = [PROBIT.probability(part @ drawn.T).mean(axis=1) for part in few.parts]
-        methods.add_probabilities("averaged", averaged)
-        methods.add_refit("refit", sample(few.train, y, division.seed, draws), few)
-        methods.add_machine("SVM, linear", "linear", chosen=True)
-        methods.add_machine("SVM, every word", "rbf", chosen=False)
-        methods.add_machine("SVM, every word, linear", "linear", chosen=False)
-    if own:
-        present = division.presence()
-        words, refit = own_fit(present.train, y, division.seed, draws)
-        methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
-    chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
-    by_chain = [division.test @ kept_top(mean) > 0.0 for mean in chains]
-    return Outcome(
-        positive, division.truth, methods.decided, methods.probability, by_chain, fit.ess, fit.r_hat, fit.n_draws
-    )  # fmt: skip
-
-
 class Extent(NamedTuple):
     """How many of the resamplings, from the first on, are run by all readings and machines, and by our own model."""
 
@@ -156,10 +120,34 @@ class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
         self.documents, self.draws = documents, draws
 
     def fit(self, system: Extent, unit: tuple[int, int]) -> Outcome:
-        """One domain in one division."""
-        resampling, positive = unit
-        beside, own = resampling < system.n_beside, resampling < system.n_own
-        return one_domain(self.documents, positive, resampling, self.draws, beside, own)
+        """One domain in one division by all methods that are wanted of this resampling."""
+        (resampling, positive), draws = unit, self.draws
+        division = Division.of(self.documents, positive, resampling)
+        methods, y = Methods(division), division.truth[0]
+        fit = sample(division.train, y, division.seed, draws)
+        methods.add_weights(SPBM, kept_top(fit.mean))
+        methods.add_weights("all words", fit.mean)
+        methods.add_probabilities("all words, averaged", map(fit.averaged, division.parts))
+        methods.add_machine(SVM, "rbf", chosen=True)
+        if resampling < system.n_beside:
+            top = top_words(fit.mean)
+            drawn = fit.draws.labels[0].flat[:, top].astype(np.float64)
+            few = division.take(top)
+            averaged = [PROBIT.probability(part @ drawn.T).mean(axis=1) for part in few.parts]
+            methods.add_probabilities("averaged", averaged)
+            methods.add_refit("refit", sample(few.train, y, division.seed, draws), few)
+            methods.add_machine("SVM, linear", "linear", chosen=True)
+            methods.add_machine("SVM, every word", "rbf", chosen=False)
+            methods.add_machine("SVM, every word, linear", "linear", chosen=False)
+        if resampling < system.n_own:
+            present = division.presence()
+            words, refit = own_fit(present.train, y, division.seed, draws)
+            methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
+        chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
+        by_chain = [division.test @ kept_top(mean) > 0.0 for mean in chains]
+        return Outcome(
+            positive, division.truth, methods.decided, methods.probability, by_chain, fit.ess, fit.r_hat, fit.n_draws
+        )  # fmt: skip
 
     def collect(self, system: Extent, parts: list[Outcome]) -> Study:
         """Outcomes by resampling and domain."""
