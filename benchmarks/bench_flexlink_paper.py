@@ -41,9 +41,9 @@ from textbayes.reproduce.flexlink.systems import (
 from textbayes.reproduce.flexlink.tables import (
     MEASURES,
     Measure,
-    of_splits,
-    over_documents,
-    over_splits,
+    difference_over_documents,
+    difference_over_splits,
+    measure_by_split,
     printed_macro_f1,
     usual_macro_f1,
 )
@@ -75,8 +75,10 @@ def run(reading: Reading, n_splits: int) -> list[SplitOutcome]:
 def table(outcomes: Sequence[SplitOutcome], indent: str = "") -> None:
     """Means over the splits, in the order of Tables 6 to 8, and the usual macro-F1."""
     for method in METHODS:
-        values = [np.mean(of_splits(outcomes, method, measure)) for pair in MEASURES.values() for measure in pair]
-        usual = np.mean(of_splits(outcomes, method, usual_macro_f1))
+        values = [
+            np.mean(measure_by_split(outcomes, method, measure)) for pair in MEASURES.values() for measure in pair
+        ]
+        usual = np.mean(measure_by_split(outcomes, method, usual_macro_f1))
         print(f"{indent}{method:9}" + "".join(f"{value:8.3f}" for value in (*values, usual)), flush=True)
 
 
@@ -90,8 +92,8 @@ def compare(outcomes: Sequence[SplitOutcome]) -> bool:
     held, n_docs = True, len(documents().Y)
     for first, second in (("FST", "Logistic"), ("Logistic", "Probit"), ("FST", "Probit")):
         for name, measure in {"micro-F1": MEASURES["F1"][0], **MACROS}.items():
-            splits = over_splits(outcomes, first, second, measure)
-            by_document = over_documents(outcomes, n_docs, first, second, measure)
+            splits = difference_over_splits(outcomes, first, second, measure)
+            by_document = difference_over_documents(outcomes, n_docs, first, second, measure)
             print(f"{first} − {second}, {name}: {splits} over splits, {by_document} over documents")
             held &= splits.mean >= 0.0 or name == "micro-F1"
     return held
@@ -178,9 +180,10 @@ def main() -> None:
     for option, part in (("--readings", readings), ("--stopped", stopped), ("--simulated", simulated)):
         if option in sys.argv[1:]:
             part()
-    micro = float(np.mean(of_splits(outcomes, "FST", MEASURES["F1"][0])))
+    micro = float(np.mean(measure_by_split(outcomes, "FST", MEASURES["F1"][0])))
     macro = "; ".join(
-        f"{name} " + ", ".join(f"{np.mean(of_splits(outcomes, m, of)):.3f}" for m in ("FST", "Logistic", "Probit"))
+        f"{name} "
+        + ", ".join(f"{np.mean(measure_by_split(outcomes, m, of)):.3f}" for m in ("FST", "Logistic", "Probit"))
         for name, of in MACROS.items()
     )
     figures = f"FST micro-F1 {micro:.3f} (bar {MICRO_BAR:.3f}); FST, logistic, probit: {macro}"

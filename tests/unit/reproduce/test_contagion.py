@@ -45,7 +45,7 @@ def test_groups_share_no_topic_and_name_topics_that_there_are():
 def test_documents_of_two_groups_and_of_no_words_are_left_out():
     texts = ["wheat wheat up", "yen falls", "wheat and yen", "", "tin"]
     labels = [("wheat", "other"), ("yen",), ("wheat", "yen"), ("yen",), ("other",)]
-    found = corpora.grouped(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
+    found = corpora.group_documents(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
     assert found.y.tolist() == [0, 1]
     assert found.words.tolist() == ["falls", "up", "wheat", "yen"]
     assert found.X.toarray().tolist() == [[0, 1, 2, 0], [1, 0, 0, 1]]
@@ -55,7 +55,7 @@ def test_documents_of_two_groups_and_of_no_words_are_left_out():
 @pytest.mark.parametrize("selection", ["IG", "Δ²"])
 def test_telling_words_rank_first(selection):
     found = documents(n_docs=600)
-    best = systems.ranking(found, np.arange(600), selection)[:18]
+    best = systems.rank_words(found, np.arange(600), selection)[:18]
     assert sorted(best.tolist()) == list(range(18))
 
 
@@ -79,7 +79,7 @@ def test_the_interval_is_that_of_a_paired_difference():
     rng = np.random.default_rng(2)
     one, other = rng.random((2, 500)) < [[0.2], [0.3]]
     wrong = dict.fromkeys(SYSTEMS, other) | {"Neg-Bin": one}
-    said = tables.described(Errors(wrong, dict.fromkeys(SYSTEMS, (5,) * 5)))
+    said = tables.describe_errors(Errors(wrong, dict.fromkeys(SYSTEMS, (5,) * 5)))
     found = re.search(r"Neg-Bin ([−+.\d]+) \(([−+.\d]+) to ([−+.\d]+)\)", said)
     mean, low, high = (float(value.replace("−", "-")) for value in found.groups())
     paired = stats.ttest_rel(one.astype(float), other.astype(float))
@@ -109,7 +109,7 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
 def test_the_share_of_the_longest_documents():
     lengths = np.concatenate([np.full(199, 1.0), [51.0], [3.0, 1.0]])
     found = documents(202)._replace(lengths=lengths, y=np.repeat([0, 1], [200, 2]), classes=("many", "few"))
-    assert tables.long_shares(found) == pytest.approx([52.0 / 250.0, 0.75])  # two of 200, one of two
+    assert tables.shares_of_longest(found) == pytest.approx([52.0 / 250.0, 0.75])  # two of 200, one of two
 
 
 def test_corpora_are_asked_for_by_need():
@@ -128,7 +128,7 @@ def test_table_1_tells_bursts_from_even_counts():
     words = np.array([f"w{j}" for j in range(60)])
     found = Documents(X, lengths, np.arange(80) % 2, ("one", "other"), words)
     for columns, poisson in ((np.arange(30), True), (np.arange(30, 60), False)):
-        tested = tables.fits(found, np.arange(80), columns)
+        tested = tables.goodness_of_fit(found, np.arange(80), columns)
         assert (np.mean(tested.fit_poisson > 0.05) > 0.75) == poisson
         assert (np.mean(tested.ks_poisson > 0.05) > 0.75) == poisson
         assert np.mean(tested.fit_negative_binomial > 0.05) > 0.75

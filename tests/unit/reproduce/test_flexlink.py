@@ -268,7 +268,7 @@ def test_intervals_are_students_and_wider_where_splits_overlap():
 
 def test_resampling_documents_of_one_split_is_the_paired_bootstrap(outcomes):
     first, decided = outcomes[0], outcomes[0].decided
-    found = tables.over_documents([first], N_DOCS, "FST", "Probit", tables.usual_macro_f1, 500)
+    found = tables.difference_over_documents([first], N_DOCS, "FST", "Probit", tables.usual_macro_f1, 500)
     assert found.mean == pytest.approx(
         float(f_measure(contingency(first.truth, decided["FST"]), "macro"))
         - float(f_measure(contingency(first.truth, decided["Probit"]), "macro"))
@@ -332,7 +332,7 @@ def test_means_over_splits_have_intervals_where_there_are_several():
 
 
 def test_differences_are_paired_by_split(outcomes):
-    found = tables.over_splits(outcomes, "FST", "Probit", tables.usual_macro_f1)
+    found = tables.difference_over_splits(outcomes, "FST", "Probit", tables.usual_macro_f1)
     gains = [
         float(f_measure(contingency(o.truth, o.decided["FST"]), "macro"))
         - float(f_measure(contingency(o.truth, o.decided["Probit"]), "macro"))

@@ -115,7 +115,7 @@ def test_our_own_model_gives_every_word_the_same_say_and_the_predictor_its_sprea
 def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
     split = corpora.random_split(documents.domain, 6, 0)
     X, y = binarize(documents.X[split.train]), documents.domain[split.train] == 6
-    top, fit = presence_model.own_fit(X, y, 3, 200)
+    top, fit = presence_model.fit_presence_model(X, y, 3, 200)
     assert len(set(top)) == 80
     assert set(range(30, 35)) <= set(top)  # the words of that domain
     assert fit.mean.shape == (80,)
@@ -295,7 +295,7 @@ def test_tables_of_other_readings_leave_out_resamplings_without_them():
 
 def test_the_figure_is_a_drawing_and_names_words():
     mean = np.linspace(-1.0, 2.0, 120)
-    figure = tables.drawn(mean, np.array([f"word{j}" for j in range(120)]), "mathematics")
+    figure = tables.draw_means(mean, np.array([f"word{j}" for j in range(120)]), "mathematics")
     assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
     assert "Strongest for: word119" in figure.notes[1]
     assert "for the domain" in figure.notes[0]

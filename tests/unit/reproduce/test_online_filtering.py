@@ -17,7 +17,7 @@ from textbayes.reproduce.experiment import Run
 from textbayes.reproduce.online.filtering import tables as filtering_tables
 from textbayes.reproduce.online.filtering.corpora import STATEMENTS, Collection, Task, arxiv, ohsumed
 from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering.systems import SYSTEMS, Course, Outcome, Simulation, table_of
+from textbayes.reproduce.online.filtering.systems import SYSTEMS, Deliveries, Outcome, Simulation, table_of
 from textbayes.reproduce.results import Figure, Table
 from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
 
@@ -25,7 +25,7 @@ from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
 def course(relevant, queried=None, features=(3,), n_relevant=51, n_docs=1000):
     relevant = np.array(relevant, dtype=bool)
     queried = np.zeros(len(relevant), dtype=bool) if queried is None else np.array(queried, dtype=bool)
-    return Course(relevant, queried, features, n_relevant, n_docs)
+    return Deliveries(relevant, queried, features, n_relevant, n_docs)
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +56,14 @@ def outcome(collection):
 
 # -- systems ----------------------------------------------------------------------------------------------------------
 def test_all_systems_find_what_is_planted(outcome, collection):
-    assert tuple(outcome.courses) == SYSTEMS
-    for system, courses in outcome.courses.items():
-        table = table_of(courses)
+    assert tuple(outcome.deliveries) == SYSTEMS
+    for system, deliveries in outcome.deliveries.items():
+        table = table_of(deliveries)
         assert table.total.tolist() == [len(task.test) for task in collection.tasks]
         assert table.support.tolist() == [task.test_relevant.sum() for task in collection.tasks]
         assert (table.tp / table.support > 0.7).all(), system
-    assert not any(course.queried.any() for course in outcome.courses["Pptron"])
-    assert all(course.queried.any() for course in outcome.courses["Pptron+rnd"])
+    assert not any(course.queried.any() for course in outcome.deliveries["Pptron"])
+    assert all(course.queried.any() for course in outcome.deliveries["Pptron+rnd"])
 
 
 def test_a_course_is_that_of_simulate(collection):
@@ -93,7 +93,7 @@ def test_tables_and_figure(outcome, collection, monkeypatch):
     assert isinstance(five, Table)
     assert isinstance(two, Figure)
     assert four.columns == SYSTEMS
-    total = [sum(len(course.relevant) for course in courses) for courses in outcome.courses.values()]
+    total = [sum(len(course.relevant) for course in deliveries) for deliveries in outcome.deliveries.values()]
     assert list(four.ours[0]) == total
     assert not four.compared
     np.testing.assert_array_equal(np.array(five.ours)[0] + np.array(five.ours)[1], five.ours[2])
@@ -139,8 +139,8 @@ def test_the_order_of_utilities():
 
 
 def test_features_by_relevant_documents():
-    courses = [course([True, True], features=(2, 4, 9)), course([True], features=(4, 6))]
-    assert filtering_tables.features_by_relevant(courses, 3).tolist() == [3.0, 5.0, 7.5, 7.5]
+    deliveries = [course([True, True], features=(2, 4, 9)), course([True], features=(4, 6))]
+    assert filtering_tables.features_by_relevant(deliveries, 3).tolist() == [3.0, 5.0, 7.5, 7.5]
 
 
 def test_a_utility_floor_of_trec9():
@@ -244,7 +244,7 @@ def test_ohsumed_as_the_paper_has_it(ohsumed_folder):
     assert [(len(task.train), len(task.test)) for task in found.tasks] == [(12, 12)] * 2
     assert found.texts[0] == "Tea 0.\nAbstract 0.\nLeaf A.\nJ Tea 0"  # title, abstract, authors, source
     outcome = Simulation(found).outcome(("Pptron", "Pptron+ig"))
-    assert table_of(outcome.courses["Pptron"]).support.tolist() == [1.0, 2.0]
+    assert table_of(outcome.deliveries["Pptron"]).support.tolist() == [1.0, 2.0]
 
 
 def test_sections_of_ohsumed(ohsumed_folder):

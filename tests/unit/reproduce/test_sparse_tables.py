@@ -15,7 +15,7 @@ from textbayes.reproduce.sparse import published, tables
 from textbayes.reproduce.sparse import stopping as module
 from textbayes.reproduce.sparse.corpora import Collection
 from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, TOPICS
-from textbayes.reproduce.sparse.stopping import rank_correlation, study
+from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
 from textbayes.reproduce.sparse.systems import Model, Regressions, Stop, decide, fit, parameters
 
 
@@ -150,13 +150,13 @@ def test_the_study_finds_the_rule_behind_a_table(monkeypatch):
     # Were Table 4 made with rate √γ and 20 steps, the study would say so.
     monkeypatch.setattr(module, "_MOST_STEPS", 60)  # enough to tell the rules apart
     fits = Regressions(make_collection(n_docs=100, n_words=20))
-    found = module.lines(fits, Run(quick=True))
+    found = module.rule_counts(fits, Run(quick=True))
     truth = next(line for line in found if (line.reading, line.end) == ("√γ", "20 steps"))
     place = module.ZEROS.index(1e-6)
     sizes = {gamma: tuple(truth.counts[:, g, place]) for g, gamma in enumerate(GAMMAS)}
     monkeypatch.setattr(module, "LAPLACE_SIZES", sizes)
-    monkeypatch.setattr(module, "lines", lambda *_: found)
-    errors, ranks = study(fits, Run(quick=True))
+    monkeypatch.setattr(module, "rule_counts", lambda *_: found)
+    errors, ranks = stopping_tables(fits, Run(quick=True))
     row = errors.rows.index(truth.name)
     assert errors.ours[row][place] == 0.0
     assert ranks.ours[row][place] == pytest.approx(1.0)

@@ -65,7 +65,7 @@ REUTERS: Final[Mapping[str, tuple[str, ...]]] = {
 AUTHORS: Final = {"Hamilton": ("HAMILTON",), "Madison": ("MADISON",)}
 
 
-def grouped(
+def group_documents(
     texts: Sequence[str],
     labels: Sequence[Sequence[str]],
     groups: Mapping[str, Sequence[str]],
@@ -73,10 +73,10 @@ def grouped(
     min_df: int = _MIN_DF,
     pattern: str | None = None,
 ) -> Documents:
-    """The texts whose labels lie in exactly one of the groups, counted.
+    """Count the words of the texts whose labels lie in exactly one of the groups.
 
     >>> texts, labels = ["a rise", "a fall", "a rise", "none"], [("up",), ("down",), ("up", "down"), ()]
-    >>> documents = grouped(texts, labels, {"less": ("down",), "more": ("up", "higher")}, min_df=1)
+    >>> documents = group_documents(texts, labels, {"less": ("down",), "more": ("up", "higher")}, min_df=1)
     >>> documents.y.tolist(), documents.words.tolist(), documents.lengths.tolist()
     ([1, 0], ['fall', 'rise'], [0.001, 0.001])
     """
@@ -95,7 +95,9 @@ def grouped(
 
 def _read(corpus: Corpus, groups: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> Documents:
     """A corpus by groups of its labels, or by its labels as they are."""
-    return grouped(corpus.texts, corpus.labels, groups or {name: (name,) for name in corpus.label_names}, **settings)
+    return group_documents(
+        corpus.texts, corpus.labels, groups or {name: (name,) for name in corpus.label_names}, **settings
+    )
 
 
 LOADERS: Final[Mapping[str, Callable[[], Documents]]] = {

@@ -83,7 +83,7 @@ class CrossValidation(Systems[str, Fold, Mapping[str, tuple[int, BoolArray]], Er
     ) -> dict[str, BoolArray]:
         """Wrong decisions (n_sizes, n_test) of each model with each of its numbers of words."""
         documents = self.documents
-        order = ranking(documents, train, selection)
+        order = rank_words(documents, train, selection)
         Y = (documents.y[train, None] == np.arange(len(documents.classes))).astype(np.float64)
         priors = np.log(Y.mean(axis=0))
         found: dict[str, list[BoolArray]] = {name: [] for name in sizes}
@@ -97,8 +97,8 @@ class CrossValidation(Systems[str, Fold, Mapping[str, tuple[int, BoolArray]], Er
         return {name: np.array(parts) for name, parts in found.items()}
 
 
-def ranking(documents: Documents, rows: IntArray, selection: str) -> IntArray:
-    """Words from the best to the worst: by their best score over the classes, each against the rest."""
+def rank_words(documents: Documents, rows: IntArray, selection: str) -> IntArray:
+    """Rank words from the best to the worst by their best score over the classes, each against the rest."""
     Y = documents.y[rows, None] == np.arange(len(documents.classes))
     Y = Y[:, 1:] if len(documents.classes) == 2 else Y
     score: Any = scores.get(SELECTION[selection])

@@ -22,7 +22,7 @@ from textbayes.reproduce.contagion.systems import (
     SIZES,
     CrossValidation,
     Errors,
-    ranking,
+    rank_words,
 )
 from textbayes.reproduce.experiment import Exhibit, Run
 from textbayes.reproduce.intervals import mean_interval
@@ -52,7 +52,7 @@ def table_1(documents: Documents) -> Table:
     sizes: list[str] = []
     for pool, columns in pool_columns(documents).items():
         for name, rows in authors.items():
-            found = fits(documents, rows, columns)
+            found = goodness_of_fit(documents, rows, columns)
             tests = found.ks_poisson, found.ks_negative_binomial, found.fit_poisson, found.fit_negative_binomial
             shares = [100.0 * float((p > _LEVEL).mean()) if len(p) else None for p in tests]
             ours[f"{pool}, {name} ({len(rows)} papers)"] = shares
@@ -82,12 +82,12 @@ def pool_columns(documents: Documents) -> Mapping[str, IntArray]:
     column = {str(word): place for place, word in enumerate(documents.words)}
     markers = np.array([column[word] for word in MARKERS if word in column], dtype=np.int64)
     frequent = np.argsort(-totals, kind="stable")[:_N_FREQUENT]
-    telling = ranking(documents, np.arange(len(documents.y)), "IG")[:_N_TELLING]
+    telling = rank_words(documents, np.arange(len(documents.y)), "IG")[:_N_TELLING]
     return dict(zip(POOLS, (frequent, markers, telling), strict=True))
 
 
-def fits(documents: Documents, rows: IntArray, columns: IntArray) -> Burstiness:
-    """The tests of the words that these documents have often enough."""
+def goodness_of_fit(documents: Documents, rows: IntArray, columns: IntArray) -> Burstiness:
+    """Test the fit of the words that these documents have often enough."""
     X = documents.X[rows]
     totals: FloatArray = np.asarray(X[:, columns].sum(axis=0)).ravel()
     return burstiness(X, documents.lengths[rows], words=np.sort(columns[totals >= _LEAST]))
@@ -109,8 +109,8 @@ def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...
     for name in names:
         if name in corpora.LOADERS:
             documents, errors = _errors(run, name, "IG")
-            ours[name] = rates(errors)
-            notes.append(f"{name}: {_counts(documents)}. {described(errors)}")
+            ours[name] = error_rates(errors)
+            notes.append(f"{name}: {_counts(documents)}. {describe_errors(errors)}")
     return ours, notes
 
 
@@ -134,12 +134,12 @@ def table_3(run: Run) -> Table:
     name = "Movie Reviews"
     found = {selection: _errors(run, name, selection) for selection in SELECTION}
     notes = [f"{name}: {_counts(documents)}." for documents, _ in list(found.values())[:1]]
-    notes += [f"By {selection}: {described(errors)}" for selection, (_, errors) in found.items()]
+    notes += [f"By {selection}: {describe_errors(errors)}" for selection, (_, errors) in found.items()]
     return Table.by_row(
         "3",
         "Errors in per cent by five-fold cross-validation, words by information gain (IG) or Δ².",
         published.MODELS,
-        {f"{name}, {selection}": rates(errors) for selection, (_, errors) in found.items()},
+        {f"{name}, {selection}": error_rates(errors) for selection, (_, errors) in found.items()},
         {f"{name}, {selection}": row for (name, selection), row in published.TABLE_3.items()},
         digits=2,
         notes=(*notes, published.NOT_PUBLIC),
@@ -155,17 +155,17 @@ EXHIBITS: Final[dict[str, Exhibit]] = {
 
 
 def better_naive(errors: Errors) -> str:
-    """The better of counts and TF-IDF; of equals the counts."""
+    """Return the better of counts and TF-IDF; of equals the counts."""
     return min(_NAIVE, key=lambda name: int(errors.wrong[name].sum()))
 
 
-def rates(errors: Errors) -> tuple[float, ...]:
-    """Errors in per cent in the order of the published columns."""
+def error_rates(errors: Errors) -> tuple[float, ...]:
+    """Return errors in per cent in the order of the published columns."""
     return tuple(100.0 * float(errors.wrong[name].mean()) for name in (better_naive(errors), *_OTHERS))
 
 
-def described(errors: Errors) -> str:
-    """What naive Bayes was, how many words were chosen, and by how much each model differs from it."""
+def describe_errors(errors: Errors) -> str:
+    """Say which naive Bayes is better, by how much each model differs from it, and how many words were chosen."""
     naive = better_naive(errors)
     parts = []
     for name in _OTHERS:
@@ -185,7 +185,7 @@ def _counts(documents: Documents) -> str:
     classes = ", ".join(
         f"{name} {count:,}" for name, count in zip(documents.classes, np.bincount(documents.y), strict=True)
     )
-    held = ", ".join(f"{100.0 * share:.0f}" for share in long_shares(documents))
+    held = ", ".join(f"{100.0 * share:.0f}" for share in shares_of_longest(documents))
     middle, longest = 1000.0 * float(np.median(documents.lengths)), 1000.0 * float(documents.lengths.max())
     return (
         f"{len(documents.y):,} documents ({classes}), {documents.X.shape[1]:,} words in three of them or more; the "
@@ -194,7 +194,7 @@ def _counts(documents: Documents) -> str:
     )
 
 
-def long_shares(documents: Documents) -> list[float]:
+def shares_of_longest(documents: Documents) -> list[float]:
     """The share of each class's text that the longest one per cent of its documents holds, of one document at least."""
     shares = []
     for number in range(len(documents.classes)):

@@ -46,7 +46,7 @@ class Simulations(Systems[int, int, Outcome, list[Outcome]]):
         return parts
 
 
-def of_example(example: int, run: Run) -> list[Outcome]:
+def example_outcomes(example: int, run: Run) -> list[Outcome]:
     """The data sets of an example, in quick mode the first few."""
     found = run.load("simulations", lambda: Simulations(N_QUICK if run.quick else N_DATA_SETS))
     return run.outcome(found, example, f", Example {example}")

@@ -64,7 +64,7 @@ class Point(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """What is tried: every combination."""
+    """Grid of settings, of which every combination is tried."""
 
     dfs: tuple[float, ...] = published.REUTERS_DFS
     gammas: tuple[float, ...] = published.REUTERS_GAMMAS

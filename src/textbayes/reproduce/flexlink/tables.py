@@ -13,7 +13,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import ContingencyTable, contingency, f_measure, paired_bootstrap, precision, recall
 from textbayes.reproduce.experiment import Exhibit, Run
 from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.examples import links_table, of_example, rates_table, zeros_table
+from textbayes.reproduce.flexlink.examples import example_outcomes, links_table, rates_table, zeros_table
 from textbayes.reproduce.flexlink.figures import FIGURES
 from textbayes.reproduce.flexlink.systems import METHODS, N_SPLITS, Reading, SplitOutcome, Splits, documents
 from textbayes.reproduce.intervals import Interval, mean_interval
@@ -59,18 +59,18 @@ def usual_macro_f1(table: ContingencyTable) -> FloatArray:
     return f_measure(table, "macro")
 
 
-def of_splits(outcomes: Sequence[SplitOutcome], method: str, measure: Measure) -> list[float]:
-    """A measure of a method in every split."""
+def measure_by_split(outcomes: Sequence[SplitOutcome], method: str, measure: Measure) -> list[float]:
+    """Compute a measure of a method in every split."""
     return [float(measure(contingency(outcome.truth, outcome.decided[method]))) for outcome in outcomes]
 
 
-def over_splits(outcomes: Sequence[SplitOutcome], first: str, second: str, measure: Measure) -> Interval:
+def difference_over_splits(outcomes: Sequence[SplitOutcome], first: str, second: str, measure: Measure) -> Interval:
     """The difference between two methods, paired by split: its mean and interval over the splits."""
-    gains = np.subtract(of_splits(outcomes, first, measure), of_splits(outcomes, second, measure))
+    gains = np.subtract(measure_by_split(outcomes, first, measure), measure_by_split(outcomes, second, measure))
     return mean_interval(gains.tolist(), OVERLAP)
 
 
-def over_documents(
+def difference_over_documents(
     outcomes: Sequence[SplitOutcome], n_docs: int, first: str, second: str, measure: Measure, n_resamples: int = 2000
 ) -> Interval:
     """The same difference, with an interval over the documents: paired bootstrap, the models as they are.
@@ -104,10 +104,10 @@ def _splits(run: Run) -> list[SplitOutcome]:
 
 EXHIBITS: dict[str, Exhibit] = {
     **FIGURES,
-    "table 1": lambda run: rates_table("1", of_example(1, run)),
-    "table 2": lambda run: links_table(of_example(1, run)),
-    "table 3": lambda run: rates_table("3", of_example(2, run)),
-    "table 4": lambda run: zeros_table(of_example(2, run)),
+    "table 1": lambda run: rates_table("1", example_outcomes(1, run)),
+    "table 2": lambda run: links_table(example_outcomes(1, run)),
+    "table 3": lambda run: rates_table("3", example_outcomes(2, run)),
+    "table 4": lambda run: zeros_table(example_outcomes(2, run)),
     "table 5": lambda run: chosen_table(_splits(run)),
     "table 6": lambda run: measure_table("F1", _splits(run)),
     "table 7": lambda run: measure_table("recall", _splits(run)),
@@ -144,7 +144,9 @@ def measure_table(name: str, outcomes: Sequence[SplitOutcome]) -> Table:
     number, rows = _NUMBERS[name], (*_SPLITS, "mean", "sd")
     printed = published.PRINTED[number]
     columns = tuple(f"{method} {kind}" for method in METHODS for kind in ("micro", "macro"))
-    values = np.array([of_splits(outcomes, method, measure) for method in METHODS for measure in MEASURES[name]]).T
+    values = np.array(
+        [measure_by_split(outcomes, method, measure) for method in METHODS for measure in MEASURES[name]]
+    ).T
     ours = dict(zip(_SPLITS, values.tolist(), strict=False)) | {"mean": values.mean(axis=0).tolist()}
     if len(values) > 1:
         ours["sd"] = values.std(axis=0, ddof=1).tolist()
@@ -177,7 +179,9 @@ def mean_notes(
 
 
 def _f1_notes(outcomes: Sequence[SplitOutcome]) -> tuple[str, ...]:
-    usual = ", ".join(f"{method} {np.mean(of_splits(outcomes, method, usual_macro_f1)):.3f}" for method in METHODS)
+    usual = ", ".join(
+        f"{method} {np.mean(measure_by_split(outcomes, method, usual_macro_f1)):.3f}" for method in METHODS
+    )
     definition = (
         "Macro F1 as printed is the harmonic mean of macro recall and macro precision; ours is computed alike. The "
         f"mean of the categories' F1, the usual macro F1, is {usual}."
@@ -191,10 +195,10 @@ def comparisons(outcomes: Sequence[SplitOutcome], n_resamples: int = 2000) -> li
     sentences = []
     for first, second in (("FST", "Logistic"), ("Logistic", "Probit")):
         for name, measure in (("as printed", printed_macro_f1), ("usual", usual_macro_f1)):
-            documents_ = over_documents(outcomes, n_docs, first, second, measure, n_resamples)
+            documents_ = difference_over_documents(outcomes, n_docs, first, second, measure, n_resamples)
             sentence = f"{first} − {second}, macro F1 {name}: {documents_} by resampling documents"
             if len(outcomes) > 1:
-                splits = over_splits(outcomes, first, second, measure)
+                splits = difference_over_splits(outcomes, first, second, measure)
                 sentence += f", {splits.low:.3f} to {splits.high:.3f} over splits"
             sentences.append(sentence.replace("-", "−") + ".")
     return sentences

@@ -13,9 +13,9 @@ from sklearn.preprocessing import binarize
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.gibbs.corpora import Documents, choose_words, random_split
-from textbayes.reproduce.gibbs.presence_model import THRESHOLD, own_fit
+from textbayes.reproduce.gibbs.presence_model import THRESHOLD, fit_presence_model
 from textbayes.reproduce.gibbs.published import DOMAINS
-from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, kept_top, sample, top_words
+from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, keep_top_words, sample, top_words
 from textbayes.reproduce.gibbs.svm import Kernel, machine
 
 SPBM, SVM, OURS = "SPBM", "SVM", "ours"
@@ -23,7 +23,7 @@ N_BESIDE = 10  # resamplings that are run by all readings, models and machines
 
 
 class Outcome(NamedTuple):
-    """What all methods did with one division of one domain.
+    """Decisions and probabilities of all methods in one division of one domain.
 
     ``decided``: of each method the decisions on training and on test documents. ``probability``: on test documents.
     ``by_chain``: test decisions of SPBM by the means of each chain alone.
@@ -125,7 +125,7 @@ class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
         division = Division.of(self.documents, positive, resampling)
         methods, y = Methods(division), division.truth[0]
         fit = sample(division.train, y, division.seed, draws)
-        methods.add_weights(SPBM, kept_top(fit.mean))
+        methods.add_weights(SPBM, keep_top_words(fit.mean))
         methods.add_weights("all words", fit.mean)
         methods.add_probabilities("all words, averaged", map(fit.averaged, division.parts))
         methods.add_machine(SVM, "rbf", chosen=True)
@@ -141,10 +141,10 @@ class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
             methods.add_machine("SVM, every word, linear", "linear", chosen=False)
         if resampling < system.n_own:
             present = division.presence()
-            words, refit = own_fit(present.train, y, division.seed, draws)
+            words, refit = fit_presence_model(present.train, y, division.seed, draws)
             methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
         chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
-        by_chain = [division.test @ kept_top(mean) > 0.0 for mean in chains]
+        by_chain = [division.test @ keep_top_words(mean) > 0.0 for mean in chains]
         return Outcome(
             positive, division.truth, methods.decided, methods.probability, by_chain, fit.ess, fit.r_hat, fit.n_draws
         )  # fmt: skip

@@ -14,7 +14,7 @@ from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
 from textbayes.reproduce.gibbs import corpora, published
 from textbayes.reproduce.gibbs.corpora import Documents
-from textbayes.reproduce.gibbs.measures import LOSSES, PARTS, having, losses, monte_carlo, rates
+from textbayes.reproduce.gibbs.measures import LOSSES, PARTS, losses, monte_carlo, rates, run_by_all
 from textbayes.reproduce.gibbs.presence_model import THRESHOLD
 from textbayes.reproduce.gibbs.published import DOMAINS, N_TOP
 from textbayes.reproduce.gibbs.sampling import sample, top_words
@@ -129,7 +129,7 @@ def _counted(study: Study) -> str:
 
 def readings_table(study: Study) -> Table:
     """Table 2a: other readings of how the top words classify, and other machines."""
-    study = having(study, READINGS)
+    study = run_by_all(study, READINGS)
     ours = {}
     for method, name in READINGS.items():
         train, test = (rates(study, method, part).mean(axis=1) for part in (0, 1))
@@ -150,7 +150,7 @@ def readings_table(study: Study) -> Table:
 
 def losses_table(study: Study) -> Table:
     """Table 2b: how good the probabilities are."""
-    study = having(study, READINGS)
+    study = run_by_all(study, READINGS)
     ours = {
         name: _with_errors(np.array([losses(study, method, loss) for loss in LOSSES.values()]).T)
         for method, name in READINGS.items()
@@ -176,11 +176,11 @@ def figure_1(run: Run) -> Figure:
     fit = sample(division.train, division.truth[0], division.seed, run.draws)
     names = documents.words[division.words]
     order = np.argsort(names, kind="stable")
-    return drawn(fit.mean[order], names[order], DOMAINS[0])
+    return draw_means(fit.mean[order], names[order], DOMAINS[0])
 
 
-def drawn(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
-    """The drawing: top words dark, the strongest of them by name."""
+def draw_means(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
+    """Draw posterior means: top words dark, the strongest of them by name."""
     top = top_words(mean)
     rest = np.setdiff1d(np.arange(len(mean)), top)
     with sketch(6.4, 3.8) as sketched:

@@ -32,7 +32,7 @@ class Collection(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the paper leaves open: § 2.2 says that words were tokenised, stemmed and stopped, and no more.
+    """Choices that the paper leaves open: § 2.2 says that words were tokenised, stemmed and stopped, and no more.
 
     It says as well that unlabelled documents were removed, and counts 9,603 and 3,299, with which they are not.
     """

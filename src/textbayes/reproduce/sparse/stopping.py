@@ -52,14 +52,14 @@ class Rule(NamedTuple):
         return int(reached[0]) if len(reached) else len(change) - 1
 
 
-class Course(NamedTuple):
+class EmSteps(NamedTuple):
     """Plain EM step by step: ‖β′ − β‖/‖β′‖, and how many parameters are above each of ``ZEROS``."""
 
     change: FloatArray
     counts: IntArray
 
 
-class Line(NamedTuple):
+class RuleCounts(NamedTuple):
     """One stopping rule: parameters left per topic, γ and zero."""
 
     reading: str
@@ -80,8 +80,8 @@ class Plan(NamedTuple):
     tols: tuple[float, ...]
 
 
-def follow(problem: Problem, start: Posterior, tol: float, max_steps: int) -> Course:
-    """The course of plain EM for 30 steps, and on until the relative change is at most ``tol``, or ``max_steps``."""
+def follow_em(problem: Problem, start: Posterior, tol: float, max_steps: int) -> EmSteps:
+    """Follow plain EM for 30 steps, and on until the relative change is at most ``tol``, or ``max_steps``."""
     changes: list[float] = []
     counts: list[IntArray] = []
     zeros = np.array(ZEROS)
@@ -99,11 +99,11 @@ def follow(problem: Problem, start: Posterior, tol: float, max_steps: int) -> Co
         X = problem.X[:, np.flatnonzero(alive)]
         X.indptr = X.indptr.astype(np.int64)  # as the kernels know it
         problem, start = problem._replace(X=X), start._replace(mean=start.mean[:, alive])
-    return Course(np.array(changes), np.array(counts))
+    return EmSteps(np.array(changes), np.array(counts))
 
 
-def begin(problem: Problem, start: str) -> Posterior:
-    """A start by name: least squares, the mode under the Gaussian prior of the same scale, or β = 1."""
+def make_start(problem: Problem, start: str) -> Posterior:
+    """Make a start by name: least squares, the mode under the Gaussian prior of the same scale, or β = 1."""
     if start == "ridge":
         return ridge_start(problem)
     least_squares = least_squares_start(problem)
@@ -112,31 +112,31 @@ def begin(problem: Problem, start: str) -> Posterior:
     return least_squares._replace(mean=np.ones_like(least_squares.mean), intercept=np.ones(1))
 
 
-class StoppingRules(Systems[Plan, int, list[Course], list[Line]]):
+class StoppingRules(Systems[Plan, int, list[EmSteps], list[RuleCounts]]):
     """Follow EM for every topic and γ, and count the parameters left where each rule ends it."""
 
     def __init__(self, fits: Regressions) -> None:
         super().__init__(fits.units)
         self.fits = fits
 
-    def fit(self, system: Plan, unit: int) -> list[Course]:
+    def fit(self, system: Plan, unit: int) -> list[EmSteps]:
         """The course of EM for each γ."""
         courses = []
         for gamma in GAMMAS:
             problem, _ = self.fits.problem(Model("probit", "laplace", gamma ** -READINGS[system.reading]), unit)
-            courses.append(follow(problem, begin(problem, system.start), min(system.tols), _MOST_STEPS))
+            courses.append(follow_em(problem, make_start(problem, system.start), min(system.tols), _MOST_STEPS))
         return courses
 
-    def collect(self, system: Plan, parts: list[list[Course]]) -> list[Line]:
+    def collect(self, system: Plan, parts: list[list[EmSteps]]) -> list[RuleCounts]:
         """One line for each rule."""
         found = []
         for rule in (*(Rule(tol) for tol in system.tols), *(Rule(steps=steps) for steps in _STEPS)):
             counts = [[course.counts[rule.place(course.change)] for course in topic] for topic in parts]
-            found.append(Line(system.reading, system.start, str(rule), np.array(counts)))
+            found.append(RuleCounts(system.reading, system.start, str(rule), np.array(counts)))
         return found
 
 
-def lines(fits: Regressions, run: Run) -> list[Line]:
+def rule_counts(fits: Regressions, run: Run) -> list[RuleCounts]:
     """Every rule for every reading and start, and the optimum itself for each reading."""
     plans = [Plan(reading, STARTS[0], _QUICK_TOLS if run.quick else _TOLS) for reading in READINGS]
     plans += [] if run.quick else [Plan("γ", start, _QUICK_TOLS) for start in STARTS[1:]]
@@ -145,14 +145,14 @@ def lines(fits: Regressions, run: Run) -> list[Line]:
     for reading, power in READINGS.items():
         models = [Model("probit", "laplace", gamma**-power, exact=True) for gamma in GAMMAS]
         sizes = np.array([outcome.sizes for outcome in run.outcomes(fits, models, ", the optimum").values()]).T
-        found.append(Line(reading, "", "the optimum", np.repeat(sizes[:, :, None], len(ZEROS), axis=2)))
+        found.append(RuleCounts(reading, "", "the optimum", np.repeat(sizes[:, :, None], len(ZEROS), axis=2)))
     return found
 
 
-def study(fits: Regressions, run: Run) -> tuple[Table, Table]:
+def stopping_tables(fits: Regressions, run: Run) -> tuple[Table, Table]:
     """Tables 4a and 4b: mean absolute difference and rank correlation of every rule."""
     published = np.array([LAPLACE_SIZES[gamma] for gamma in GAMMAS]).T[:, :, None]
-    found = lines(fits, run)
+    found = rule_counts(fits, run)
     errors = [np.abs(line.counts - published).mean(axis=(0, 1)) for line in found]
     ranks = [[rank_correlation(line.counts[:, :, j], published[:, :, 0]) for j in range(len(ZEROS))] for line in found]
     by_change = [i for i, line in enumerate(found) if line.end.startswith("change")]
@@ -169,14 +169,14 @@ def study(fits: Regressions, run: Run) -> tuple[Table, Table]:
     )
 
 
-def _closest(found: Sequence[Line], errors: Sequence[FloatArray], among: Sequence[int]) -> str:
+def _closest(found: Sequence[RuleCounts], errors: Sequence[FloatArray], among: Sequence[int]) -> str:
     best = min(among, key=lambda i: float(errors[i].min()))
     zero = ZEROS[int(errors[best].argmin())]
     return f"{found[best].name}, zero ≤ {zero:g}: {errors[best].min():.1f} parameters on average."
 
 
 def rank_correlation(ours: AnyArray, published: AnyArray) -> float | None:
-    """Spearman's; None where all counts are the same and have no ranks."""
+    """Compute Spearman's rank correlation; None where all counts are the same and have no ranks."""
     if np.ptp(ours) == 0:
         return None
     return float(spearmanr(ours.ravel(), published.ravel())[0])

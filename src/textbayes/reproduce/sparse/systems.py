@@ -33,7 +33,7 @@ _ROUNDS = 1000
 
 
 class Model(NamedTuple):
-    """What is fitted to every topic; ``scale`` is 1/rate for Laplace, the standard deviation for Gaussian priors."""
+    """A regression that is fitted to every topic; ``scale`` is 1/rate for Laplace, the standard deviation for Gaussian priors."""
 
     link: str
     prior: str
@@ -102,7 +102,7 @@ def size(posterior: Posterior, zero: float) -> int:
 
 
 class Outcome(NamedTuple):
-    """What a model decided on the test set, and how many of its parameters are not zero, the intercept's included."""
+    """Decisions of a model on the test set, and how many of its parameters are not zero, the intercept's included."""
 
     decisions: ContingencyTable
     sizes: AnyArray

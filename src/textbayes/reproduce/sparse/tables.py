@@ -18,7 +18,7 @@ from textbayes.reproduce.results import Figure, Table
 from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.corpora import MARKETS, rcv1, reuters
 from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, LAPLACE_SIZES, RCV1, TOPICS
-from textbayes.reproduce.sparse.stopping import rank_correlation, study
+from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
 from textbayes.reproduce.sparse.systems import JEFFREYS, Cut, Model, Outcome, Regressions, laplace
 from textbayes.reproduce.texts import TextRules
 
@@ -284,7 +284,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "table 3": table_3,
     "table 3a": table_3a,
     "table 4": table_4,
-    "table 4a": lambda run: study(_reuters(run), run),
+    "table 4a": lambda run: stopping_tables(_reuters(run), run),
     "table 5": table_5,
     "table 6": table_6,
     "table 7": table_7,

@@ -18,7 +18,7 @@ from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.online.filtering.corpora import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
-from textbayes.stream.run import ScoreCache
+from textbayes.stream.run import Ahead
 from textbayes.stream.settings import PAPER
 from textbayes.stream.words import Lexicon, Rows
 
@@ -35,8 +35,8 @@ SYSTEMS = (*PERCEPTRONS, PROCESS, MACHINE)
 RETRAIN = 10  # judgements between two fits of the SVM
 
 
-class Course(NamedTuple):
-    """What a system delivered for one topic.
+class Deliveries(NamedTuple):
+    """Documents that a system delivered for one topic.
 
     ``relevant`` and ``queried`` say of each delivery whether it was relevant, and whether it was asked for or drawn at
     random; ``features`` how many words the topic had when so many relevant documents had been delivered.
@@ -50,17 +50,17 @@ class Course(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the systems did on a collection: a course for each topic."""
+    """Deliveries of every system for each topic of a collection."""
 
     collection: Collection
-    courses: dict[str, list[Course]]
+    deliveries: dict[str, list[Deliveries]]
 
     def t9p(self, system: str) -> FloatArray:
         """T9P of each topic."""
-        return t9p(table_of(self.courses[system]))
+        return t9p(table_of(self.deliveries[system]))
 
 
-class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
+class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome]):
     """Filter a collection, topic by topic, with several systems together; the stream is counted once for all of them.
 
     The perceptrons of a topic share its batch phase, so what is run and remembered is a tuple of systems.
@@ -74,7 +74,7 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
         self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000, **PAPER)
         self._bags = Bags.read(collection.texts, self.settings.text)
 
-    def fit(self, system: tuple[str, ...], unit: Task) -> dict[str, Course]:
+    def fit(self, system: tuple[str, ...], unit: Task) -> dict[str, Deliveries]:
         """One topic filtered by several systems."""
         perceptron = self._start(unit, self.settings)
         found = {}
@@ -87,8 +87,8 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
                 found[name] = self._machine(perceptron.lexicon, unit)
         return found
 
-    def collect(self, system: tuple[str, ...], parts: list[dict[str, Course]]) -> Outcome:
-        """The courses of each system, topic by topic."""
+    def collect(self, system: tuple[str, ...], parts: list[dict[str, Deliveries]]) -> Outcome:
+        """The deliveries of each system, topic by topic."""
         return Outcome(self.collection, {name: [part[name] for part in parts] for name in system})
 
     def _start(self, task: Task, settings: FilterSettings) -> AdaptiveFilter:
@@ -101,8 +101,8 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
             changes["explore"] = f"paper:documents={len(task.test)}"
         return changes
 
-    def _filter(self, desk: AdaptiveFilter, task: Task) -> Course:
-        ahead = ScoreCache(desk, self._bags)
+    def _filter(self, desk: AdaptiveFilter, task: Task) -> Deliveries:
+        ahead = Ahead(desk, self._bags)
         relevant, queried, features = [], [], [len(desk.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
             document = Document(self.collection.ids[i], "")
@@ -112,9 +112,9 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
                 queried.append(delivery.reason != "relevant")
                 if is_relevant:
                     features.append(len(desk.topics[0].words))
-        return _course(relevant, queried, features, task)
+        return _deliveries(relevant, queried, features, task)
 
-    def _machine(self, lexicon: Lexicon, task: Task) -> Course:
+    def _machine(self, lexicon: Lexicon, task: Task) -> Deliveries:
         """A linear SVM on all words of the batch phase, fitted anew after every ten judgements.
 
         Both classes weigh the same: with ten documents among thousands it would deliver nothing otherwise.
@@ -141,7 +141,9 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Course], Outcome]):
                 break
             delivered.append(at + int(wanted[0]))
             at = delivered[-1] + 1
-        return _course(task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task)
+        return _deliveries(
+            task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task
+        )
 
 
 def process_settings(settings: FilterSettings) -> FilterSettings:
@@ -149,12 +151,12 @@ def process_settings(settings: FilterSettings) -> FilterSettings:
     return replace(settings, covariance="gp", kernel="linear", basis=100)
 
 
-def table_of(courses: list[Course]) -> ContingencyTable:
+def table_of(deliveries: list[Deliveries]) -> ContingencyTable:
     """Decisions per topic."""
-    tp = np.array([course.relevant.sum() for course in courses], dtype=np.float64)
-    delivered = np.array([len(course.relevant) for course in courses], dtype=np.float64)
-    n_relevant = np.array([course.n_relevant for course in courses], dtype=np.float64)
-    n_docs = np.array([course.n_docs for course in courses], dtype=np.float64)
+    tp = np.array([of_topic.relevant.sum() for of_topic in deliveries], dtype=np.float64)
+    delivered = np.array([len(of_topic.relevant) for of_topic in deliveries], dtype=np.float64)
+    n_relevant = np.array([of_topic.n_relevant for of_topic in deliveries], dtype=np.float64)
+    n_docs = np.array([of_topic.n_docs for of_topic in deliveries], dtype=np.float64)
     return ContingencyTable(tp, delivered - tp, n_relevant - tp, n_docs - delivered - n_relevant + tp)
 
 
@@ -163,6 +165,6 @@ def matrix(rows: Rows, n_words: int) -> Any:
     return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
 
 
-def _course(relevant: Any, queried: Any, features: list[int], task: Task) -> Course:
+def _deliveries(relevant: Any, queried: Any, features: list[int], task: Task) -> Deliveries:
     told = np.array(relevant, dtype=np.bool_), np.array(queried, dtype=np.bool_)
-    return Course(*told, tuple(features), int(task.test_relevant.sum()), len(task.test))
+    return Deliveries(*told, tuple(features), int(task.test_relevant.sum()), len(task.test))

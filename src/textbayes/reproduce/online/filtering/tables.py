@@ -17,7 +17,7 @@ from textbayes.reproduce.online.filtering.systems import (
     MACHINE,
     PROCESS,
     SYSTEMS,
-    Course,
+    Deliveries,
     Outcome,
     Simulation,
     table_of,
@@ -57,7 +57,9 @@ def _ratio(first: FloatArray, second: FloatArray) -> FloatArray:
 
 def utilities(outcome: Outcome) -> dict[str, float]:
     """Mean utility 2R⁺ − N⁺ of each system."""
-    found = {name: filtering_summary(table_of(courses))["mean_utility"] for name, courses in outcome.courses.items()}
+    found = {
+        name: filtering_summary(table_of(deliveries))["mean_utility"] for name, deliveries in outcome.deliveries.items()
+    }
     return {name: float(value or 0.0) for name, value in found.items()}
 
 
@@ -74,7 +76,7 @@ def keeps_order(utility: dict[str, float]) -> bool:
 
 
 def _ohsumed(run: Run) -> Outcome | None:
-    """What was filtered of OHSUMED, if it is there."""
+    """Filter OHSUMED, if it is there."""
     if not corpora.ohsumed_is_there():
         return None
     found = run.load("OHSUMED", lambda: Simulation(corpora.ohsumed(only=8 if run.quick else None)))
@@ -107,7 +109,7 @@ def table_4a(outcome: Outcome) -> Table:
 
 def summaries(outcome: Outcome) -> dict[str, list[Cell]]:
     """The rows of Table 4 for each system."""
-    found = {name: filtering_summary(table_of(courses)) for name, courses in outcome.courses.items()}
+    found = {name: filtering_summary(table_of(deliveries)) for name, deliveries in outcome.deliveries.items()}
     return {
         name: [None if (value := of[key]) is None else factor * value for key, factor in ROWS.values()]
         for name, of in found.items()
@@ -116,7 +118,7 @@ def summaries(outcome: Outcome) -> dict[str, list[Cell]]:
 
 def _summary_notes(outcome: Outcome) -> tuple[str, ...]:
     best = t9p_ratio(outcome, "Pptron+ig", "Pptron")
-    words = [course.features[0] for course in outcome.courses["Pptron"]]
+    words = [of_topic.features[0] for of_topic in outcome.deliveries["Pptron"]]
     return (
         f"Mean T9P of Pptron+ig is {best.ratio:.2f} times that of Pptron (95 % interval over topics {best.low:.2f} "
         f"to {best.high:.2f}; better for {best.n_better} of {len(outcome.collection.tasks)} topics, worse for "
@@ -137,7 +139,7 @@ def breakdown(number: str, where: str, outcome: Outcome | None, printed: Mapping
         theirs.update(zip(columns, zip(*printed.get(system, ()), strict=True), strict=False))
         if outcome is not None:
             relevant, queried = (
-                np.concatenate([course[part] for course in outcome.courses[system]]) for part in (0, 1)
+                np.concatenate([of_topic[part] for of_topic in outcome.deliveries[system]]) for part in (0, 1)
             )
             every = np.ones(len(queried), dtype=np.bool_)
             for column, mask in zip(columns, (relevant, ~relevant, every), strict=True):
@@ -146,20 +148,22 @@ def breakdown(number: str, where: str, outcome: Outcome | None, printed: Mapping
     return Table.by_column(number, caption, rows, ours, theirs, digits=0, mark=float("inf"))
 
 
-def features_by_relevant(courses: Sequence[Course], most: int) -> FloatArray:
+def features_by_relevant(deliveries: Sequence[Deliveries], most: int) -> FloatArray:
     """The mean number of words over topics when 0, 1, … relevant documents were delivered; the last one stays."""
-    curves = [[course.features[min(r, len(course.features) - 1)] for r in range(most + 1)] for course in courses]
+    curves = [
+        [of_topic.features[min(r, len(of_topic.features) - 1)] for r in range(most + 1)] for of_topic in deliveries
+    ]
     return np.array(curves, dtype=np.float64).mean(axis=0)
 
 
 def growth(number: str, where: str, outcome: Outcome) -> Figure:
     """Figure 2 or 2a: how many words topics have."""
-    most = max(len(course.features) for system in _PLOTTED for course in outcome.courses[system]) - 1
+    most = max(len(of_topic.features) for system in _PLOTTED for of_topic in outcome.deliveries[system]) - 1
     told = []
     with sketch(5.0, 3.4) as drawn:
         axes = drawn.axes
         for system, colour in zip(_PLOTTED, SERIES, strict=True):
-            curve = features_by_relevant(outcome.courses[system], most)
+            curve = features_by_relevant(outcome.deliveries[system], most)
             axes.plot(range(most + 1), curve, color=colour, label=system)
             told.append(f"{system} from {curve[0]:.1f} to {curve[-1]:.1f}")
         axes.set(xlabel="relevant documents delivered", ylabel="words of a topic, mean")
