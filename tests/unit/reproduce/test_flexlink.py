@@ -296,6 +296,9 @@ def test_tables_of_the_examples_have_the_paper_s_shape(simulated_outcomes):
     for table, shape in zip(made, shapes, strict=True):
         assert (len(table.rows), len(table.columns)) == shape
         assert np.shape(table.published) == np.shape(table.ours) == shape
+    for table in made:
+        printed = published.PRINTED[table.number]
+        assert table.published[: len(printed)] == printed
     first = made[0]
     assert first.ours[0][:3] == (
         simulated_outcomes[1][0].probit.seen,
@@ -310,10 +313,18 @@ def test_tables_of_the_examples_have_the_paper_s_shape(simulated_outcomes):
 def test_tables_of_reuters_have_the_paper_s_shape(outcomes):
     chosen = tables.chosen_table(outcomes)
     assert np.shape(chosen.published) == np.shape(chosen.ours) == (10, 3)
+    assert chosen.published[chosen.rows.index("wheat")] == (1.0, 0.1, 0.5)  # ν, γ, δ as printed
+    assert chosen.published[chosen.rows.index("interest")] == (8.0, 0.01, 1.0)
+    assert [row[:3] for row in chosen.ours] == [(p.df, p.gamma, p.skew) for p in outcomes[0].chosen["FST"]]
     for name in tables.MEASURES:
         table = tables.measure_table(name, outcomes)
         assert np.shape(table.published) == np.shape(table.ours) == (7, 6)
         assert table.ours[2] == (None,) * 6
+        assert table.published == published.PRINTED[table.number]
+        for i, outcome in enumerate(outcomes):
+            of_fst = contingency(outcome.truth, outcome.decided["FST"])
+            micro = {"F1": f_measure, "recall": recall, "precision": precision}[name](of_fst, "micro")
+            assert table.ours[i][table.columns.index("FST micro")] == micro
         values = np.array(table.ours[:2])
         np.testing.assert_allclose(table.ours[5], values.mean(axis=0))
         np.testing.assert_allclose(table.ours[6], values.std(axis=0, ddof=1))

@@ -52,6 +52,10 @@ def test_table_2_has_published_and_own_averages_in_the_same_cells(topics):
     assert table.columns[2:4] == ("MaxF1 micro", "MaxF1 macro")
     assert {len(row) for row in (*table.ours, *table.published)} == {6}
     assert table.published[SYSTEMS.index("GP-2")] == (85.58, 47.90, 86.60, 52.19, 86.77, 55.04)
+    for system, row in zip(table.rows, table.published, strict=True):
+        assert [pair for pair in zip(row[::2], row[1::2], strict=True) if pair[0]] == list(
+            filter(None, published.F1[system])
+        )
     for i, system in enumerate(SYSTEMS):
         outcome = outcome_of(topics, system)
         for column, how in enumerate(("micro", "macro")):
@@ -116,6 +120,14 @@ def test_signs_are_printed_as_symbols_and_counted_in_steps(topics):
     assert "| a | **≫ / ~ (−2)** | ~ / ~ (+0) |" in table_markdown(table)
 
 
+def _evidence(run: Run, likelihood: str) -> dict[str, float]:
+    """Σ ln p(y) over the documents of a part, mean over topics."""
+    topics = run.load("Reuters-21578", lambda: None)
+    outcome, collection = outcome_of(topics, likelihood), topics.collection
+    parts = {"train": (collection.Y_train, outcome.train), "test": (collection.Y_test, outcome.test)}
+    return {part: float(np.log(np.where(Y, p, 1.0 - p)).sum(axis=0).mean()) for part, (Y, p) in parts.items()}
+
+
 def test_tables_6_and_7_share_the_perceptron_of_table_2():
     run = run_on(TopicSystems(make_collection(n_docs=80)), quick=True)
     two, six, seven = (make(run) for make in (tables.table_2, tables.table_6, tables.table_7))
@@ -124,6 +136,10 @@ def test_tables_6_and_7_share_the_perceptron_of_table_2():
     assert seven.rows == ("1 pass", "2 passes", "3 passes", "4 passes", "5 passes")
     assert six.ours[1][:2] == seven.ours[2][:2] == perceptron
     assert six.ours[1] == seven.ours[2]
+    assert [row[:3] for row in six.published] == list(published.LIKELIHOODS.values())
+    assert [row[:3] for row in seven.published] == list(published.PASSES.values())
+    probit = _evidence(run, "Probit")
+    assert six.ours[1][2:] == (pytest.approx(probit["test"]), pytest.approx(probit["train"]))
     assert six.published[1] == seven.published[2] == (86.69, 52.16, -34.32, None)
     flip = six.ours[2]
     assert flip[2] <= 40 * np.log(0.9), "no story can be surer than 1 − κ"

@@ -33,7 +33,7 @@ _ROUNDS = 1000
 
 
 class Model(NamedTuple):
-    """A regression that is fitted to every topic; ``scale`` is 1/rate for Laplace, the standard deviation for Gaussian priors."""
+    """A regression of every topic; ``scale`` is 1/rate for Laplace, the standard deviation for Gaussian priors."""
 
     link: str
     prior: str
