@@ -106,6 +106,14 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
     assert seen.count((5, 5)) == 3 + 1 + 2, "five folds of each collection, and of each way to select words"
 
 
+def test_rates_stand_in_the_order_of_the_published_columns():
+    shares = dict(zip(SYSTEMS, (0.30, 0.10, 0.20, 0.40, 0.50), strict=True))
+    wrong = {name: np.arange(100) < 100 * share for name, share in shares.items()}
+    found = tables.error_rates(Errors(wrong, {}))
+    assert published.MODELS == ("Naive Bayes", "Poisson", "Neg-Bin", "Dir-Pois")
+    assert found == pytest.approx((10.0, 20.0, 40.0, 50.0)), "naive Bayes is the better of its two"
+
+
 def test_the_share_of_the_longest_documents():
     lengths = np.concatenate([np.full(199, 1.0), [51.0], [3.0, 1.0]])
     found = documents(202)._replace(lengths=lengths, y=np.repeat([0, 1], [200, 2]), classes=("many", "few"))

@@ -320,6 +320,7 @@ def test_tables_of_reuters_have_the_paper_s_shape(outcomes):
         table = tables.measure_table(name, outcomes)
         assert np.shape(table.published) == np.shape(table.ours) == (7, 6)
         assert table.ours[2] == (None,) * 6
+        assert table.number == {"F1": "6", "recall": "7", "precision": "8"}[name]
         assert table.published == published.PRINTED[table.number]
         for i, outcome in enumerate(outcomes):
             of_fst = contingency(outcome.truth, outcome.decided["FST"])

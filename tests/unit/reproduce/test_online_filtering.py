@@ -98,6 +98,11 @@ def test_tables_and_figure(outcome, collection, monkeypatch):
     assert not four.compared
     np.testing.assert_array_equal(np.array(five.ours)[0] + np.array(five.ours)[1], five.ours[2])
     assert five.ours[2][2] == total[list(SYSTEMS).index("Pptron+ig")]
+    asking = outcome.deliveries["Pptron+ig"]
+    cells = dict(zip(five.columns[:3], zip(*five.ours, strict=True), strict=False))
+    relevant = [sum(int(one.relevant[one.queried == asked].sum()) for one in asking) for asked in (False, True)]
+    assert cells["Pptron+ig: relevant"] == (*relevant, sum(relevant))
+    assert cells["Pptron+ig: total"][1] == sum(int(one.queried.sum()) for one in asking)
     assert "<svg" in two.svg
     monkeypatch.setattr(filtering_tables.corpora, "ohsumed_is_there", lambda: False)
     published, fifth = papers.get("online").run(("table 4", "table 5", "figure 2"))
