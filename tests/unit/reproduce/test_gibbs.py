@@ -222,7 +222,7 @@ def made_up(seed: int, n_resamplings: int = 4, n_domains: int = 10) -> list[list
         probability = {name: np.clip(0.6 * truth + 0.3 * rng.random(40), 0, 1) for name in tables.READINGS}
         decided = {name: (truth ^ (rng.random(40) < 0.1), truth ^ (rng.random(40) < 0.2)) for name in tables.READINGS}
         by_chain = [truth ^ (rng.random(40) < 0.2) for _ in range(2)]
-        return systems.Outcome(domain, (truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
+        return systems.Outcome((truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
 
     return [[one(domain) for domain in range(n_domains)] for _ in range(n_resamplings)]
 

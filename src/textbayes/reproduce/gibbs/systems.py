@@ -29,7 +29,6 @@ class Outcome(NamedTuple):
     ``by_chain``: test decisions of SPBM by the means of each chain alone.
     """
 
-    domain: int
     truth: tuple[BoolArray, BoolArray]
     decided: dict[str, tuple[BoolArray, BoolArray]]
     probability: dict[str, FloatArray]
@@ -145,9 +144,8 @@ class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
             methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
         chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
         by_chain = [division.test @ keep_top_words(mean) > 0.0 for mean in chains]
-        return Outcome(
-            positive, division.truth, methods.decided, methods.probability, by_chain, fit.ess, fit.r_hat, fit.n_draws
-        )  # fmt: skip
+        found = methods.decided, methods.probability, by_chain
+        return Outcome(division.truth, *found, fit.ess, fit.r_hat, fit.n_draws)
 
     def collect(self, system: Extent, parts: list[Outcome]) -> Study:
         """Outcomes by resampling and domain."""
