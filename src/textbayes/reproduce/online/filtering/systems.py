@@ -18,7 +18,7 @@ from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.online.filtering.corpora import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
-from textbayes.stream.run import Ahead
+from textbayes.stream.run import ScoreCache
 from textbayes.stream.settings import PAPER
 from textbayes.stream.words import Lexicon, Rows
 
@@ -102,7 +102,7 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome])
         return changes
 
     def _filter(self, desk: AdaptiveFilter, task: Task) -> Deliveries:
-        ahead = Ahead(desk, self._bags)
+        ahead = ScoreCache(desk, self._bags)
         relevant, queried, features = [], [], [len(desk.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
             document = Document(self.collection.ids[i], "")
