@@ -19,10 +19,11 @@ import sys
 import time
 
 from _common import close
-from textbayes.reproduce.online.filtering_protocol import arxiv
-from textbayes.reproduce.online.filtering_published import TABLE_4
-from textbayes.reproduce.online.filtering_tables import keeps_order, rations, results, run, t9p_ratio, utilities
-from textbayes.reproduce.results import Table, silent
+from textbayes.reproduce import Run, Table
+from textbayes.reproduce.online.filtering.corpora import arxiv
+from textbayes.reproduce.online.filtering.published import TABLE_4
+from textbayes.reproduce.online.filtering.systems import SYSTEMS, Simulation
+from textbayes.reproduce.online.filtering.tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
 
 BAR = 1.4
 
@@ -58,16 +59,15 @@ def main() -> None:
         f"{first.topic} is shown {len(first.train):,} labelled documents, {first.train_relevant.sum()} of them "
         f"relevant, and then a stream of {len(first.test):,}, {first.test_relevant.sum()} relevant"
     )
-    outcome = run(collection, progress)
-    for result in results(outcome, ("table 4a", "table 5a"), "a"):
-        assert isinstance(result, Table)
-        show(result)
+    outcome = Simulation(collection).outcomes([SYSTEMS], "filtering", progress)[SYSTEMS]
+    show(table_4a(outcome))
+    show(breakdown("5a", "the arXiv stream", outcome, {}))
     utility, found = utilities(outcome), t9p_ratio(outcome, "Pptron+ig", "Pptron")
     published = sorted((name for name in TABLE_4 if name in utility), key=lambda name: -TABLE_4[name][5])
     print(f"\nby mean utility, published: {' > '.join(published)}")
     print(f"by mean utility, here:      {' > '.join(sorted(published, key=lambda name: -utility[name]))}")
     if arguments.rations:
-        show(rations(silent))
+        show(rations(Run()))
     print(f"{time.perf_counter() - start:.0f} s")
     in_order = keeps_order(utility)
     close(

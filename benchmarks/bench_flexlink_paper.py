@@ -25,30 +25,30 @@ from textbayes.inference.em import Em
 from textbayes.links import make_link
 from textbayes.priors.laplace import Laplace
 from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.measures import (
-    MEASURES,
-    Measure,
-    of_splits,
-    over_documents,
-    over_splits,
-    printed_macro_f1,
-    usual_macro_f1,
-)
-from textbayes.reproduce.flexlink.reuters import (
+from textbayes.reproduce.flexlink.simulated import data_set, outcome
+from textbayes.reproduce.flexlink.systems import (
     METHODS,
     N_SPLITS,
     Reading,
     SplitOutcome,
+    Splits,
     body,
     choose_words,
     documents,
     random_split,
-    run_split,
     stories,
 )
-from textbayes.reproduce.flexlink.simulated import data_set, outcome
+from textbayes.reproduce.flexlink.tables import (
+    MEASURES,
+    Measure,
+    difference_over_documents,
+    difference_over_splits,
+    measure_by_split,
+    printed_macro_f1,
+    usual_macro_f1,
+)
 from textbayes.reproduce.flexlink.walk import Fit, as_columns, derived_rate, printed_rate
-from textbayes.reproduce.sparse.fits import least_squares_start
+from textbayes.reproduce.sparse.systems import least_squares_start
 
 MICRO_BAR = 0.860
 N_READING_SPLITS = 1
@@ -69,14 +69,16 @@ READINGS = {
 
 def run(reading: Reading, n_splits: int) -> list[SplitOutcome]:
     texts = documents(reading.text, reading.weights)
-    return [run_split(texts, random_split(i + 1, len(texts.Y)), reading=reading) for i in range(n_splits)]
+    return Splits(texts, n_splits).outcome(reading)
 
 
 def table(outcomes: Sequence[SplitOutcome], indent: str = "") -> None:
     """Means over the splits, in the order of Tables 6 to 8, and the usual macro-F1."""
     for method in METHODS:
-        values = [np.mean(of_splits(outcomes, method, measure)) for pair in MEASURES.values() for measure in pair]
-        usual = np.mean(of_splits(outcomes, method, usual_macro_f1))
+        values = [
+            np.mean(measure_by_split(outcomes, method, measure)) for pair in MEASURES.values() for measure in pair
+        ]
+        usual = np.mean(measure_by_split(outcomes, method, usual_macro_f1))
         print(f"{indent}{method:9}" + "".join(f"{value:8.3f}" for value in (*values, usual)), flush=True)
 
 
@@ -90,8 +92,8 @@ def compare(outcomes: Sequence[SplitOutcome]) -> bool:
     held, n_docs = True, len(documents().Y)
     for first, second in (("FST", "Logistic"), ("Logistic", "Probit"), ("FST", "Probit")):
         for name, measure in {"micro-F1": MEASURES["F1"][0], **MACROS}.items():
-            splits = over_splits(outcomes, first, second, measure)
-            by_document = over_documents(outcomes, n_docs, first, second, measure)
+            splits = difference_over_splits(outcomes, first, second, measure)
+            by_document = difference_over_documents(outcomes, n_docs, first, second, measure)
             print(f"{first} − {second}, {name}: {splits} over splits, {by_document} over documents")
             held &= splits.mean >= 0.0 or name == "micro-F1"
     return held
@@ -143,7 +145,7 @@ def stopped() -> None:
 def simulated(n: int = 10) -> None:
     """Examples 1 and 2 with both readings of γ: means over the data sets, and how often each γ is the best one."""
     print(f"\nSimulated examples, {n} data sets each: mean misclassification, and weights at zero")
-    for example, printed in ((1, published.EXAMPLE_1), (2, published.EXAMPLE_2)):
+    for example, printed in ((1, published.PRINTED["1"]), (2, published.PRINTED["3"])):
         fst = np.mean([float(row[2] or 0.0) for row in printed])
         print(f"  Example {example}, published: FST {fst:.3f}")
         for name, of in (("γ", printed_rate), ("√γ", derived_rate)):
@@ -170,7 +172,7 @@ def main() -> None:
     )
     header()
     table(outcomes)
-    printed = (published.F1_MEAN, published.RECALL_MEAN, published.PRECISION_MEAN)
+    printed = [published.PRINTED[number][N_SPLITS] for number in ("6", "7", "8")]  # the row of means
     for i, method in enumerate(METHODS):
         cells = [value for row in printed for value in row[2 * i : 2 * i + 2]]
         print(f"{method:9}" + "".join(f"{value:8.3f}" for value in cells) + "  published")
@@ -178,9 +180,10 @@ def main() -> None:
     for option, part in (("--readings", readings), ("--stopped", stopped), ("--simulated", simulated)):
         if option in sys.argv[1:]:
             part()
-    micro = float(np.mean(of_splits(outcomes, "FST", MEASURES["F1"][0])))
+    micro = float(np.mean(measure_by_split(outcomes, "FST", MEASURES["F1"][0])))
     macro = "; ".join(
-        f"{name} " + ", ".join(f"{np.mean(of_splits(outcomes, m, of)):.3f}" for m in ("FST", "Logistic", "Probit"))
+        f"{name} "
+        + ", ".join(f"{np.mean(measure_by_split(outcomes, m, of)):.3f}" for m in ("FST", "Logistic", "Probit"))
         for name, of in MACROS.items()
     )
     figures = f"FST micro-F1 {micro:.3f} (bar {MICRO_BAR:.3f}); FST, logistic, probit: {macro}"

@@ -23,10 +23,11 @@ import numpy as np
 
 from _common import close
 from textbayes.reproduce.gibbs import published
-from textbayes.reproduce.gibbs.domains import documents
-from textbayes.reproduce.gibbs.measures import LOSSES, Study, having, losses, rates, standard_error
-from textbayes.reproduce.gibbs.study import OURS, SPBM, SVM, run_study
+from textbayes.reproduce.gibbs.corpora import documents
+from textbayes.reproduce.gibbs.measures import LOSSES, losses, rates, run_by_all
+from textbayes.reproduce.gibbs.systems import OURS, SPBM, SVM, Extent, Resamplings, Study
 from textbayes.reproduce.gibbs.tables import READINGS, sampling_notes
+from textbayes.reproduce.intervals import standard_error
 
 AVERAGED = f"{OURS}, averaged"
 HELD = ("log-loss", "ECE")
@@ -48,7 +49,7 @@ def show(study: Study) -> None:
     """All methods: means over domains and resamplings, standard errors over resamplings."""
     print(f"{'':36}{'resamplings':>12}" + "".join(f"{name:>18}" for name in ("sensitivity", "specificity", *LOSSES)))
     for method, name in READINGS.items():
-        rows = having(study, [method])
+        rows = run_by_all(study, [method])
         both = rates(rows, method, 1).mean(axis=1)
         cells = [both[:, 0], both[:, 1], *(losses(rows, method, loss) for loss in LOSSES.values())]
         print(f"{name:36}{len(rows):>12}" + "".join(f"{sure(cell):>18}" for cell in cells))
@@ -57,7 +58,7 @@ def show(study: Study) -> None:
 def show_pairs(study: Study) -> None:
     """Averaged probabilities against those at the mean and against the machine's, model by model."""
     for model, (averaged, plug_in) in PAIRS.items():
-        rows = having(study, [averaged, plug_in, SVM])
+        rows = run_by_all(study, [averaged, plug_in, SVM])
         for other in (plug_in, SVM):
             for name in HELD:
                 gain = losses(rows, averaged, LOSSES[name]) - losses(rows, other, LOSSES[name])
@@ -92,7 +93,8 @@ def main() -> None:
             print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
 
     texts = documents(published.OTHER_DOCUMENTS) if asked.other else documents()
-    study = run_study(texts, range(asked.resamplings), None, report, n_own=asked.resamplings)
+    extent = Extent(n_own=asked.resamplings)
+    study = Resamplings(texts, asked.resamplings).outcomes([extent], "resamplings × domains", report)[extent]
     print(f"{asked.resamplings} resamplings of ten domains, {time.perf_counter() - start:.0f} s")
     show(study)
     for sentence in sampling_notes(study):

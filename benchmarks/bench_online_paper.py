@@ -11,14 +11,13 @@ import time
 from _common import close
 from textbayes.reproduce import Table, papers
 from textbayes.reproduce.online.published import BAYESIAN, RULES
-from textbayes.reproduce.results import silent
 
 WITHIN = {"micro": 0.7, "macro": 3.0}
 
 
 def main() -> None:
     start = time.perf_counter()
-    (table,) = papers.get("online").run(("table 2",), True, silent)
+    (table,) = papers.get("online").run(("table 2",), True)
     assert isinstance(table, Table)
     differences: dict[str, list[float]] = {average: [] for average in WITHIN}
     for system in BAYESIAN:

@@ -17,12 +17,10 @@ import numpy as np
 from _common import close
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.reproduce import Table, papers
-from textbayes.reproduce.results import silent
 from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.corpora import Collection, reuters
-from textbayes.reproduce.sparse.experiment import JEFFREYS, Experiment, Model, decide, laplace
-from textbayes.reproduce.sparse.fits import fit
-from textbayes.reproduce.sparse.study import rank_correlation
+from textbayes.reproduce.sparse.stopping import rank_correlation
+from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, decide, fit, laplace
 
 WITHIN, CORRELATION_BAR = 1.5, 0.95
 WANTED = ("table 1", "table 2", "table 3", "table 4", "table 5", "table 6")
@@ -41,7 +39,7 @@ SLACK, N_DRAWS, N_REFITS = 10, 500, 20
 def interest() -> None:
     """The topic *interest*: thresholds that give the published F1, and how far F1 moves with the training stories."""
     collection = reuters()
-    experiment, rng = Experiment(collection), np.random.default_rng(0)
+    fits, rng = Regressions(collection), np.random.default_rng(0)
     truth, unseen = collection.Y_train[:, TOPIC], collection.Y_test[:, TOPIC]
     print(f"\ninterest: {truth.sum()} of {len(truth):,} training and {unseen.sum()} of {len(unseen):,} test stories")
     print("  fewest: F1 at the threshold of fewest training errors; near: at all with at most 10 errors more;")
@@ -59,7 +57,7 @@ def interest() -> None:
     )
     print(" " * 24 + "".join(f"{title:>{width}}" for title, width in header))
     for name, (model, column) in INTEREST.items():
-        seen, new = probabilities(experiment, model)
+        seen, new = probabilities(fits, model)
         order = np.argsort(-seen)
         ranked, positive = seen[order], truth[order]
         errors = np.cumsum(~positive) + truth.sum() - np.cumsum(positive)
@@ -84,10 +82,10 @@ def interest() -> None:
         print(f"  {name:22} lowest {low:.1f}, median {middle:.1f}, highest {high:.1f}", flush=True)
 
 
-def probabilities(experiment: Experiment, model: Model) -> tuple[FloatArray, FloatArray]:
+def probabilities(fits: Regressions, model: Model) -> tuple[FloatArray, FloatArray]:
     """p(interest) of the training and the test stories."""
-    problem, test = experiment.problem(model, TOPIC)
-    posterior = fit(problem, experiment.stop)
+    problem, test = fits.problem(model, TOPIC)
+    posterior = fit(problem, fits.stop)
     weights, intercept = posterior.mean[0], float(posterior.intercept[0])
     seen, new = (problem.link.probability(X @ weights + intercept) for X in (problem.X, test))
     return seen, new
@@ -95,7 +93,7 @@ def probabilities(experiment: Experiment, model: Model) -> tuple[FloatArray, Flo
 
 def refitted(collection: Collection, model: Model) -> tuple[FloatArray, BoolArray, FloatArray]:
     """Probabilities and truth of other training stories, and probabilities of the test stories."""
-    seen, new = probabilities(Experiment(collection), model)
+    seen, new = probabilities(Regressions(collection), model)
     return seen, collection.Y_train[:, TOPIC], new
 
 
@@ -112,7 +110,7 @@ def f1(decided: BoolArray, truth: BoolArray) -> float:
 def main() -> None:
     start = time.perf_counter()
     differences, correlation = [], 0.0
-    for table in papers.get("sparse").run(WANTED, False, silent):
+    for table in papers.get("sparse").run(WANTED):
         assert isinstance(table, Table)
         if table.number == "4":
             cells = np.array(

@@ -17,7 +17,7 @@ from textbayes.cli.settings import common_options, note, warn
 from textbayes.core.errors import CorpusNotFoundError, InputError
 
 if TYPE_CHECKING:
-    from textbayes.reproduce import Paper, Result
+    from textbayes.reproduce import Experiment, Result
 
 _COLUMNS = ("paper", "table", "row", "column", "published", "ours", "difference")
 
@@ -73,12 +73,13 @@ def reproduce(
     _run(found, only, quick, options, folder, output)
 
 
-def _run(paper: Paper, only: tuple[str, ...], quick: bool, options: list[str], folder: Path, output: Output) -> None:
+def _run(
+    paper: Experiment, only: tuple[str, ...], quick: bool, options: list[str], folder: Path, output: Output
+) -> None:
     from textbayes.reproduce.render import Pages, print_result
-    from textbayes.reproduce.results import wanted_numbers
 
     try:
-        wanted = wanted_numbers(paper, only)
+        wanted = paper.choose(only)
     except InputError as error:
         raise click.BadParameter(f"{error}.", param_hint="--only") from error
     wanted = _with_corpora(paper, wanted, named=bool(only))
@@ -96,20 +97,15 @@ def _run(paper: Paper, only: tuple[str, ...], quick: bool, options: list[str], f
     note(f"{pages.markdown} and {pages.html} written; took {time.perf_counter() - start:.0f} s")
 
 
-def _with_corpora(paper: Paper, wanted: tuple[str, ...], named: bool) -> tuple[str, ...]:
+def _with_corpora(paper: Experiment, wanted: tuple[str, ...], named: bool) -> tuple[str, ...]:
     """What can be run with the corpora that are there; what was named by the user is not left out but refused."""
-    from textbayes.data import corpus_path
-
-    def missing(numbers: tuple[str, ...]) -> list[str]:
-        return [name for name in paper.corpora_for(numbers) if corpus_path(name) is None]
-
-    ready = tuple(number for number in wanted if not missing((number,)))
+    ready = tuple(number for number in wanted if not paper.missing_corpora((number,)))
     if len(ready) == len(wanted):
         return wanted
     what = (
-        f"{', '.join(number for number in wanted if number not in ready)}: not found: {', '.join(missing(wanted))}. "
-        "Put each corpus into a folder of its name within the folder that $TEXTBAYES_DATA names; "
-        "`textbayes datasets list` says where to get it"
+        f"{', '.join(number for number in wanted if number not in ready)}: not found: "
+        f"{', '.join(paper.missing_corpora(wanted))}. Put each corpus into a folder of its name within the folder that "
+        "$TEXTBAYES_DATA names; `textbayes datasets list` says where to get it"
     )
     if named or not ready:
         raise CorpusNotFoundError(f"corpora are needed for {what}")
@@ -117,7 +113,7 @@ def _with_corpora(paper: Paper, wanted: tuple[str, ...], named: bool) -> tuple[s
     return ready
 
 
-def _rows(paper: Paper, result: Result) -> list[dict[str, Any]]:
+def _rows(paper: Experiment, result: Result) -> list[dict[str, Any]]:
     """The cells of a table one by one; a figure has none."""
     from textbayes.reproduce import Table
 
@@ -138,7 +134,7 @@ def _rows(paper: Paper, result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _list(found: list[Paper], output: Output) -> None:
+def _list(found: list[Experiment], output: Output) -> None:
     rows = [
         {"paper": paper.name, "title": paper.title, "reference": paper.reference, "numbers": paper.numbers}
         for paper in found

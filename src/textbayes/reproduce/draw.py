@@ -1,14 +1,14 @@
 """Drawing figures as SVG files that stand alone.
 
-with blank(5.0, 3.5) as figure:
-    axes = figure.subplots()
-    axes.plot(x, y, color=SERIES[0])
-    svg = to_svg(figure)
+with sketch(5.0, 3.5) as drawn:
+    drawn.axes.plot(x, y, color=SERIES[0])
+svg = drawn.svg
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from textbayes.display.drawing import Colours, blank_figure, figure_svg
@@ -17,11 +17,17 @@ INK, MUTED, LINE = "#1c2430", "#5c6675", "#d5dae1"
 SERIES = ("#1f5fbf", "#b5530c", "#7a3fb0", "#1b7f4b")  # several curves in one figure, told apart in grey as well
 
 
-def blank(width: float, height: float) -> AbstractContextManager[Any]:
-    """An empty matplotlib figure, in inches."""
-    return blank_figure(width, height, Colours(INK, MUTED, MUTED))
+class Sketch:
+    """A drawing: its matplotlib axes while it is made, and its SVG on white when it is done."""
+
+    def __init__(self, axes: Any) -> None:
+        self.axes, self.svg = axes, ""
 
 
-def to_svg(figure: Any) -> str:
-    """The drawing as an SVG document on white; call it inside :func:`blank`, whose settings it needs."""
-    return figure_svg(figure, "white")
+@contextmanager
+def sketch(width: float, height: float) -> Iterator[Sketch]:
+    """Begin a drawing of that many inches; it is turned into SVG at the end."""
+    with blank_figure(width, height, Colours(INK, MUTED, MUTED)) as figure:
+        drawn = Sketch(figure.subplots())
+        yield drawn
+        drawn.svg = figure_svg(figure, "white")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from textbayes.core.errors import InputError
 from textbayes.display.pages import check_pages_extra, render_page
-from textbayes.reproduce.results import Cell, Figure, Paper, Result, Table
+from textbayes.reproduce.experiment import Experiment
+from textbayes.reproduce.results import Cell, Figure, Result, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,7 @@ class Pages:
     Each file is replaced as a whole, so that an interrupted run leaves pages with all that was finished.
     """
 
-    def __init__(self, folder: str | Path, paper: Paper, command: str) -> None:
+    def __init__(self, folder: str | Path, paper: Experiment, command: str) -> None:
         check_extra()
         self.folder, self.paper, self.command = Path(folder), paper, command
         self.results: list[Result] = []
@@ -57,7 +58,7 @@ class Pages:
         _write(self.html, to_html(self.paper, self.results, self.command))
 
 
-def to_markdown(paper: Paper, results: Sequence[Result], command: str) -> str:
+def to_markdown(paper: Experiment, results: Sequence[Result], command: str) -> str:
     """The page as Markdown. A cell is ``published / ours (difference)``, in bold where the difference is marked."""
     parts = [f"# {paper.title}", paper.reference, f"Printed by `{command}`. {_LEGEND}"]
     parts += [
@@ -90,18 +91,18 @@ def _escaped(*names: str) -> str:
     return " | ".join(name.replace("|", "\\|") for name in names)
 
 
-def _figure_markdown(paper: Paper, figure: Figure) -> str:
+def _figure_markdown(paper: Experiment, figure: Figure) -> str:
     notes = "".join(f"\n- {note}" for note in figure.notes)
     image = f"![{figure.description or figure.caption}]({figure_file(paper, figure)})"
     return f"## {figure.name}\n\n{figure.caption}\n\n{image}" + (f"\n{notes}" if notes else "")
 
 
-def figure_file(paper: Paper, figure: Figure) -> str:
+def figure_file(paper: Experiment, figure: Figure) -> str:
     """The name of the figure's own file."""
     return f"{paper.name}-figure-{figure.number.lower().replace(' ', '-')}.svg"
 
 
-def to_html(paper: Paper, results: Sequence[Result], command: str) -> str:
+def to_html(paper: Experiment, results: Sequence[Result], command: str) -> str:
     """The page as HTML that needs no other file, no network and no script; all text is escaped."""
     check_extra()
     template, style = _FOLDER / "page.html.jinja", _FOLDER / "page.css"

@@ -1,16 +1,15 @@
-"""What a reproduction yields, table by table and figure by figure, and what a paper must offer to be reproduced."""
+"""What a reproduction yields: tables with published and own figures, and drawings."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import ClassVar, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from textbayes.core.errors import InputError
 
 Cell: TypeAlias = float | None
 Cells: TypeAlias = tuple[tuple[Cell, ...], ...]
-Progress: TypeAlias = Callable[[str, int, int | None], None]
+Figures: TypeAlias = Mapping[str, Sequence[Cell]]
 
 
 class Table(NamedTuple):
@@ -31,8 +30,43 @@ class Table(NamedTuple):
     notes: tuple[str, ...] = ()
     mark: float = 1.0
 
+    @classmethod
+    def by_row(
+        cls, number: str, caption: str, columns: Iterable[str], ours: Figures, published: Figures | None = None,
+        rows: Iterable[str] = (), **settings: Any,
+    ) -> Table:  # fmt: skip
+        """Make a table of rows of figures, published and ours, by their names.
+
+        Parameters
+        ----------
+        number, caption : str
+        columns : iterable of str
+        ours, published : mapping of str to sequence of float or None
+            Figures of a row; a row that one of them lacks, and the end of a row that is too short, stay empty, and so
+            does a figure that is not a number.
+        rows : iterable of str
+            All rows in order; those of ``published`` and then those of ``ours`` unless given.
+        **settings
+            ``digits``, and ``notes`` and ``mark`` if need be.
+        """
+        columns, printed = tuple(columns), published or {}
+        rows = tuple(rows) or tuple(dict.fromkeys([*printed, *ours]))
+        theirs, own = (_filled(of, rows, len(columns)) for of in (printed, ours))
+        return cls(number, caption, rows, columns, theirs, own, **settings)
+
+    @classmethod
+    def by_column(
+        cls, number: str, caption: str, rows: Iterable[str], ours: Figures, published: Figures | None = None,
+        columns: Iterable[str] = (), **settings: Any,
+    ) -> Table:  # fmt: skip
+        """Make a table of columns of figures; as :meth:`by_row` otherwise."""
+        turned = cls.by_row(number, caption, rows, ours, published, columns, **settings)
+        theirs, own = (tuple(zip(*cells, strict=True)) for cells in (turned.published, turned.ours))
+        return turned._replace(rows=turned.columns, columns=turned.rows, published=theirs, ours=own)
+
     @property
     def name(self) -> str:
+        """The table as the paper calls it."""
         return f"Table {self.number}"
 
     @property
@@ -54,6 +88,15 @@ class Table(NamedTuple):
         return difference is not None and abs(difference) > self.mark + 1e-9
 
 
+def _filled(figures: Figures, names: Sequence[str], width: int) -> Cells:
+    """The figures of each name in one width: what is missing at the end, or is not a number, is None."""
+    for name, row in figures.items():
+        if name not in names or len(row) > width:
+            raise InputError(f"{len(row)} figures of {name!r} are given; the table has {width} for {', '.join(names)}")
+    known = [[None if value is None or value != value else value for value in figures.get(name, ())] for name in names]
+    return tuple((*row, *(None,) * (width - len(row))) for row in known)
+
+
 class Figure(NamedTuple):
     """A figure of the paper drawn from our own results: ``svg`` stands alone, see :mod:`textbayes.reproduce.draw`.
 
@@ -68,53 +111,8 @@ class Figure(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The figure as the paper calls it."""
         return f"Figure {self.number}"
 
 
 Result: TypeAlias = Table | Figure
-
-
-class Paper(ABC):
-    """A paper whose experiments can be run again.
-
-    ``numbers`` names what can be reproduced, in the paper's order, such as ``"table 1"`` and ``"figure 2"``;
-    ``corpora`` names the corpora that they need. Importing the module of a paper must be cheap: the command line does.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    reference: ClassVar[str]
-    numbers: ClassVar[tuple[str, ...]]
-    corpora: ClassVar[tuple[str, ...]] = ()
-
-    @abstractmethod
-    def run(self, wanted: Collection[str], quick: bool, progress: Progress) -> Iterator[Result]:
-        """Yield each of the ``wanted`` numbers as soon as it is done; ``quick`` runs part of it, in minutes."""
-
-    def with_draws(self, draws: int) -> Paper:
-        """The same with chains of a given length, for a paper that samples."""
-        raise InputError(f"paper {self.name!r} draws no samples; leave --draws out")
-
-    def corpora_for(self, wanted: Collection[str]) -> tuple[str, ...]:
-        """The corpora that the ``wanted`` numbers need: all of the paper's, unless it knows better."""
-        return self.corpora
-
-
-def wanted_numbers(paper: Paper, only: Iterable[str]) -> tuple[str, ...]:
-    """The numbers asked for, in the paper's order; all of them if none is named.
-
-    >>> class Short(Paper):
-    ...     name, title, reference, numbers = "short", "A short paper", "1999", ("table 1", "table 2", "figure 1")
-    ...     def run(self, wanted, quick, progress): return iter(())
-    >>> wanted_numbers(Short(), ["Figure 1", "table  1"])
-    ('table 1', 'figure 1')
-    """
-    asked = {" ".join(number.lower().split()) for number in only}
-    unknown = sorted(asked.difference(paper.numbers))
-    if unknown:
-        raise InputError(f"{paper.name!r} has no {unknown[0]!r} to reproduce; it has {', '.join(paper.numbers)}")
-    return tuple(number for number in paper.numbers if number in asked or not asked)
-
-
-def silent(what: str, done: int, total: int | None) -> None:
-    """No progress wanted."""

@@ -12,37 +12,36 @@ from click.testing import CliRunner, Result
 
 from textbayes.cli.reproduce import reproduce
 from textbayes.core.errors import CorpusNotFoundError, InputError
-from textbayes.reproduce import Figure, Paper, Table, papers
+from textbayes.reproduce import Experiment, Figure, Run, Table, papers
 
 
-class Fake(Paper):
-    name, title, reference = "fake", "A fake paper", "Nobody (1999)"
-    numbers = ("table 1", "table 2", "figure 1")
-    corpora = ("reuters21578",)
+class Fake:
+    """A paper of three exhibits that remembers what was asked of it: numbers and whether to be quick."""
 
     def __init__(self, fail: bool = False) -> None:
         self.fail, self.asked = fail, []
+        needs = {"table 1": (), "table 2": ("reuters21578",), "figure 1": ()}
+        exhibits = {"table 1": self.table, "table 2": self.table, "figure 1": self.figure}
+        self.paper = Experiment("fake", "A fake paper", "Nobody (1999)", needs, lambda: exhibits)
 
-    def corpora_for(self, wanted):
-        return self.corpora if "table 2" in wanted else ()
+    def table(self, run: Run) -> Table:
+        self.asked.append((run.number, run.quick))
+        run.progress(run.number, 1, 1)
+        return Table("1", "One", ("a",), ("x", "y"), ((1.0, 2.0),), ((1.5, None),), 1)
 
-    def run(self, wanted, quick, progress):
-        self.asked.append((tuple(wanted), quick))
-        if "table 1" in wanted:
-            progress("table 1", 1, 1)
-            yield Table("1", "One", ("a",), ("x", "y"), ((1.0, 2.0),), ((1.5, None),), 1)
+    def figure(self, run: Run) -> Figure:
+        self.asked.append((run.number, run.quick))
         if self.fail:
             raise KeyboardInterrupt
-        if "figure 1" in wanted:
-            yield Figure("1", "A drawing", "<svg viewBox='0 0 1 1'></svg>")
+        return Figure("1", "A drawing", "<svg viewBox='0 0 1 1'></svg>")
 
 
 @pytest.fixture
 def fake(monkeypatch) -> Fake:
     papers.names()
-    paper = Fake()
-    monkeypatch.setitem(papers._members, "fake", paper)
-    return paper
+    made = Fake()
+    monkeypatch.setitem(papers._members, "fake", made.paper)
+    return made
 
 
 def run(*arguments: object) -> Result:
@@ -61,7 +60,7 @@ def test_without_a_paper_the_papers_are_listed(fake):
 def test_results_are_printed_and_pages_written(fake, tmp_path):
     done = run("fake", "--only", "table 1", "--only", "Figure 1", "--quick", "--table", "--out", tmp_path)
     assert done.exit_code == 0, done.output
-    assert fake.asked == [(("table 1", "figure 1"), True)]
+    assert fake.asked == [("table 1", True), ("figure 1", True)]
     assert "1.0 1.5 +0.5" in done.stdout
     assert "Figure 1. A drawing" in done.stdout
     page = (tmp_path / "fake.md").read_text(encoding="utf-8")
@@ -88,7 +87,7 @@ def test_cells_as_json_and_csv(fake, tmp_path):
 
 
 def test_an_interrupted_run_leaves_what_was_finished(monkeypatch, tmp_path):
-    monkeypatch.setitem(papers._members, "fake", Fake(fail=True))
+    monkeypatch.setitem(papers._members, "fake", Fake(fail=True).paper)
     done = run("fake", "--only", "table 1", "--only", "figure 1", "--out", tmp_path)
     assert done.exit_code != 0
     assert "## Table 1" in (tmp_path / "fake.md").read_text(encoding="utf-8")
@@ -100,7 +99,7 @@ def test_tables_without_their_corpus_are_named_and_left_out(fake, tmp_path, monk
     monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
     done = run("fake", "--out", tmp_path / "pages")
     assert done.exit_code == 0, done.output
-    assert fake.asked == [(("table 1", "figure 1"), False)], "those that need no corpus"
+    assert fake.asked == [("table 1", False), ("figure 1", False)], "those that need no corpus"
     said = " ".join(done.stderr.split())
     assert "left out, for want of corpora: table 2: not found: reuters21578" in said
     assert "$TEXTBAYES_DATA" in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
@@ -9,8 +11,9 @@ from scipy import sparse, stats
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import load_corpus
 from textbayes.reproduce import papers
-from textbayes.reproduce.contagion import corpora, experiment, fit, published, tables
+from textbayes.reproduce.contagion import corpora, published, systems, tables
 from textbayes.reproduce.contagion.corpora import Documents
+from textbayes.reproduce.contagion.systems import CrossValidation, Errors
 
 SYSTEMS = ("naive Bayes, counts", "naive Bayes, TF-IDF", "Poisson", "Neg-Bin", "Dir-Pois")
 
@@ -42,7 +45,7 @@ def test_groups_share_no_topic_and_name_topics_that_there_are():
 def test_documents_of_two_groups_and_of_no_words_are_left_out():
     texts = ["wheat wheat up", "yen falls", "wheat and yen", "", "tin"]
     labels = [("wheat", "other"), ("yen",), ("wheat", "yen"), ("yen",), ("other",)]
-    found = corpora.grouped(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
+    found = corpora.group_documents(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
     assert found.y.tolist() == [0, 1]
     assert found.words.tolist() == ["falls", "up", "wheat", "yen"]
     assert found.X.toarray().tolist() == [[0, 1, 2, 0], [1, 0, 0, 1]]
@@ -52,14 +55,14 @@ def test_documents_of_two_groups_and_of_no_words_are_left_out():
 @pytest.mark.parametrize("selection", ["IG", "Δ²"])
 def test_telling_words_rank_first(selection):
     found = documents(n_docs=600)
-    best = experiment.ranking(found, np.arange(600), selection)[:18]
+    best = systems.rank_words(found, np.arange(600), selection)[:18]
     assert sorted(best.tolist()) == list(range(18))
 
 
 @pytest.mark.parametrize("selection", ["IG", "Δ²"])
 def test_classes_that_can_be_told_are_and_others_are_not(selection):
     found = documents()
-    errors = experiment.cross_validate(found, selection, sizes=(18, 30))
+    errors = CrossValidation(found, (18, 30)).outcome(selection)
     assert set(errors.wrong) == set(SYSTEMS)
     for name in SYSTEMS:
         assert errors.wrong[name].shape == (150,)
@@ -68,29 +71,26 @@ def test_classes_that_can_be_told_are_and_others_are_not(selection):
         assert set(errors.sizes[name]) <= {18, 30, 60}
     # Labels that mean nothing: words chosen with a look at the test documents would seem to tell them.
     y = np.random.default_rng(1).permutation(found.y)
-    blind = experiment.cross_validate(found._replace(y=y), selection, systems=("Poisson",), sizes=(5,))
+    blind = CrossValidation(found._replace(y=y), (5,), ("Poisson",)).outcome(selection)
     assert stats.binomtest(int(blind.wrong["Poisson"].sum()), 150, 2 / 3).pvalue > 0.001
-
-
-def test_progress_is_counted_to_its_end():
-    count = []
-    experiment.cross_validate(documents(60), "IG", systems=("Poisson",), sizes=(5,), tick=lambda: count.append(1))
-    assert len(count) == experiment.ticks()
 
 
 def test_the_interval_is_that_of_a_paired_difference():
     rng = np.random.default_rng(2)
     one, other = rng.random((2, 500)) < [[0.2], [0.3]]
-    mean, low, high = tables.interval(one, other)
+    wrong = dict.fromkeys(SYSTEMS, other) | {"Neg-Bin": one}
+    said = tables.describe_errors(Errors(wrong, dict.fromkeys(SYSTEMS, (5,) * 5)))
+    found = re.search(r"Neg-Bin ([−+.\d]+) \(([−+.\d]+) to ([−+.\d]+)\)", said)
+    mean, low, high = (float(value.replace("−", "-")) for value in found.groups())
     paired = stats.ttest_rel(one.astype(float), other.astype(float))
-    assert mean == pytest.approx(100.0 * (one.mean() - other.mean()))
+    assert mean == pytest.approx(100.0 * (one.mean() - other.mean()), abs=0.0051)
     known = paired.confidence_interval(0.95)
     assert (low, high) == (pytest.approx(100.0 * known.low, abs=0.05), pytest.approx(100.0 * known.high, abs=0.05))
+    assert "Poisson +0.00 (+0.00 to +0.00)" in said
 
 
 def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_public(monkeypatch):
-    monkeypatch.setattr(tables, "_LOADERS", dict.fromkeys(tables._LOADERS, documents))
-    monkeypatch.setattr(corpora, "movies", documents)
+    monkeypatch.setattr(corpora, "LOADERS", dict.fromkeys(corpora.LOADERS, documents))
     seen = []
     wanted = ["table 2", "table 2a", "table 3"]
     results = list(papers.get("contagion").run(wanted, True, lambda what, done, total: seen.append((done, total))))
@@ -103,13 +103,21 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
     assert [row[0] is not None for row in third.ours] == ["Movie Reviews" in row for row in third.rows]
     assert "not public" in second.notes[-1]
     assert "naive Bayes, counts has" in second.notes[0] or "naive Bayes, TF-IDF has" in second.notes[0]
-    assert max(done for done, _ in seen) == seen[0][1] == experiment.ticks()
+    assert seen.count((5, 5)) == 3 + 1 + 2, "five folds of each collection, and of each way to select words"
+
+
+def test_rates_stand_in_the_order_of_the_published_columns():
+    shares = dict(zip(SYSTEMS, (0.30, 0.10, 0.20, 0.40, 0.50), strict=True))
+    wrong = {name: np.arange(100) < 100 * share for name, share in shares.items()}
+    found = tables.error_rates(Errors(wrong, {}))
+    assert published.MODELS == ("Naive Bayes", "Poisson", "Neg-Bin", "Dir-Pois")
+    assert found == pytest.approx((10.0, 20.0, 40.0, 50.0)), "naive Bayes is the better of its two"
 
 
 def test_the_share_of_the_longest_documents():
     lengths = np.concatenate([np.full(199, 1.0), [51.0], [3.0, 1.0]])
     found = documents(202)._replace(lengths=lengths, y=np.repeat([0, 1], [200, 2]), classes=("many", "few"))
-    assert tables.long_shares(found) == pytest.approx([52.0 / 250.0, 0.75])  # two of 200, one of two
+    assert tables.shares_of_longest(found) == pytest.approx([52.0 / 250.0, 0.75])  # two of 200, one of two
 
 
 def test_corpora_are_asked_for_by_need():
@@ -128,11 +136,11 @@ def test_table_1_tells_bursts_from_even_counts():
     words = np.array([f"w{j}" for j in range(60)])
     found = Documents(X, lengths, np.arange(80) % 2, ("one", "other"), words)
     for columns, poisson in ((np.arange(30), True), (np.arange(30, 60), False)):
-        tested = fit.fits(found, np.arange(80), columns)
+        tested = tables.goodness_of_fit(found, np.arange(80), columns)
         assert (np.mean(tested.fit_poisson > 0.05) > 0.75) == poisson
         assert (np.mean(tested.ks_poisson > 0.05) > 0.75) == poisson
         assert np.mean(tested.fit_negative_binomial > 0.05) > 0.75
-    table = fit.table_1(found)
+    table = tables.table_1(found)
     assert table.number == "1"
     assert len(table.rows) == 3 * 2 + 3 * 2
     assert table.published[-1] == (0.0, 100.0, None, None)  # 0 of 8 and 8 of 8

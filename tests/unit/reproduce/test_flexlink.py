@@ -13,9 +13,10 @@ from sklearn.metrics import mutual_info_score
 from textbayes.evaluate import contingency, f_measure, paired_bootstrap, precision, recall
 from textbayes.links import make_link
 from textbayes.reproduce import papers
-from textbayes.reproduce.flexlink import examples, figures, measures, published, reuters, simulated, text_tables
+from textbayes.reproduce.flexlink import examples, figures, published, simulated, systems, tables
 from textbayes.reproduce.flexlink.walk import above_half, as_columns, derived_rate, printed_rate, walk
-from textbayes.reproduce.results import Figure, silent, wanted_numbers
+from textbayes.reproduce.intervals import mean_interval
+from textbayes.reproduce.results import Figure
 
 TOPICS = len(published.TOPICS)
 N_DOCS = 160
@@ -164,45 +165,45 @@ def test_the_derived_rate_is_that_of_the_mixture():
 
 # -- the protocol on texts --------------------------------------------------------------------------------------------
 def test_splits_are_half_a_quarter_and_a_quarter():
-    split = reuters.random_split(1, 9035)
+    split = systems.random_split(1, 9035)
     assert [len(part) for part in split] == [4517, 2260, 2258]
     assert np.array_equal(np.sort(np.concatenate(split)), np.arange(9035))
-    assert not np.array_equal(split.test, reuters.random_split(2, 9035).test)
+    assert not np.array_equal(split.test, systems.random_split(2, 9035).test)
 
 
 @pytest.fixture(scope="module")
-def small() -> reuters.Documents:
+def small() -> systems.Documents:
     """160 documents of 16 words in ten overlapping categories, each with a word of its own."""
     rng = np.random.default_rng(0)
     Y = rng.random((N_DOCS, TOPICS)) < 0.25
     counts = rng.poisson(0.2, (N_DOCS, 16))
     counts[:, :TOPICS] += rng.poisson(3.0, Y.shape) * Y
-    return reuters.Documents(sparse.csr_matrix(counts, dtype=np.float64), Y)
+    return systems.Documents(sparse.csr_matrix(counts, dtype=np.float64), Y)
 
 
 def test_words_are_chosen_by_information_gain(small):
     present = small.X.toarray() > 0
     gain = np.array([[mutual_info_score(present[:, w], small.Y[:, c]) for w in range(16)] for c in range(TOPICS)])
-    own, total, best = (reuters.choose_words(small.X, small.Y, choice, 5) for choice in ("own", "sum", "max"))
+    own, total, best = (systems.choose_words(small.X, small.Y, choice, 5) for choice in ("own", "sum", "max"))
     for c in range(TOPICS):
         assert set(np.flatnonzero(own[c])) == set(np.argsort(-gain[c])[:5])
         assert set(np.flatnonzero(total[c])) == set(np.argsort(-gain.sum(axis=0))[:5])
         assert set(np.flatnonzero(best[c])) == set(np.argsort(-gain.max(axis=0))[:5])
 
 
-GRID = reuters.Grid((2.0, 8.0, 30.0), (0.1, 1.0), (1.0, 2.0))
+GRID = systems.Grid((2.0, 8.0, 30.0), (0.1, 1.0), (1.0, 2.0))
 
 
 @pytest.fixture(scope="module")
-def outcomes(small) -> list[reuters.SplitOutcome]:
-    return [reuters.run_split(small, reuters.random_split(i, N_DOCS), GRID) for i in (1, 2)]
+def outcomes(small) -> list[systems.SplitOutcome]:
+    return systems.Splits(small, 2, GRID).outcome(systems.Reading())
 
 
 def test_a_split_decides_its_test_documents_with_points_of_the_grid(small, outcomes):
     for i, outcome in enumerate(outcomes):
-        split = reuters.random_split(i + 1, N_DOCS)
+        split = systems.random_split(i + 1, N_DOCS)
         assert np.array_equal(outcome.truth, small.Y[split.test])
-        for method, allowed in reuters.METHODS.items():
+        for method, allowed in systems.METHODS.items():
             assert outcome.decided[method].shape == outcome.truth.shape
             assert all(point in GRID.points and allowed(point) for point in outcome.chosen[method])
             f1 = f_measure(contingency(outcome.truth, outcome.decided[method]), "micro")
@@ -211,13 +212,13 @@ def test_a_split_decides_its_test_documents_with_points_of_the_grid(small, outco
 
 
 def test_the_point_chosen_is_the_one_of_highest_validation_f1(small, outcomes):
-    split = reuters.random_split(1, N_DOCS)
-    words = reuters.choose_words(small.X[split.train], small.Y[split.train], "sum")
+    split = systems.random_split(1, N_DOCS)
+    words = systems.choose_words(small.X[split.train], small.Y[split.train], "sum")
     found = {}
     for skew in GRID.skews:
         for fit in walk(small.X[split.train], small.Y[split.train], skew, GRID.dfs, GRID.gammas, words):
             decided = fit.probability(small.X[split.validation]) > 0.5
-            point = reuters.Point(fit.df, fit.gamma, skew)
+            point = systems.Point(fit.df, fit.gamma, skew)
             found[point] = f_measure(contingency(small.Y[split.validation], decided))
     for c, point in enumerate(outcomes[0].chosen["FST"]):
         best = max(values[c] for values in found.values())
@@ -228,22 +229,21 @@ def test_the_point_chosen_is_the_one_of_highest_validation_f1(small, outcomes):
 @pytest.mark.parametrize(
     "reading",
     [
-        reuters.Reading(choice="own", rate="printed"),
-        reuters.Reading(invert=True, intercept=False),
-        reuters.Reading(rule="highest"),
+        systems.Reading(choice="own", rate="printed"),
+        systems.Reading(invert=True, intercept=False),
+        systems.Reading(rule="highest"),
     ],
 )
 def test_other_readings_run(small, reading):
-    outcome = reuters.run_split(small, reuters.random_split(1, N_DOCS), GRID, reading)
+    (outcome,) = systems.Splits(small, 1, GRID).outcome(reading)
     assert outcome.decided["FST"].shape == outcome.truth.shape
     if reading.rule == "highest":
         assert (outcome.decided["FST"].sum(axis=1) >= 1).all()
 
 
 def test_an_inverted_grid_is_the_grid_of_inverse_skews(small):
-    split = reuters.random_split(1, N_DOCS)
-    inverted = reuters.run_split(small, split, GRID, reuters.Reading(invert=True))
-    straight = reuters.run_split(small, split, GRID._replace(skews=(1.0, 0.5)))
+    (inverted,) = systems.Splits(small, 1, GRID).outcome(systems.Reading(invert=True))
+    (straight,) = systems.Splits(small, 1, GRID._replace(skews=(1.0, 0.5))).outcome(systems.Reading())
     assert np.array_equal(inverted.decided["FST"], straight.decided["FST"])
 
 
@@ -251,24 +251,24 @@ def test_an_inverted_grid_is_the_grid_of_inverse_skews(small):
 def test_printed_macro_f1_is_the_harmonic_mean_of_the_macro_averages(outcomes):
     table = contingency(outcomes[0].truth, outcomes[0].decided["FST"])
     r, p = float(recall(table, "macro")), float(precision(table, "macro"))
-    assert float(measures.printed_macro_f1(table)) == pytest.approx(2 / (1 / r + 1 / p))
+    assert float(tables.printed_macro_f1(table)) == pytest.approx(2 / (1 / r + 1 / p))
     nothing = contingency(outcomes[0].truth, np.zeros_like(outcomes[0].truth))
-    assert float(measures.printed_macro_f1(nothing)) == 0.0
+    assert float(tables.printed_macro_f1(nothing)) == 0.0
 
 
 def test_intervals_are_students_and_wider_where_splits_overlap():
     values = [0.2, 0.5, 0.4, 0.9]
     low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    found = measures.interval(values)
+    found = mean_interval(values)
     assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
-    wider = measures.interval(values, overlap=1 / 3)
+    wider = mean_interval(values, overlap=1 / 3)
     assert (wider.high - wider.mean) / (found.high - found.mean) == pytest.approx(np.sqrt((1 / 4 + 1 / 3) * 4))
-    assert np.isnan(measures.interval([0.3]).low)
+    assert np.isnan(mean_interval([0.3]).low)
 
 
 def test_resampling_documents_of_one_split_is_the_paired_bootstrap(outcomes):
     first, decided = outcomes[0], outcomes[0].decided
-    found = measures.over_documents([first], N_DOCS, "FST", "Probit", measures.usual_macro_f1, 500)
+    found = tables.difference_over_documents([first], N_DOCS, "FST", "Probit", tables.usual_macro_f1, 500)
     assert found.mean == pytest.approx(
         float(f_measure(contingency(first.truth, decided["FST"]), "macro"))
         - float(f_measure(contingency(first.truth, decided["Probit"]), "macro"))
@@ -286,13 +286,20 @@ def simulated_outcomes() -> dict[int, list[simulated.Outcome]]:
 
 
 def test_tables_of_the_examples_have_the_paper_s_shape(simulated_outcomes):
-    tables = [t for e, found in simulated_outcomes.items() for t in examples.example_tables(e, found)]
-    assert [table.number for table in tables] == ["1", "2", "3", "4"]
+    one, two = simulated_outcomes.values()
+    made = [
+        *(examples.rates_table("1", one), examples.links_table(one)),
+        *(examples.rates_table("3", two), examples.zeros_table(two)),
+    ]
+    assert [table.number for table in made] == ["1", "2", "3", "4"]
     shapes = [(11, 7), (11, 6), (11, 7), (2, 10)]
-    for table, shape in zip(tables, shapes, strict=True):
+    for table, shape in zip(made, shapes, strict=True):
         assert (len(table.rows), len(table.columns)) == shape
         assert np.shape(table.published) == np.shape(table.ours) == shape
-    first = tables[0]
+    for table in made:
+        printed = published.PRINTED[table.number]
+        assert table.published[: len(printed)] == printed
+    first = made[0]
     assert first.ours[0][:3] == (
         simulated_outcomes[1][0].probit.seen,
         simulated_outcomes[1][0].logit.seen,
@@ -304,31 +311,40 @@ def test_tables_of_the_examples_have_the_paper_s_shape(simulated_outcomes):
 
 
 def test_tables_of_reuters_have_the_paper_s_shape(outcomes):
-    chosen = text_tables.chosen_table(outcomes)
+    chosen = tables.chosen_table(outcomes)
     assert np.shape(chosen.published) == np.shape(chosen.ours) == (10, 3)
-    for name in measures.MEASURES:
-        table = text_tables.measure_table(name, outcomes)
+    assert chosen.published[chosen.rows.index("wheat")] == (1.0, 0.1, 0.5)  # ν, γ, δ as printed
+    assert chosen.published[chosen.rows.index("interest")] == (8.0, 0.01, 1.0)
+    assert [row[:3] for row in chosen.ours] == [(p.df, p.gamma, p.skew) for p in outcomes[0].chosen["FST"]]
+    for name in tables.MEASURES:
+        table = tables.measure_table(name, outcomes)
         assert np.shape(table.published) == np.shape(table.ours) == (7, 6)
         assert table.ours[2] == (None,) * 6
+        assert table.number == {"F1": "6", "recall": "7", "precision": "8"}[name]
+        assert table.published == published.PRINTED[table.number]
+        for i, outcome in enumerate(outcomes):
+            of_fst = contingency(outcome.truth, outcome.decided["FST"])
+            micro = {"F1": f_measure, "recall": recall, "precision": precision}[name](of_fst, "micro")
+            assert table.ours[i][table.columns.index("FST micro")] == micro
         values = np.array(table.ours[:2])
         np.testing.assert_allclose(table.ours[5], values.mean(axis=0))
         np.testing.assert_allclose(table.ours[6], values.std(axis=0, ddof=1))
-    one = text_tables.measure_table("F1", outcomes[:1])
+    one = tables.measure_table("F1", outcomes[:1])
     assert one.ours[6] == (None,) * 6  # no spread of a single split
 
 
 def test_means_over_splits_have_intervals_where_there_are_several():
     # By hand: Student's quantile for one degree of freedom is 12.706, and s²(1/2 + 1/3) the variance of the mean.
     half = 12.7062 * 0.01 * np.sqrt(2.0) * np.sqrt(0.5 + 1.0 / 3.0)
-    (note,) = text_tables.mean_notes(["FST micro"], [(0.81,), (0.83,)], [[0.70], [0.72]])
+    (note,) = tables.mean_notes(["FST micro"], [(0.81,), (0.83,)], [[0.70], [0.72]])
     assert f"FST micro published 0.820 ({0.82 - half:.3f} to {0.82 + half:.3f})" in note
     assert f"ours 0.710 ({0.71 - half:.3f} to {0.71 + half:.3f})" in note
-    (single,) = text_tables.mean_notes(["FST micro"], [(0.81,), (0.83,)], [[0.70]])
+    (single,) = tables.mean_notes(["FST micro"], [(0.81,), (0.83,)], [[0.70]])
     assert "interval" not in single
 
 
 def test_differences_are_paired_by_split(outcomes):
-    found = measures.over_splits(outcomes, "FST", "Probit", measures.usual_macro_f1)
+    found = tables.difference_over_splits(outcomes, "FST", "Probit", tables.usual_macro_f1)
     gains = [
         float(f_measure(contingency(o.truth, o.decided["FST"]), "macro"))
         - float(f_measure(contingency(o.truth, o.decided["Probit"]), "macro"))
@@ -340,7 +356,7 @@ def test_differences_are_paired_by_split(outcomes):
 @pytest.mark.parametrize("number", sorted(figures.FIGURES))
 def test_figures_are_drawn(number):
     pytest.importorskip("matplotlib")
-    (figure,) = papers.get("flexlink").run([number], True, silent)
+    (figure,) = papers.get("flexlink").run([number], True)
     assert isinstance(figure, Figure)
     assert figure.name.lower() == number
     assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
@@ -355,7 +371,6 @@ def test_the_density_drawn_is_that_of_the_link(skew):
 
 def test_the_paper_names_what_it_can_do_and_needs():
     paper = papers.get("flexlink")
-    assert wanted_numbers(paper, []) == paper.numbers
     assert {f"table {i}" for i in range(1, 9)} < set(paper.numbers)
     assert paper.corpora_for(["table 1", "figure 2"]) == ()
     assert paper.corpora_for(["table 6"]) == ("reuters21578",)

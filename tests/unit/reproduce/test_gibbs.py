@@ -14,19 +14,8 @@ from sklearn.svm import SVC
 from textbayes.core.errors import InputError
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce import papers
-from textbayes.reproduce.gibbs import (
-    GibbsPaper,
-    domains,
-    figures,
-    measures,
-    presence_model,
-    published,
-    sampling,
-    study,
-    svm,
-    tables,
-)
-from textbayes.reproduce.results import Figure, Table, silent
+from textbayes.reproduce.gibbs import corpora, measures, presence_model, published, sampling, svm, systems, tables
+from textbayes.reproduce.results import Figure, Table
 
 pytest.importorskip("polyagamma", reason="our own model, beside the paper's, has the logit link")
 
@@ -34,7 +23,7 @@ N_WORDS = 90
 
 
 @pytest.fixture(scope="module")
-def documents() -> domains.Documents:
+def documents() -> corpora.Documents:
     """600 short documents of ten domains: each has five words of its own beside common ones."""
     rng = np.random.default_rng(0)
     domain = np.repeat(np.arange(10), 60)
@@ -43,36 +32,42 @@ def documents() -> domains.Documents:
         rate[domain == d, 5 * d : 5 * d + 5] = 0.5
     X = sparse.csr_matrix(rng.poisson(rate).astype(float))
     X = sparse.csr_matrix(X.multiply(1.0 / np.maximum(sparse.linalg.norm(X, axis=1), 1.0)[:, None]))
-    return domains.Documents(X, domain, np.array([f"w{j:02}" for j in range(N_WORDS)]))
+    return corpora.Documents(X, domain, np.array([f"w{j:02}" for j in range(N_WORDS)]))
+
+
+def one_domain(documents, positive, resampling, draws, beside=True) -> systems.Outcome:
+    """One unit, with the other readings or without them, and with our own model."""
+    extent = systems.Extent(resampling + 1 if beside else 0, resampling + 1)
+    return systems.Resamplings(documents, resampling + 1, draws).fit(extent, (resampling, positive))
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("positive", [0, 7])
 def test_a_division_is_30_and_270_twice_and_leaves_nothing_out(documents, positive):
-    split = domains.random_split(documents.domain, positive, 3)
+    split = corpora.random_split(documents.domain, positive, 3)
     assert np.array_equal(np.sort(np.concatenate(split)), np.arange(600))
     for part in split:
         assert len(part) == 300
         assert np.count_nonzero(documents.domain[part] == positive) == 30
-    again, other = (domains.random_split(documents.domain, positive, number) for number in (3, 4))
+    again, other = (corpora.random_split(documents.domain, positive, number) for number in (3, 4))
     assert np.array_equal(split.train, again.train)
     assert not np.array_equal(split.train, other.train)
 
 
 def test_divisions_of_other_sizes_are_refused(documents):
     with pytest.raises(InputError, match="59 documents of the domain and 540 others"):
-        domains.random_split(documents.domain[1:], 0, 0)
+        corpora.random_split(documents.domain[1:], 0, 0)
     with pytest.raises(InputError, match="needs 60"):
-        domains.longest(np.arange(59))
+        corpora.longest(np.arange(59))
     with pytest.raises(InputError, match="needs 120"):
-        domains.longest(np.arange(119), left_out=60)
+        corpora.longest(np.arange(119), left_out=60)
 
 
 def test_words_are_those_of_the_largest_welch_statistic(documents):
-    split = domains.random_split(documents.domain, 2, 0)
+    split = corpora.random_split(documents.domain, 2, 0)
     X, y = documents.X[split.train], documents.domain[split.train] == 2
     t = np.abs(stats.ttest_ind(X[y].toarray(), X[~y].toarray(), equal_var=False).statistic)
-    assert np.array_equal(domains.choose_words(X, y, 12), np.sort(np.argsort(-t)[:12]))
+    assert np.array_equal(corpora.choose_words(X, y, 12), np.sort(np.argsort(-t)[:12]))
 
 
 # -- the model --------------------------------------------------------------------------------------------------------
@@ -118,9 +113,9 @@ def test_our_own_model_gives_every_word_the_same_say_and_the_predictor_its_sprea
 
 
 def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
-    split = domains.random_split(documents.domain, 6, 0)
+    split = corpora.random_split(documents.domain, 6, 0)
     X, y = binarize(documents.X[split.train]), documents.domain[split.train] == 6
-    top, fit = presence_model.own_fit(X, y, 3, 200)
+    top, fit = presence_model.fit_presence_model(X, y, 3, 200)
     assert len(set(top)) == 80
     assert set(range(30, 35)) <= set(top)  # the words of that domain
     assert fit.mean.shape == (80,)
@@ -131,16 +126,16 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
     eta = (test @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)) / presence_model.JUDGES  # of one of them
     yes, no = (special.expit(side * eta) ** presence_model.JUDGES for side in (1.0, -1.0))
     np.testing.assert_allclose(fit.averaged(test), (yes / (yes + no)).mean(axis=1), atol=1e-5)
-    found = study.one_domain(documents, 6, 0, draws=40, beside=False)
+    found = one_domain(documents, 6, 0, draws=40, beside=False)
     assert set(found.decided) == {
-        study.SPBM,
-        study.SVM,
-        study.OURS,
+        systems.SPBM,
+        systems.SVM,
+        systems.OURS,
         "ours, averaged",
         "all words",
         "all words, averaged",
     }
-    for method in (study.OURS, "ours, averaged"):
+    for method in (systems.OURS, "ours, averaged"):
         assert np.array_equal(found.decided[method][1], found.probability[method] > presence_model.THRESHOLD)
 
 
@@ -151,16 +146,16 @@ def test_by_default_chains_run_until_they_are_worth_enough(documents):
 
 
 def test_one_domain_decides_by_the_means_of_its_top_words(documents):
-    found = study.one_domain(documents, 4, 1, draws=60)
-    split = domains.random_split(documents.domain, 4, 1)
+    found = one_domain(documents, 4, 1, draws=60)
+    split = corpora.random_split(documents.domain, 4, 1)
     y = documents.domain[split.train] == 4
-    words = domains.choose_words(documents.X[split.train], y)
+    words = corpora.choose_words(documents.X[split.train], y)
     train, test = (documents.X[part][:, words] for part in split)
     mean = sampling.sample(train, y, 14, 60).mean
     top = np.argsort(-np.abs(mean))[:80]
     probability = special.ndtr(test[:, top] @ mean[top])
-    np.testing.assert_allclose(found.probability[study.SPBM], probability, rtol=1e-12)
-    assert np.array_equal(found.decided[study.SPBM][1], probability > 0.5)
+    np.testing.assert_allclose(found.probability[systems.SPBM], probability, rtol=1e-12)
+    assert np.array_equal(found.decided[systems.SPBM][1], probability > 0.5)
     np.testing.assert_allclose(found.probability["all words"], special.ndtr(test @ mean), rtol=1e-12)
     assert set(tables.READINGS) == set(found.decided) == set(found.probability)
     assert np.array_equal(found.truth[1], documents.domain[split.test] == 4)
@@ -170,7 +165,7 @@ def test_one_domain_decides_by_the_means_of_its_top_words(documents):
 
 
 def test_without_the_other_readings_the_main_ones_are_the_same(documents):
-    whole, main = (study.one_domain(documents, 4, 1, 40, beside) for beside in (True, False))
+    whole, main = (one_domain(documents, 4, 1, 40, beside) for beside in (True, False))
     assert set(main.decided) < set(whole.decided)
     for name, pair in main.decided.items():
         assert all(np.array_equal(a, b) for a, b in zip(pair, whole.decided[name], strict=True))
@@ -178,7 +173,7 @@ def test_without_the_other_readings_the_main_ones_are_the_same(documents):
 
 # -- the machine ------------------------------------------------------------------------------------------------------
 def test_the_machine_is_svc_on_scaled_columns_with_the_automatic_sigma(documents):
-    split = domains.random_split(documents.domain, 3, 0)
+    split = corpora.random_split(documents.domain, 3, 0)
     X, y = documents.X[np.concatenate(split)], documents.domain[split.train] == 3
     found = svm.machine(X, y, "rbf", np.random.default_rng(1))
     dense = X.toarray()
@@ -219,24 +214,24 @@ def test_platt_smooths_where_the_classes_are_apart():
 
 
 # -- measures and tables ----------------------------------------------------------------------------------------------
-def made_up(seed: int, n_resamplings: int = 4, n_domains: int = 10) -> list[list[study.Outcome]]:
+def made_up(seed: int, n_resamplings: int = 4, n_domains: int = 10) -> list[list[systems.Outcome]]:
     rng = np.random.default_rng(seed)
 
-    def one(domain: int) -> study.Outcome:
+    def one(domain: int) -> systems.Outcome:
         truth = np.arange(40) < 10
         probability = {name: np.clip(0.6 * truth + 0.3 * rng.random(40), 0, 1) for name in tables.READINGS}
         decided = {name: (truth ^ (rng.random(40) < 0.1), truth ^ (rng.random(40) < 0.2)) for name in tables.READINGS}
         by_chain = [truth ^ (rng.random(40) < 0.2) for _ in range(2)]
-        return study.Outcome(domain, (truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
+        return systems.Outcome((truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
 
     return [[one(domain) for domain in range(n_domains)] for _ in range(n_resamplings)]
 
 
 def test_rates_are_recalls_of_both_classes():
     found = made_up(0)
-    values = measures.rates(found, study.SVM, 1)
+    values = measures.rates(found, systems.SVM, 1)
     one = found[2][5]
-    truth, decided = one.truth[1], one.decided[study.SVM][1]
+    truth, decided = one.truth[1], one.decided[systems.SVM][1]
     assert values.shape == (4, 10, 2)
     assert values[2, 5, 0] == recall_score(truth, decided)
     assert values[2, 5, 1] == recall_score(truth, decided, pos_label=False)
@@ -249,7 +244,7 @@ def test_tables_1_and_2_hold_means_and_standard_errors_beside_the_published(part
     assert table.number == str(part + 1)
     assert len(table.rows) == len(table.ours) == len(table.published) == 8
     assert {len(row) for row in (*table.ours, *table.published, table.columns)} == {11}
-    values = measures.rates(found, study.SPBM, part)[:, :, 1]
+    values = measures.rates(found, systems.SPBM, part)[:, :, 1]
     place = table.rows.index("SPBM specificity")
     np.testing.assert_allclose(table.ours[place][:10], values.mean(axis=0))
     np.testing.assert_allclose(table.ours[place + 1][:10], stats.sem(values, axis=0))
@@ -269,7 +264,7 @@ def test_the_samplers_share_is_found_again():
     # Chains that differ by noise of known size: rates of 40 documents, each decision flipped with probability 0.2.
     found = made_up(3, 60)
     sampler, total = measures.monte_carlo(found)
-    spread = measures.rates(found, study.SPBM, 1).mean(axis=1).std(axis=0, ddof=1) / np.sqrt(60)
+    spread = measures.rates(found, systems.SPBM, 1).mean(axis=1).std(axis=0, ddof=1) / np.sqrt(60)
     np.testing.assert_allclose(total, spread, rtol=5 / np.sqrt(2 * 59))  # the same error, by the spread of the means
     of_positive, of_negative = 0.2 * 0.8 / 10, 0.2 * 0.8 / 30  # variances of one chain's rates
     expected = np.sqrt(np.array([of_positive, of_negative]) / 2.0 / 600)
@@ -288,7 +283,7 @@ def test_losses_pool_the_domains_of_a_resampling():
 
 def test_tables_of_other_readings_leave_out_resamplings_without_them():
     found = made_up(5, 3)
-    found[2] = [one._replace(decided={k: one.decided[k] for k in (study.SPBM, study.SVM)}) for one in found[2]]
+    found[2] = [one._replace(decided={k: one.decided[k] for k in (systems.SPBM, systems.SVM)}) for one in found[2]]
     table = tables.readings_table(found)
     assert "2 resamplings" in table.caption
     values = measures.rates(found[:2], "refit", 1).mean(axis=1)
@@ -300,7 +295,7 @@ def test_tables_of_other_readings_leave_out_resamplings_without_them():
 
 def test_the_figure_is_a_drawing_and_names_words():
     mean = np.linspace(-1.0, 2.0, 120)
-    figure = figures.drawn(mean, np.array([f"word{j}" for j in range(120)]), "mathematics")
+    figure = tables.draw_means(mean, np.array([f"word{j}" for j in range(120)]), "mathematics")
     assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
     assert "Strongest for: word119" in figure.notes[1]
     assert "for the domain" in figure.notes[0]
@@ -309,18 +304,17 @@ def test_the_figure_is_a_drawing_and_names_words():
 # -- the paper --------------------------------------------------------------------------------------------------------
 def test_the_paper_is_listed_and_runs_through(documents, monkeypatch):
     paper = papers.get("gibbs")
-    assert isinstance(paper, GibbsPaper)
     assert paper.corpora_for(paper.numbers) == ("openstax",)
-    monkeypatch.setattr(domains, "documents", lambda: documents)
-    results = list(paper.with_draws(16).run(paper.numbers, True, silent))
+    monkeypatch.setattr(corpora, "documents", lambda: documents)
+    results = list(paper.with_draws(16).run(paper.numbers, True))
     assert [result.name.lower() for result in results] == list(paper.numbers)
     assert isinstance(results[0], Figure)
     assert all(isinstance(result, Table) for result in results[1:])
-    only = list(paper.with_draws(16).run(("table 2b",), True, silent))
+    only = list(paper.with_draws(16).run(("table 2b",), True))
     assert [result.number for result in only] == ["2b"]
     assert "3 resamplings." in only[0].caption
 
 
 def test_too_few_draws_are_refused():
     with pytest.raises(InputError, match="draws=3"):
-        GibbsPaper(3)
+        papers.get("gibbs").with_draws(3)

@@ -6,33 +6,24 @@ import pytest
 from click.testing import CliRunner
 
 from textbayes.cli.reproduce import reproduce
-from textbayes.reproduce import Paper, Table, papers
-
-
-class Plain(Paper):
-    name, title, reference, numbers = "plain", "A plain paper", "Nobody (1999)", ("table 1",)
-
-    def run(self, wanted, quick, progress):
-        yield Table("1", "One", ("a",), ("x",), ((1.0,),), ((1.5,),), 1)
-
-
-class Sampling(Plain):
-    name, title = "sampling", "A paper that samples"
-
-    def __init__(self, asked: list[int]) -> None:
-        self.asked = asked
-
-    def with_draws(self, draws: int) -> Sampling:
-        self.asked.append(draws)
-        return self
+from textbayes.reproduce import Experiment, Run, Table, papers
 
 
 @pytest.fixture
-def asked(monkeypatch) -> list[int]:
+def asked(monkeypatch) -> list[int | None]:
+    """What two papers, one of which samples, were told to draw."""
     papers.names()
-    draws: list[int] = []
-    monkeypatch.setitem(papers._members, "plain", Plain())
-    monkeypatch.setitem(papers._members, "sampling", Sampling(draws))
+    draws: list[int | None] = []
+
+    def table(run: Run) -> Table:
+        draws.append(run.draws)
+        return Table("1", "One", ("a",), ("x",), ((1.0,),), ((1.5,),), 1)
+
+    for name in ("plain", "sampling"):
+        paper = Experiment(
+            name, "A paper", "Nobody (1999)", {"table 1": ()}, lambda: {"table 1": table}, samples=name == "sampling"
+        )
+        monkeypatch.setitem(papers._members, name, paper)
     return draws
 
 
@@ -49,7 +40,7 @@ def test_draws_reach_the_paper_and_its_page(asked, tmp_path):
 
 def test_without_draws_the_paper_is_left_as_it_is(asked, tmp_path):
     assert run("sampling", "--out", tmp_path).exit_code == 0
-    assert asked == []
+    assert asked == [None]
 
 
 def test_draws_are_refused_where_nothing_is_drawn(asked, tmp_path):

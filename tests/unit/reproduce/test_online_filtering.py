@@ -12,18 +12,20 @@ from textbayes.core.types import Document
 from textbayes.data import corpus_path, load_corpus
 from textbayes.data.corpora.ohsumed_trec9 import is_complete, load_statements
 from textbayes.evaluate import filtering_summary
-from textbayes.reproduce.online import filtering, filtering_tables
-from textbayes.reproduce.online.filtering_protocol import STATEMENTS, Collection, Task, arxiv, ohsumed
-from textbayes.reproduce.online.filtering_published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering_systems import SYSTEMS, Course, Simulation, table_of
-from textbayes.reproduce.results import Figure, Table, silent
+from textbayes.reproduce import papers
+from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.online.filtering import tables as filtering_tables
+from textbayes.reproduce.online.filtering.corpora import STATEMENTS, Collection, Task, arxiv, ohsumed
+from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
+from textbayes.reproduce.online.filtering.systems import SYSTEMS, Deliveries, Outcome, Simulation, table_of
+from textbayes.reproduce.results import Figure, Table
 from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
 
 
 def course(relevant, queried=None, features=(3,), n_relevant=51, n_docs=1000):
     relevant = np.array(relevant, dtype=bool)
     queried = np.zeros(len(relevant), dtype=bool) if queried is None else np.array(queried, dtype=bool)
-    return Course(relevant, queried, features, n_relevant, n_docs)
+    return Deliveries(relevant, queried, features, n_relevant, n_docs)
 
 
 @pytest.fixture(scope="module")
@@ -49,26 +51,26 @@ def collection() -> Collection:
 
 @pytest.fixture(scope="module")
 def outcome(collection):
-    return filtering_tables.run(collection, silent)
+    return Simulation(collection).outcome(SYSTEMS)
 
 
 # -- systems ----------------------------------------------------------------------------------------------------------
 def test_all_systems_find_what_is_planted(outcome, collection):
-    assert tuple(outcome.courses) == SYSTEMS
-    for system, courses in outcome.courses.items():
-        table = table_of(courses)
+    assert tuple(outcome.deliveries) == SYSTEMS
+    for system, deliveries in outcome.deliveries.items():
+        table = table_of(deliveries)
         assert table.total.tolist() == [len(task.test) for task in collection.tasks]
         assert table.support.tolist() == [task.test_relevant.sum() for task in collection.tasks]
         assert (table.tp / table.support > 0.7).all(), system
-    assert not any(course.queried.any() for course in outcome.courses["Pptron"])
-    assert all(course.queried.any() for course in outcome.courses["Pptron+rnd"])
+    assert not any(course.queried.any() for course in outcome.deliveries["Pptron"])
+    assert all(course.queried.any() for course in outcome.deliveries["Pptron+rnd"])
 
 
 def test_a_course_is_that_of_simulate(collection):
     """On the documents that the topic is shown, and no others."""
     settings = FilterSettings()
     task = collection.tasks[0]
-    found = Simulation(collection, settings).courses(task, ("Pptron+rel+ig",))["Pptron+rel+ig"]
+    found = Simulation(collection, settings).fit(("Pptron+rel+ig",), task)["Pptron+rel+ig"]
     statement = Document("grain", task.statement, ("grain",))
     desk = AdaptiveFilter.start(collection.labelled(task), [statement], settings, ["grain"])
     shown = zip(task.test.tolist(), task.test_relevant.tolist(), strict=True)
@@ -81,22 +83,34 @@ def test_a_course_is_that_of_simulate(collection):
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
-def test_tables_and_figure(outcome):
-    four, five, two = filtering_tables.results(outcome, ("table 4a", "table 5a", "figure 2a"), "a")
+def test_tables_and_figure(outcome, collection, monkeypatch):
+    simulation = Simulation(collection)
+    simulation._outcomes[SYSTEMS] = outcome
+    run = Run()
+    run.load("arXiv", lambda: simulation)
+    four, five, two = (filtering_tables.FILTERING[number](run) for number in ("table 4a", "table 5a", "figure 2a"))
     assert isinstance(four, Table)
     assert isinstance(five, Table)
     assert isinstance(two, Figure)
     assert four.columns == SYSTEMS
-    total = [sum(len(course.relevant) for course in courses) for courses in outcome.courses.values()]
+    total = [sum(len(course.relevant) for course in deliveries) for deliveries in outcome.deliveries.values()]
     assert list(four.ours[0]) == total
     assert not four.compared
     np.testing.assert_array_equal(np.array(five.ours)[0] + np.array(five.ours)[1], five.ours[2])
     assert five.ours[2][2] == total[list(SYSTEMS).index("Pptron+ig")]
+    asking = outcome.deliveries["Pptron+ig"]
+    cells = dict(zip(five.columns[:3], zip(*five.ours, strict=True), strict=False))
+    relevant = [sum(int(one.relevant[one.queried == asked].sum()) for one in asking) for asked in (False, True)]
+    assert cells["Pptron+ig: relevant"] == (*relevant, sum(relevant))
+    assert cells["Pptron+ig: total"][1] == sum(int(one.queried.sum()) for one in asking)
     assert "<svg" in two.svg
-    published, fifth = filtering_tables.results(None, ("table 4", "table 5", "figure 2"), "")
+    monkeypatch.setattr(filtering_tables.corpora, "ohsumed_is_there", lambda: False)
+    published, fifth = papers.get("online").run(("table 4", "table 5", "figure 2"))
     assert (published.name, fifth.name) == ("Table 4", "Table 5")
     assert published.compared
     assert all(value is None for row in published.ours for value in row)
+    assert dict(zip(published.columns, zip(*published.published, strict=True), strict=True)) == TABLE_4
+    assert fifth.published[0] == (*TABLE_5["Pptron+ig"][0], *TABLE_5["Pptron+rnd"][0])
 
 
 def test_published_tables_are_sound():
@@ -113,7 +127,7 @@ def test_published_tables_are_sound():
 def test_the_ratio_and_its_interval(collection):
     first = [course([True] * n) for n in (10, 20, 30, 0, 40)]
     second = [course([True] * n) for n in (5, 10, 15, 0, 20)]
-    both = filtering_tables.Outcome(collection, {"a": first, "b": second, "none": [course([])] * 5})
+    both = Outcome(collection, {"a": first, "b": second, "none": [course([])] * 5})
     found = filtering_tables.t9p_ratio(both, "a", "b", n_resamples=200)
     assert (found.ratio, found.low, found.high) == pytest.approx((2.0, 2.0, 2.0))  # whichever topics are drawn
     assert (found.n_better, found.n_worse) == (4, 0)
@@ -130,8 +144,8 @@ def test_the_order_of_utilities():
 
 
 def test_features_by_relevant_documents():
-    courses = [course([True, True], features=(2, 4, 9)), course([True], features=(4, 6))]
-    assert filtering_tables.features_by_relevant(courses, 3).tolist() == [3.0, 5.0, 7.5, 7.5]
+    deliveries = [course([True, True], features=(2, 4, 9)), course([True], features=(4, 6))]
+    assert filtering_tables.features_by_relevant(deliveries, 3).tolist() == [3.0, 5.0, 7.5, 7.5]
 
 
 def test_a_utility_floor_of_trec9():
@@ -141,8 +155,9 @@ def test_a_utility_floor_of_trec9():
 
 
 def test_the_part_says_what_it_needs():
-    assert filtering.corpora_for(["table 4"]) == ()
-    assert filtering.corpora_for(["table 4a", "table 2"]) == ("arxiv_cs",)
+    paper = papers.get("online")
+    assert paper.corpora_for(["table 4"]) == ()
+    assert paper.corpora_for(["table 4a", "figure 2"]) == ("arxiv_cs",)
 
 
 # -- arXiv ------------------------------------------------------------------------------------------------------------
@@ -233,8 +248,8 @@ def test_ohsumed_as_the_paper_has_it(ohsumed_folder):
     assert [(int(t.train_relevant.sum()), int(t.test_relevant.sum())) for t in found.tasks] == [(2, 1), (1, 2)]
     assert [(len(task.train), len(task.test)) for task in found.tasks] == [(12, 12)] * 2
     assert found.texts[0] == "Tea 0.\nAbstract 0.\nLeaf A.\nJ Tea 0"  # title, abstract, authors, source
-    outcome = filtering_tables.run(found, silent, ("Pptron", "Pptron+ig"))
-    assert table_of(outcome.courses["Pptron"]).support.tolist() == [1.0, 2.0]
+    outcome = Simulation(found).outcome(("Pptron", "Pptron+ig"))
+    assert table_of(outcome.deliveries["Pptron"]).support.tolist() == [1.0, 2.0]
 
 
 def test_sections_of_ohsumed(ohsumed_folder):

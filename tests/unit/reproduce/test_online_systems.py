@@ -16,9 +16,19 @@ from references.gaussian_process import ReferenceGP
 from references.online import learn_document
 from textbayes.data import Corpus
 from textbayes.models.online import PAPER_PROBIT
-from textbayes.reproduce.online import r90
-from textbayes.reproduce.online.r90 import Collection, Reading
-from textbayes.reproduce.online.systems import LIKELIHOODS, PASSES, TOLERANCE, Experiment, Outcome, svm_light_cost
+from textbayes.reproduce.online import corpora
+from textbayes.reproduce.online.corpora import Collection, Reading
+from textbayes.reproduce.online.systems import (
+    LIKELIHOODS,
+    PASSES,
+    TOLERANCE,
+    Outcome,
+    TopicSystems,
+    Trained,
+    svm_light_cost,
+    system_named,
+)
+from textbayes.reproduce.texts import TextRules
 
 _KERNELS = {
     "1": lambda A, B: A @ B.T + 1.0,
@@ -40,8 +50,8 @@ def make_collection(n_docs: int = 120, n_words: int = 12, n_topics: int = 3, see
 
 
 @pytest.fixture(scope="module")
-def experiment() -> Experiment:
-    return Experiment(make_collection())
+def topics() -> TopicSystems:
+    return TopicSystems(make_collection())
 
 
 @pytest.fixture
@@ -60,7 +70,7 @@ def corpus() -> Corpus:
 
 
 def test_words_weights_and_topics(corpus):
-    found = r90.collection(corpus, Reading())
+    found = corpora.collection(corpus, Reading())
     texts = [[word for word in text.split() if word not in ("and", "the")] for text in corpus.texts]
     vocabulary = sorted({word for text in texts for word in text})
     counts = np.array([[text.count(word) for word in vocabulary] for text in texts])
@@ -96,26 +106,33 @@ def test_stories_without_topics_stay_unless_told(monkeypatch, corpus):
         asked.append((name, options["topics"], options["unlabelled"]))
         return corpus
 
-    monkeypatch.setattr(r90, "load_corpus", load)
-    r90.r90()
-    r90.r90(Reading(labelled_only=True))
+    monkeypatch.setattr(corpora, "load_corpus", load)
+    corpora.r90()
+    corpora.r90(Reading(labelled_only=True))
     assert asked == [("reuters21578", "r90", "keep"), ("reuters21578", "r90", "drop")]
 
 
 def test_other_readings_of_the_text(corpus):
     texts = [f"Headline{i % 2}\n{text} the 1987" for i, text in enumerate(corpus.texts[:-1])] + ["Alone"]
     corpus = replace(corpus, texts=texts)
-    n_words = r90.collection(corpus, Reading()).train.shape[1]
+    n_words = corpora.collection(corpus, Reading()).train.shape[1]
     assert n_words == 6 + 1 + 2 + 1, "the words, a unique one, two headlines and a year"
-    assert r90.collection(corpus, Reading(headline=False)).train.shape[1] == n_words - 2
-    assert r90.collection(corpus, Reading(pattern="[a-zA-Z]+")).train.shape[1] == n_words - 1 - 1, "headlines are one"
-    assert r90.collection(corpus, Reading(stop_words=None)).train.shape[1] == n_words + 2
+    assert (
+        corpora.collection(corpus, Reading(TextRules(stemmer="porter", headline=False))).train.shape[1] == n_words - 2
+    )
+    assert (
+        corpora.collection(corpus, Reading(TextRules(stemmer="porter", pattern="[a-zA-Z]+"))).train.shape[1]
+        == n_words - 1 - 1
+    ), "headlines are one"
+    assert (
+        corpora.collection(corpus, Reading(TextRules(stemmer="porter", stop_words=None))).train.shape[1] == n_words + 2
+    )
 
 
 @pytest.mark.parametrize("name", list(LIKELIHOODS))
-def test_the_perceptron_after_each_pass(experiment, name):
-    collection, likelihood = experiment.collection, LIKELIHOODS[name]
-    outcomes = experiment.perceptron(name, (1, 3))
+def test_the_perceptron_after_each_pass(topics, name):
+    collection, likelihood = topics.collection, LIKELIHOODS[name]
+    outcomes = topics.outcome(Trained(name, 3))[::2]
     for topic, words in enumerate(collection.words):
         train, test = (
             np.hstack([X.toarray()[:, words], np.ones((X.shape[0], 1))]) for X in (collection.train, collection.test)
@@ -139,9 +156,9 @@ def test_the_likelihoods_are_those_of_table_6():
 
 
 @pytest.mark.parametrize("name", ["1", "2", "R1"])
-def test_gaussian_processes(experiment, name):
-    collection = experiment.collection
-    outcome = experiment.outcome(f"GP-{name}")
+def test_gaussian_processes(topics, name):
+    collection = topics.collection
+    (outcome,) = topics.outcome(Trained(f"GP-{name}"))
     for topic, words in enumerate(collection.words):
         process = ReferenceGP.start(_KERNELS[name], len(words), len(words), TOLERANCE, 1e-4)
         train, test = collection.train.toarray()[:, words], collection.test.toarray()[:, words]
@@ -154,10 +171,10 @@ def test_gaussian_processes(experiment, name):
 
 
 @pytest.mark.parametrize("name", ["1", "2", "R1"])
-def test_support_vector_machines(experiment, name):
-    collection = experiment.collection
+def test_support_vector_machines(topics, name):
+    collection = topics.collection
     for kind in ("SVMa", "SVMb"):
-        outcome = experiment.outcome(f"{kind}-{name}")
+        (outcome,) = topics.outcome(Trained(f"{kind}-{name}"))
         assert outcome.is_svm
         for topic, own in enumerate(collection.words):
             words = collection.common if kind == "SVMa" else own
@@ -221,12 +238,11 @@ def test_decisions_averages_and_evidence():
     assert outcome.test_evidence == pytest.approx(per_topic[1].mean())
 
 
-def test_a_system_is_trained_once():
-    experiment, calls = Experiment(make_collection(n_docs=40)), []
-    assert not experiment.knows("Perceptron")
-    first = experiment.outcome("Perceptron", lambda: calls.append(1))
-    assert experiment.knows("Perceptron")
-    assert len(calls) == experiment.collection.n_topics
-    assert experiment.perceptron("Probit", [PASSES], lambda: calls.append(1)) == [first]
-    experiment.perceptron("Probit", (1, 2), lambda: calls.append(1))
-    assert len(calls) == experiment.collection.n_topics, "the passes before the third are known as well"
+def test_the_perceptron_of_table_2_is_that_of_the_probit_likelihood():
+    assert system_named("Perceptron") == Trained("Probit", PASSES)
+    assert system_named("GP-1") == Trained("GP-1", PASSES)
+    topics = TopicSystems(make_collection(n_docs=40))
+    three, five = (topics.outcome(Trained("Probit", passes)) for passes in (3, 5))
+    assert (len(three), len(five)) == (3, 5)
+    for after, again in zip(three, five, strict=False):
+        np.testing.assert_array_equal(after.test, again.test)

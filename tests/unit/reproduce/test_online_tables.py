@@ -9,14 +9,14 @@ from scipy.stats import norm
 from sklearn.metrics import f1_score
 
 from textbayes.reproduce import papers
-from textbayes.reproduce.online import choices, classification, classification_tables, published, r90
-from textbayes.reproduce.online.classification_tables import Sign
+from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.online import corpora as online_corpora
+from textbayes.reproduce.online import published, tables
+from textbayes.reproduce.online.corpora import Collection
 from textbayes.reproduce.online.published import BAYESIAN, SVMS, SYSTEMS
-from textbayes.reproduce.online.r90 import Collection
-from textbayes.reproduce.online.runner import Runner
-from textbayes.reproduce.online.systems import Experiment
+from textbayes.reproduce.online.systems import Outcome, TopicSystems, system_named
+from textbayes.reproduce.online.tables import Sign
 from textbayes.reproduce.render import table_markdown
-from textbayes.reproduce.results import silent
 from textbayes.stream import paper_threshold
 
 
@@ -31,33 +31,45 @@ def make_collection(n_docs: int = 200, n_words: int = 20, n_topics: int = 6, see
 
 
 @pytest.fixture(scope="module")
-def experiment() -> Experiment:
-    return Experiment(make_collection())
+def topics() -> TopicSystems:
+    return TopicSystems(make_collection())
 
 
-@pytest.fixture
-def runner() -> Runner:
-    return Runner(silent)
+def run_on(topics: TopicSystems, quick: bool = False) -> Run:
+    """A run whose Reuters-21578 is the made-up collection."""
+    run = Run(quick=quick)
+    run.load("Reuters-21578", lambda: topics)
+    return run
 
 
-def test_table_2_has_published_and_own_averages_in_the_same_cells(experiment, runner):
-    table = classification_tables.table_2(experiment, SYSTEMS, runner)
+def outcome_of(topics: TopicSystems, system: str) -> Outcome:
+    return topics.outcome(system_named(system))[-1]
+
+
+def test_table_2_has_published_and_own_averages_in_the_same_cells(topics):
+    table = tables.table_2(run_on(topics))
     assert table.rows == SYSTEMS
     assert table.columns[2:4] == ("MaxF1 micro", "MaxF1 macro")
     assert {len(row) for row in (*table.ours, *table.published)} == {6}
     assert table.published[SYSTEMS.index("GP-2")] == (85.58, 47.90, 86.60, 52.19, 86.77, 55.04)
+    for system, row in zip(table.rows, table.published, strict=True):
+        assert [pair for pair in zip(row[::2], row[1::2], strict=True) if pair[0]] == list(
+            filter(None, published.F1[system])
+        )
     for i, system in enumerate(SYSTEMS):
-        outcome = experiment.outcome(system)
+        outcome = outcome_of(topics, system)
         for column, how in enumerate(("micro", "macro")):
-            wanted = f1_score(experiment.collection.Y_test, outcome.test > 0.5, average=how, zero_division=0)
+            wanted = f1_score(topics.collection.Y_test, outcome.test > 0.5, average=how, zero_division=0)
             assert table.ours[i][column] == pytest.approx(100 * wanted)
         assert (table.ours[i][4] is None) == (system in SVMS), "ExpectedF1 needs probabilities"
         assert (table.published[i][4] is None) == (system in SVMS)
     assert "100 training and 100 test stories, 6 topics; 6 topics have 12 words" in table.notes[0]
 
 
-def test_quick_tables_leave_the_machines_out(experiment, runner):
-    two, *three = classification_tables.reuters_tables(experiment, ("table 2", "table 3"), True, runner)
+def test_quick_tables_leave_the_machines_out(topics):
+    run = run_on(topics, quick=True)
+    two, three = tables.table_2(run), list(tables.table_3(run))
+    assert len(three) == 2
     for i, system in enumerate(SYSTEMS):
         assert (two.ours[i][0] is None) == (system in SVMS)
     assert len(two.notes) == 3
@@ -77,11 +89,11 @@ def one_sided(wins: int, losses: int) -> str:
     return "~" if p > 0.05 else {">": "≫", "<": "≪"}[side] if p <= 0.01 else side
 
 
-def test_table_3_holds_the_sign_tests_of_maxf1_decisions(experiment, runner):
-    micro, macro = classification_tables.table_3(experiment, SYSTEMS, runner)
+def test_table_3_holds_the_sign_tests_of_maxf1_decisions(topics):
+    micro, macro = tables.table_3(run_on(topics))
     assert (micro.name, macro.name) == ("Table 3, s-test", "Table 3, S-test")
-    Y = experiment.collection.Y_test
-    right = {name: experiment.outcome(name).decide("MaxF1") == Y for name in SYSTEMS}
+    Y = topics.collection.Y_test
+    right = {name: outcome_of(topics, name).decide("MaxF1") == Y for name in SYSTEMS}
     checked = 0
     for i, first in enumerate(SYSTEMS):
         for j, second in enumerate(SYSTEMS):
@@ -100,22 +112,34 @@ def test_table_3_holds_the_sign_tests_of_maxf1_decisions(experiment, runner):
     assert micro.notes[0].startswith(f"The same symbol for {same} of 45 pairs")
 
 
-def test_signs_are_printed_as_symbols_and_counted_in_steps(experiment, runner):
+def test_signs_are_printed_as_symbols_and_counted_in_steps(topics):
     assert [f"{Sign.of(symbol):.0f}" for symbol in "≪<~>≫"] == list("≪<~>≫")
-    table, _ = classification_tables.table_3(experiment, BAYESIAN, runner)
+    table, _ = tables.table_3(run_on(topics, quick=True))
     strong, none = Sign.of("≫"), Sign.of("~")
     table = table._replace(rows=("a",), columns=("x", "y"), published=((strong, none),), ours=((none, none),))
     assert "| a | **≫ / ~ (−2)** | ~ / ~ (+0) |" in table_markdown(table)
 
 
-def test_tables_6_and_7_share_the_perceptron_of_table_2(runner):
-    experiment = Experiment(make_collection(n_docs=80))
-    two, six, seven = classification_tables.reuters_tables(experiment, ("table 2", "table 6", "table 7"), True, runner)
+def _evidence(run: Run, likelihood: str) -> dict[str, float]:
+    """Σ ln p(y) over the documents of a part, mean over topics."""
+    topics = run.load("Reuters-21578", lambda: None)
+    outcome, collection = outcome_of(topics, likelihood), topics.collection
+    parts = {"train": (collection.Y_train, outcome.train), "test": (collection.Y_test, outcome.test)}
+    return {part: float(np.log(np.where(Y, p, 1.0 - p)).sum(axis=0).mean()) for part, (Y, p) in parts.items()}
+
+
+def test_tables_6_and_7_share_the_perceptron_of_table_2():
+    run = run_on(TopicSystems(make_collection(n_docs=80)), quick=True)
+    two, six, seven = (make(run) for make in (tables.table_2, tables.table_6, tables.table_7))
     perceptron = two.ours[SYSTEMS.index("Perceptron")][2:4]
     assert six.rows == ("Logit", "Probit", "Flip")
     assert seven.rows == ("1 pass", "2 passes", "3 passes", "4 passes", "5 passes")
     assert six.ours[1][:2] == seven.ours[2][:2] == perceptron
     assert six.ours[1] == seven.ours[2]
+    assert [row[:3] for row in six.published] == list(published.LIKELIHOODS.values())
+    assert [row[:3] for row in seven.published] == list(published.PASSES.values())
+    probit = _evidence(run, "Probit")
+    assert six.ours[1][2:] == (pytest.approx(probit["test"]), pytest.approx(probit["train"]))
     assert six.published[1] == seven.published[2] == (86.69, 52.16, -34.32, None)
     flip = six.ours[2]
     assert flip[2] <= 40 * np.log(0.9), "no story can be surer than 1 − κ"
@@ -124,29 +148,28 @@ def test_tables_6_and_7_share_the_perceptron_of_table_2(runner):
     assert seven.notes[0].count(" / ") == 6
 
 
-def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch, runner):
+def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
     seen = []
 
     def make(reading):
         seen.append(reading)
         return make_collection(n_docs=60, seed=len(seen))
 
-    monkeypatch.setattr(r90, "r90", make)
-    table = choices.open_choices(False, runner)
-    assert seen == list(choices.CHOICES.values())
-    assert table.rows == tuple(choices.CHOICES)
+    monkeypatch.setattr(online_corpora, "r90", make)
+    table = tables.table_2a(Run())
+    assert seen == list(tables.CHOICES.values())
+    assert table.rows == tuple(tables.CHOICES)
     assert table.published[0] == (85.12, 45.23, 86.69, 52.16, 86.44, 53.08, -34.32, 85.94, 53.00, -368.8)
     assert len(table.columns) == len(table.published[0])
-    experiment = Experiment(make_collection(n_docs=60, seed=1))
-    two = classification_tables.table_2(experiment, BAYESIAN, runner)
-    six = classification_tables.table_6(experiment, runner)
+    run = run_on(TopicSystems(make_collection(n_docs=60, seed=1)), quick=True)
+    two, six = tables.table_2(run), tables.table_6(run)
     row = (*two.ours[SYSTEMS.index("Perceptron")], six.ours[1][2], *six.ours[2][:3])
     assert table.ours[0] == pytest.approx(row, rel=1e-12)
-    assert choices.open_choices(True, runner).rows == tuple(choices.CHOICES)[:2]
+    assert tables.table_2a(Run(quick=True)).rows == tuple(tables.CHOICES)[:2]
 
 
 def test_what_is_wanted_comes_in_order_with_progress(monkeypatch):
-    monkeypatch.setattr(r90, "r90", lambda reading=None: make_collection(n_docs=60))
+    monkeypatch.setattr(online_corpora, "r90", lambda reading=None: make_collection(n_docs=60))
     seen = []
     wanted = ("figure 1", "table 7", "table 2a", "table 3")
     results = list(papers.get("online").run(wanted, True, lambda what, done, total: seen.append((what, done, total))))
@@ -157,7 +180,7 @@ def test_what_is_wanted_comes_in_order_with_progress(monkeypatch):
 
 
 def test_figure_1_draws_the_schedule_that_filters_use():
-    (figure,) = papers.get("online").run(("figure 1",), False, silent)
+    (figure,) = papers.get("online").run(("figure 1",))
     assert figure.svg.startswith("<?xml")
     assert f"{paper_threshold(50):.2f} at 50" in figure.description
 
@@ -166,11 +189,4 @@ def test_figure_1_draws_the_schedule_that_filters_use():
     ("wanted", "corpora"), [(("figure 1",), ()), (("figure 1", "table 6"), ("reuters21578",)), ((), ())]
 )
 def test_only_the_corpora_that_are_needed_are_asked_for(wanted, corpora):
-    assert classification.corpora_for(wanted) == corpora
     assert papers.get("online").corpora_for(wanted) == corpora
-
-
-def test_every_number_belongs_to_one_part():
-    numbers = papers.get("online").numbers
-    assert len(set(numbers)) == len(numbers)
-    assert set(classification.NUMBERS) <= set(numbers)

@@ -9,18 +9,11 @@ import pytest
 from rich.console import Console
 
 from textbayes.core.errors import InputError, MissingExtraError
-from textbayes.reproduce import Figure, Paper, Table
-from textbayes.reproduce.draw import SERIES, blank, to_svg
+from textbayes.reproduce import Experiment, Figure, Table
+from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.render import Pages, print_result, table_markdown, to_html, to_markdown
 
-
-class Short(Paper):
-    name, title, reference, numbers = "short", "Priors <&> posteriors", "A & B (1999)", ("table 1",)
-
-    def run(self, wanted, quick, progress):
-        return iter(())
-
-
+SHORT = Experiment("short", "Priors <&> posteriors", "A & B (1999)", {"table 1": ()}, dict)
 TABLE = Table(
     number="1",
     caption="F1 <by> topic",
@@ -73,11 +66,11 @@ def test_markdown_sets_published_and_ours_side_by_side():
 def test_a_table_beyond_the_paper_shows_ours_alone():
     alone = TABLE._replace(published=((None, None), (None, None)))
     assert "| earn | – | 95.0 |" in table_markdown(alone)
-    assert Cells(to_html(Short(), [alone], "c")).rows[1:] == [["earn", "–", "95.0"], ["a|b", "91.9", "88.0"]]
+    assert Cells(to_html(SHORT, [alone], "c")).rows[1:] == [["earn", "–", "95.0"], ["a|b", "91.9", "88.0"]]
 
 
 def test_html_holds_every_figure_and_escapes_all_text():
-    html = to_html(Short(), [TABLE, FIGURE], "textbayes reproduce short --only 'table 1'")
+    html = to_html(SHORT, [TABLE, FIGURE], "textbayes reproduce short --only 'table 1'")
     rows = Cells(html).rows
     assert rows[0] == ["", "Naive & simple", "Ours"]
     assert rows[2] == ["earn", "96.6", "–", "", "97.1", "95.0", "−2.1 (beyond the margin)"]
@@ -92,21 +85,21 @@ def test_html_holds_every_figure_and_escapes_all_text():
 
 
 def test_pages_are_written_anew_after_every_result(tmp_path):
-    pages = Pages(tmp_path / "a" / "b", Short(), "the command")
+    pages = Pages(tmp_path / "a" / "b", SHORT, "the command")
     assert os.listdir(tmp_path / "a" / "b") == []
     pages.add(TABLE)
     first = pages.markdown.read_text(encoding="utf-8")
     assert "`the command`" in first
     assert "Figure 2" not in first
     pages.add(FIGURE)
-    assert pages.markdown.read_text(encoding="utf-8") == to_markdown(Short(), [TABLE, FIGURE], "the command")
+    assert pages.markdown.read_text(encoding="utf-8") == to_markdown(SHORT, [TABLE, FIGURE], "the command")
     assert "![rising](short-figure-2.svg)" in pages.markdown.read_text(encoding="utf-8")
     assert pages.html.read_text(encoding="utf-8").count("<section>") == 2
     assert sorted(os.listdir(tmp_path / "a" / "b")) == ["short-figure-2.svg", "short.html", "short.md"]
 
 
 def test_a_page_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
-    pages = Pages(tmp_path, Short(), "c")
+    pages = Pages(tmp_path, SHORT, "c")
     pages.add(TABLE)
     before = pages.html.read_bytes()
 
@@ -123,7 +116,7 @@ def test_a_page_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypat
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be made .* --out"):
-        Pages(tmp_path / "file" / "sub", Short(), "c")
+        Pages(tmp_path / "file" / "sub", SHORT, "c")
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
@@ -131,7 +124,7 @@ def test_a_missing_extra_is_refused_before_any_work(tmp_path, monkeypatch, packa
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else real(name, *rest))
     with pytest.raises(MissingExtraError, match=f"needs {package}, which is not installed"):
-        Pages(tmp_path, Short(), "c")
+        Pages(tmp_path, SHORT, "c")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
@@ -154,9 +147,9 @@ def test_a_terminal_of_any_width_shows_every_figure(width):
 
 def test_a_drawing_stands_alone_and_is_the_same_every_time():
     def draw() -> str:
-        with blank(2.0, 1.0) as figure:
-            figure.subplots().plot([0, 1], [1, 0], color=SERIES[0])
-            return to_svg(figure)
+        with sketch(2.0, 1.0) as drawn:
+            drawn.axes.plot([0, 1], [1, 0], color=SERIES[0])
+        return drawn.svg
 
     root = ET.fromstring(draw())
     assert root.tag.endswith("svg")

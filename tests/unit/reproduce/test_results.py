@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from textbayes.core.errors import InputError
-from textbayes.reproduce import Paper, Table, papers
-from textbayes.reproduce.results import wanted_numbers
+from textbayes.data import CORPORA
+from textbayes.reproduce import Experiment, Table, papers
 
 
 def make(published, ours, digits=1, **settings) -> Table:
@@ -41,11 +41,8 @@ def test_a_table_without_published_figures_compares_nothing():
     assert make(1.0, None).compared
 
 
-class Short(Paper):
-    name, title, reference, numbers = "short", "A short paper", "1999", ("table 1", "table 2", "figure 1")
-
-    def run(self, wanted, quick, progress):
-        return iter(())
+NUMBERS = ("table 1", "table 2", "figure 1")
+SHORT = Experiment("short", "A short paper", "1999", dict.fromkeys(NUMBERS, ()), dict)
 
 
 @pytest.mark.parametrize(
@@ -58,13 +55,13 @@ class Short(Paper):
     ],
 )
 def test_numbers_are_taken_in_the_paper_s_order(only, wanted):
-    assert wanted_numbers(Short(), only) == wanted
+    assert SHORT.choose(only) == wanted
 
 
 @pytest.mark.parametrize("number", ["table 3", "1", "", "tables 1"])
 def test_an_unknown_number_is_refused_with_those_there_are(number):
     with pytest.raises(InputError, match="it has table 1, table 2, figure 1"):
-        wanted_numbers(Short(), [number])
+        SHORT.choose([number])
 
 
 @pytest.mark.parametrize("name", papers.names())
@@ -74,6 +71,7 @@ def test_every_paper_says_what_it_is(name):
     assert paper.title
     assert paper.reference
     assert len(set(paper.numbers)) == len(paper.numbers)
-    assert wanted_numbers(paper, paper.numbers) == paper.numbers
-    assert set(paper.corpora_for(paper.numbers)) == set(paper.corpora)
-    assert all(set(paper.corpora_for([number])) <= set(paper.corpora) for number in paper.numbers)
+    assert paper.choose(paper.numbers) == paper.choose(()) == paper.numbers
+    assert set(paper.exhibits()) == set(paper.numbers), "each number has a function that makes it"
+    needed = {corpus for number in paper.numbers for corpus in paper.corpora_for([number])}
+    assert set(paper.corpora_for(paper.numbers)) == needed <= set(CORPORA.names())

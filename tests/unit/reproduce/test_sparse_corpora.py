@@ -6,8 +6,9 @@ from scipy import sparse
 
 from textbayes.data import Corpus
 from textbayes.reproduce.sparse import corpora
-from textbayes.reproduce.sparse.corpora import TextRules, counts_of_weights, reuters
+from textbayes.reproduce.sparse.corpora import counts_of_weights, reuters
 from textbayes.reproduce.sparse.published import TOPICS
+from textbayes.reproduce.texts import TextRules
 
 
 def zipf_counts(n_docs: int, n_words: int, seed: int) -> sparse.csr_matrix:

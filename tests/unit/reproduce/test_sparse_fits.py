@@ -8,8 +8,8 @@ from textbayes.inference import Problem
 from textbayes.inference.em import Em
 from textbayes.links import make_link
 from textbayes.priors import make_prior
-from textbayes.reproduce.sparse.fits import Stop, fit, least_squares_start, parameters, size
-from textbayes.reproduce.sparse.study import ZEROS, Rule, begin, follow
+from textbayes.reproduce.sparse.stopping import ZEROS, Rule, follow_em, make_start
+from textbayes.reproduce.sparse.systems import Stop, fit, least_squares_start, parameters, size
 
 
 def make_problem(prior: str = "laplace", scale: float = 0.2, link: str = "probit", seed: int = 0) -> Problem:
@@ -65,7 +65,7 @@ def test_em_goes_the_way_of_the_printed_equations(gamma):
 
 def test_em_ends_at_the_first_change_within_the_tolerance():
     problem, stop = make_problem(), Stop(tol=1e-2)
-    course = follow(problem, least_squares_start(problem), 1e-4, 500)
+    course = follow_em(problem, least_squares_start(problem), 1e-4, 500)
     place = Rule(stop.tol).place(course.change)
     assert course.change[place] <= stop.tol < course.change[:place].min()
     posterior = fit(problem, stop)
@@ -78,7 +78,7 @@ def test_dropping_dead_words_changes_no_count():
     # A strong prior: most words are dead within the steps followed.
     problem = make_problem(scale=0.02)
     start = least_squares_start(problem)
-    course = follow(problem, start, 0.0, 120)
+    course = follow_em(problem, start, 0.0, 120)
     method = Em(0.0, 120, plain=True)
     method.trace = []
     method.run(problem, start)
@@ -120,7 +120,7 @@ def test_the_exact_fit_is_where_em_ends_in_the_long_run(prior, link):
 
 @pytest.mark.parametrize("start", ["least squares", "ridge", "ones"])
 def test_every_start_has_no_weight_at_zero(start):
-    assert np.abs(parameters(begin(make_problem(), start))).min() > 0.0
+    assert np.abs(parameters(make_start(make_problem(), start))).min() > 0.0
 
 
 def test_rules_by_steps_and_by_change():

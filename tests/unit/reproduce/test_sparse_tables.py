@@ -10,15 +10,13 @@ from sklearn.metrics import f1_score
 
 from textbayes.evaluate import ContingencyTable, f_measure
 from textbayes.reproduce import papers
-from textbayes.reproduce.results import silent
-from textbayes.reproduce.sparse import choices, published, reuters_tables, tables
-from textbayes.reproduce.sparse.columns import Runner
+from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.sparse import published, tables
+from textbayes.reproduce.sparse import stopping as module
 from textbayes.reproduce.sparse.corpora import Collection
-from textbayes.reproduce.sparse.experiment import Experiment, Model, decide
-from textbayes.reproduce.sparse.fits import Stop, fit, parameters
 from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, TOPICS
-from textbayes.reproduce.sparse.rcv1_tables import rcv1_tables
-from textbayes.reproduce.sparse.study import rank_correlation, study
+from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
+from textbayes.reproduce.sparse.systems import Model, Regressions, Stop, decide, fit, parameters
 
 
 def make_collection(n_docs: int = 240, n_words: int = 60, seed: int = 0) -> Collection:
@@ -32,13 +30,16 @@ def make_collection(n_docs: int = 240, n_words: int = 60, seed: int = 0) -> Coll
 
 
 @pytest.fixture(scope="module")
-def experiment() -> Experiment:
-    return Experiment(make_collection())
+def fits() -> Regressions:
+    return Regressions(make_collection())
 
 
 @pytest.fixture
-def runner() -> Runner:
-    return Runner(silent)
+def make_run(monkeypatch, fits):
+    """A run whose Reuters-21578 is the made-up collection."""
+    monkeypatch.setattr(tables, "Regressions", lambda collection: fits)
+    monkeypatch.setattr(tables, "reuters", lambda: None)
+    return lambda quick=False: Run(quick=quick)
 
 
 def fewest_errors(proba: np.ndarray, y: np.ndarray) -> float:
@@ -49,9 +50,9 @@ def fewest_errors(proba: np.ndarray, y: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("model", [Model("probit", "laplace", 0.5, 20), Model("probit", "jeffreys", 1.0, 20, "raw")])
-def test_an_outcome_is_what_a_plain_computation_gives(experiment, model):
-    outcome = experiment.outcome(model)
-    collection = experiment.collection
+def test_an_outcome_is_what_a_plain_computation_gives(fits, model):
+    outcome = fits.outcome(model)
+    collection = fits.collection
     dense = [X.toarray().astype(float) for X in (collection.train, collection.test)]
     if model.scheme == "log":
         dense = [np.where(X > 0, 1.0 + np.log(np.maximum(X, 1.0)), 0.0) for X in dense]
@@ -61,7 +62,7 @@ def test_an_outcome_is_what_a_plain_computation_gives(experiment, model):
         y = collection.Y_train[:, topic]
         correlation = [abs(pearsonr(column, y)[0]) for column in train.T]
         words = np.sort(np.argsort(correlation)[-20:])
-        problem, columns = experiment.problem(model, topic)
+        problem, columns = fits.problem(model, topic)
         np.testing.assert_allclose(problem.X.toarray(), train[:, words])
         np.testing.assert_allclose(columns.toarray(), test[:, words])
         beta = parameters(fit(problem, Stop()))
@@ -77,8 +78,8 @@ def test_an_outcome_is_what_a_plain_computation_gives(experiment, model):
     assert outcome.column[-2:] == pytest.approx((100 * expected[1], 100 * expected[2]))
 
 
-def test_f1_of_all_topics_but_one(experiment):
-    outcome = experiment.outcome(Model("probit", "laplace", 0.5, 20))
+def test_f1_of_all_topics_but_one(fits):
+    outcome = fits.outcome(Model("probit", "laplace", 0.5, 20))
     rest = ContingencyTable(*(part[1:] for part in outcome.decisions))
     assert outcome.f1("micro", but=0) == 100 * f_measure(rest, "micro")
     assert outcome.f1("macro", but=0) == pytest.approx(outcome.f1(None)[1:].mean())
@@ -98,35 +99,26 @@ def test_strictest_and_loosest_thresholds_make_equally_few_errors():
     np.testing.assert_array_equal(decide(train, Y, train, "half"), train > 0.5)
 
 
-def test_open_choices_are_compared_with_the_first(monkeypatch, runner):
+def test_open_choices_are_compared_with_the_first(monkeypatch):
     seen = []
 
     def make(rules):
         seen.append(rules)
         return make_collection(n_docs=120, n_words=30, seed=len(seen))
 
-    monkeypatch.setattr(choices, "reuters", make)
-    table = choices.open_choices(False, runner)
-    assert table.rows == tuple(choices.CHOICES)
-    assert seen == [choice.text for choice in choices.CHOICES.values()]
+    monkeypatch.setattr(tables, "reuters", make)
+    table = tables.table_3a(Run())
+    assert table.rows == tuple(tables.CHOICES)
+    assert seen == [choice.text for choice in tables.CHOICES.values()]
     assert {len(row) for row in (*table.ours, *table.published)} == {6}
     assert table.published[0] == (*published.JEFFREYS[-2:], *LAPLACE[1.0][-2:], *LAPLACE[10.0][-2:])
     assert "without headlines" in table.notes[0]
-    assert choices.open_choices(True, runner).rows == tuple(choices.CHOICES)[:2]
+    assert tables.table_3a(Run(quick=True)).rows == tuple(tables.CHOICES)[:2]
 
 
-def test_a_model_is_fitted_once(experiment):
-    model, calls = Model("probit", "laplace", 0.3, 5), []
-    assert not experiment.knows(model)
-    first = experiment.outcome(model, lambda: calls.append(1))
-    assert experiment.knows(model)
-    assert experiment.outcome(model, lambda: calls.append(1)) is first
-    assert len(calls) == len(TOPICS)
-
-
-def test_tables_share_the_columns_that_the_paper_s_share(experiment, runner):
-    one, two = reuters_tables.table_1(experiment, runner), reuters_tables.table_2(experiment, runner)
-    five, six = reuters_tables.table_5(experiment, runner, quick=True), reuters_tables.table_6(experiment, runner)
+def test_tables_share_the_columns_that_the_paper_s_share(make_run):
+    one, two, six = (make(make_run()) for make in (tables.table_1, tables.table_2, tables.table_6))
+    five = tables.table_5(make_run(quick=True))
     ours = [row[-1] for row in one.ours]
     assert ours == [row[3] for row in two.ours] == [row[2] for row in five.ours] == [row[1] for row in six.ours]
     for table in (one, two, five, six):
@@ -136,16 +128,47 @@ def test_tables_share_the_columns_that_the_paper_s_share(experiment, runner):
     assert all(row[1] is None and row[3] is None for row in five.ours), "1,000 words are left out of a quick run"
 
 
-def test_quick_tables_leave_out_columns_but_no_rows(experiment, runner):
-    table = reuters_tables.table_3(experiment, runner, (1.0, 10.0))
-    run = [gamma in (1.0, 10.0) for gamma in GAMMAS]
+# The columns of each table in the paper's order; tests/golden holds these figures against its text.
+PRINTED = {
+    "table 1": (published.NAIVE_BAYES, published.ZHANG_OLES_LOGISTIC, published.ZHANG_OLES_SVM, LAPLACE[10.0]),
+    "table 2": (published.JEFFREYS_RAW, published.JEFFREYS, published.LAPLACE_RAW, LAPLACE[10.0]),
+    "table 3": (published.JEFFREYS, *LAPLACE.values()),
+    "table 4": (published.JEFFREYS_SIZES, *published.LAPLACE_SIZES.values()),
+    "table 5": (published.JEFFREYS, published.JEFFREYS_1000, LAPLACE[10.0], published.LAPLACE_1000),
+    "table 6": (published.GAUSSIAN, LAPLACE[10.0], published.LOGISTIC_GAUSSIAN, published.LOGISTIC_LAPLACE),
+}
+
+
+@pytest.mark.parametrize("number", list(PRINTED))
+def test_published_columns_stand_under_their_names_in_the_paper_s_order(make_run, number):
+    table = tables.EXHIBITS[number](make_run(quick=True))
+    assert table.name.lower() == number
+    assert tuple(zip(*table.published, strict=True)) == PRINTED[number]
+    for name, cells in zip(table.columns, zip(*table.published, strict=True), strict=True):
+        if name.startswith("Laplace γ = ") and number in ("table 3", "table 4"):
+            of_gamma = LAPLACE if number == "table 3" else published.LAPLACE_SIZES
+            assert cells == of_gamma[float(name.removeprefix("Laplace γ = "))]
+
+
+def test_each_column_of_table_6_is_the_model_that_its_name_says(make_run, fits):
+    table = tables.table_6(make_run())
+    for name, ours in zip(table.columns, zip(*table.ours, strict=True), strict=True):
+        link, prior = name.lower().split()
+        scheme = "tfidf" if link == "logistic" else "log"
+        model = Model({"logistic": "logit"}.get(link, link), prior, 0.1, scheme=scheme)
+        assert ours == fits.outcome(model).column
+
+
+def test_quick_tables_leave_out_columns_but_no_rows(make_run):
+    table = tables.table_3(make_run(quick=True))
+    run = [gamma in (0.1, 1.0, 10.0) for gamma in GAMMAS]
     assert all([cell is not None for cell in row[1:]] == run for row in table.ours)
     assert [row[3] for row in table.published] == list(LAPLACE[1.0])
     assert "rate √γ" in table.notes[1]
 
 
-def test_table_4_counts_parameters(experiment, runner):
-    table = reuters_tables.table_4(experiment, runner, GAMMAS)
+def test_table_4_counts_parameters(make_run):
+    table = tables.table_4(make_run())
     ours = np.array(table.ours)
     assert ((ours >= 1) & (ours <= 61)).all(), "60 words and the intercept"
     assert ours[:, 1].sum() > ours[:, 4].sum() > ours[:, 6].sum(), "fewer with a larger γ"
@@ -156,17 +179,15 @@ def test_table_4_counts_parameters(experiment, runner):
 
 def test_the_study_finds_the_rule_behind_a_table(monkeypatch):
     # Were Table 4 made with rate √γ and 20 steps, the study would say so.
-    from textbayes.reproduce.sparse import study as module
-
     monkeypatch.setattr(module, "_MOST_STEPS", 60)  # enough to tell the rules apart
-    experiment = Experiment(make_collection(n_docs=100, n_words=20))
-    found = list(module.lines(experiment, True, silent))
+    fits = Regressions(make_collection(n_docs=100, n_words=20))
+    found = module.rule_counts(fits, Run(quick=True))
     truth = next(line for line in found if (line.reading, line.end) == ("√γ", "20 steps"))
     place = module.ZEROS.index(1e-6)
     sizes = {gamma: tuple(truth.counts[:, g, place]) for g, gamma in enumerate(GAMMAS)}
     monkeypatch.setattr(module, "LAPLACE_SIZES", sizes)
-    monkeypatch.setattr(module, "lines", lambda *_: iter(found))
-    errors, ranks = study(experiment, True, silent)
+    monkeypatch.setattr(module, "rule_counts", lambda *_: found)
+    errors, ranks = stopping_tables(fits, Run(quick=True))
     row = errors.rows.index(truth.name)
     assert errors.ours[row][place] == 0.0
     assert ranks.ours[row][place] == pytest.approx(1.0)
@@ -178,10 +199,11 @@ def test_counts_that_are_all_the_same_have_no_rank_correlation():
     assert rank_correlation(np.array([1, 2, 4, 3]), np.array([10, 20, 30, 40])) == pytest.approx(0.8)
 
 
-def test_tables_of_rcv1_say_what_they_were_run_on(runner):
-    topics = (*TOPICS[:-1], "MCAT")
-    small = Experiment(make_collection(n_docs=120, n_words=30)._replace(topics=topics))
-    seven, eight = rcv1_tables(small, ("table 7", "table 8"), True, runner)
+def test_tables_of_rcv1_say_what_they_were_run_on(monkeypatch):
+    small = make_collection(n_docs=120, n_words=30)._replace(topics=(*TOPICS[:-1], "MCAT"))
+    monkeypatch.setattr(tables, "rcv1", lambda subset: {1: small}[subset])  # quick: one of the samples
+    run = Run(quick=True)
+    seven, eight = tables.table_7(run), tables.table_8(run)
     assert seven.rows == eight.rows == AVERAGES
     assert [cell is None for cell in seven.ours[0]] == [True, True, True, False, False, False]
     assert None not in eight.ours[0]

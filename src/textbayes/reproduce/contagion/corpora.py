@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.data import load_corpus
+from textbayes.data import Corpus, load_corpus
 from textbayes.text import TextVectorizer
 
 _MIN_DF = 3  # documents that a word must be in; rarer ones no test could choose
@@ -63,45 +62,10 @@ REUTERS: Final[Mapping[str, tuple[str, ...]]] = {
         "strategic-metal",
     ),
 }
+AUTHORS: Final = {"Hamilton": ("HAMILTON",), "Madison": ("MADISON",)}
 
 
-@lru_cache(maxsize=2)
-def newsgroups(computers: bool = False) -> Documents:
-    """20 Newsgroups, all posts of the groups that make up the five classes, without headers."""
-    corpus = load_corpus("20newsgroups", remove=("headers",))
-    return grouped(corpus.texts, corpus.labels, COMPUTERS if computers else NEWSGROUPS)
-
-
-@lru_cache(maxsize=1)
-def reuters() -> Documents:
-    """Reuters-21578, training and test stories of the ModApte split that belong to one of the three groups."""
-    corpus = load_corpus("reuters21578").part("train", "test")
-    return grouped(corpus.texts, corpus.labels, REUTERS)
-
-
-@lru_cache(maxsize=1)
-def spam() -> Documents:
-    """The SpamAssassin mails, subject and body: easy ham, hard ham and spam."""
-    corpus = load_corpus("spamassassin", classes="three")
-    return grouped(corpus.texts, corpus.labels, {name: (name,) for name in corpus.label_names})
-
-
-@lru_cache(maxsize=1)
-def movies() -> Documents:
-    """The movie reviews, as they come: in lower case, words apart."""
-    corpus = load_corpus("movie_reviews")
-    return grouped(corpus.texts, corpus.labels, {"neg": ("neg",), "pos": ("pos",)})
-
-
-@lru_cache(maxsize=1)
-def federalist() -> Documents:
-    """The Federalist papers that are Hamilton's or Madison's beyond dispute; every word of one letter or more."""
-    corpus = load_corpus("federalist")
-    authors = {"Hamilton": ("HAMILTON",), "Madison": ("MADISON",)}
-    return grouped(corpus.texts, corpus.labels, authors, min_df=1, pattern=r"(?u)\b[^\W\d_]+\b")
-
-
-def grouped(
+def group_documents(
     texts: Sequence[str],
     labels: Sequence[Sequence[str]],
     groups: Mapping[str, Sequence[str]],
@@ -109,10 +73,10 @@ def grouped(
     min_df: int = _MIN_DF,
     pattern: str | None = None,
 ) -> Documents:
-    """The texts whose labels lie in exactly one of the groups, counted.
+    """Count the words of the texts whose labels lie in exactly one of the groups.
 
     >>> texts, labels = ["a rise", "a fall", "a rise", "none"], [("up",), ("down",), ("up", "down"), ()]
-    >>> documents = grouped(texts, labels, {"less": ("down",), "more": ("up", "higher")}, min_df=1)
+    >>> documents = group_documents(texts, labels, {"less": ("down",), "more": ("up", "higher")}, min_df=1)
     >>> documents.y.tolist(), documents.words.tolist(), documents.lengths.tolist()
     ([1, 0], ['fall', 'rise'], [0.001, 0.001])
     """
@@ -127,3 +91,22 @@ def grouped(
     kept = np.flatnonzero(lengths > 0.0)  # a mail may be a picture only
     y = np.array([min(found[row]) for row in rows], dtype=np.int64)
     return Documents(X[kept], lengths[kept], y[kept], tuple(groups), vectorizer.get_feature_names_out())
+
+
+def _read(corpus: Corpus, groups: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> Documents:
+    """A corpus by groups of its labels, or by its labels as they are."""
+    return group_documents(
+        corpus.texts, corpus.labels, groups or {name: (name,) for name in corpus.label_names}, **settings
+    )
+
+
+LOADERS: Final[Mapping[str, Callable[[], Documents]]] = {
+    "Newsgroups": lambda: _read(load_corpus("20newsgroups", remove=("headers",)), NEWSGROUPS),
+    "Newsgroups, computers": lambda: _read(load_corpus("20newsgroups", remove=("headers",)), COMPUTERS),
+    "Reuters": lambda: _read(load_corpus("reuters21578").part("train", "test"), REUTERS),
+    "Spam-Assassin": lambda: _read(load_corpus("spamassassin", classes="three")),
+    "Movie Reviews": lambda: _read(load_corpus("movie_reviews")),
+    # Those that are Hamilton's or Madison's beyond dispute; every word of one letter or more.
+    "Federalist": lambda: _read(load_corpus("federalist"), AUTHORS, min_df=1, pattern=r"(?u)\b[^\W\d_]+\b"),
+}
+"""The collections by the names of the paper's rows; its other ones are not public."""

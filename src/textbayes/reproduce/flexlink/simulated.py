@@ -61,7 +61,7 @@ class Best(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What all methods did on one data set: unpenalised GLMs, FST, its two named links, elastic net."""
+    """Results of all methods on one data set: unpenalised GLMs, FST, its two named links, elastic net."""
 
     probit: Rates
     logit: Rates

@@ -9,9 +9,9 @@ import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate import calibration_error, contingency, log_loss, sensitivity, specificity
-from textbayes.reproduce.gibbs.study import SPBM, Outcome
+from textbayes.reproduce.gibbs.systems import SPBM, Outcome, Study
+from textbayes.reproduce.intervals import standard_error
 
-Study: TypeAlias = Sequence[Sequence[Outcome]]
 PARTS = ("training", "test")
 Loss: TypeAlias = Callable[[Any, Any], Any]
 LOSSES: dict[str, Loss] = {
@@ -21,15 +21,15 @@ LOSSES: dict[str, Loss] = {
 }
 
 
-def having(study: Study, methods: Collection[str]) -> Study:
-    """The resamplings that were run by all of some methods."""
+def run_by_all(study: Study, methods: Collection[str]) -> Study:
+    """Return the resamplings that all of some methods were run on."""
     return [row for row in study if all(set(methods) <= set(one.decided) for one in row)]
 
 
-def both_rates(truth: BoolArray, decided: BoolArray) -> FloatArray:
-    """Sensitivity and specificity.
+def true_rates(truth: BoolArray, decided: BoolArray) -> FloatArray:
+    """Return sensitivity and specificity, the true rates of both classes.
 
-    >>> both_rates(np.array([True, True, False, False, False]), np.array([True, False, False, False, True])).round(3)
+    >>> true_rates(np.array([True, True, False, False, False]), np.array([True, False, False, False, True])).round(3)
     array([0.5  , 0.667])
     """
     table = contingency(truth[:, None], decided[:, None])
@@ -38,14 +38,7 @@ def both_rates(truth: BoolArray, decided: BoolArray) -> FloatArray:
 
 def rates(study: Study, method: str, part: int) -> FloatArray:
     """Sensitivity and specificity of a method, (n_resamplings, n_domains, 2); ``part`` 0 is training, 1 is test."""
-    return np.array([[both_rates(one.truth[part], one.decided[method][part]) for one in row] for row in study])
-
-
-def standard_error(values: FloatArray) -> FloatArray:
-    """Standard error of the mean over the first axis; NaN where there is one value only."""
-    n = len(values)
-    spread = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1:], np.nan)
-    return np.asarray(spread / np.sqrt(n))
+    return np.array([[true_rates(one.truth[part], one.decided[method][part]) for one in row] for row in study])
 
 
 def losses(study: Study, method: str, loss: Loss) -> FloatArray:
@@ -76,7 +69,7 @@ def monte_carlo(study: Study) -> MonteCarlo:
     (r₁ − r₂)²/4 on average: the variance of a mean of two.
     """
     gaps = np.array(
-        [[np.subtract(*(both_rates(one.truth[1], part) for part in one.by_chain)) for one in row] for row in study]
+        [[np.subtract(*(true_rates(one.truth[1], part) for part in one.by_chain)) for one in row] for row in study]
     )
     n_fits = gaps.shape[0] * gaps.shape[1]
     sampler = np.sqrt((gaps**2 / 4.0).mean(axis=(0, 1)) / n_fits)

@@ -42,8 +42,8 @@ def even_prior(X: Any, spread: float) -> Gaussian:
     return Gaussian(spread / (np.sqrt(X.shape[1]) * column_spread(X)))
 
 
-def own_fit(X: Any, y: BoolArray, seed: int, draws: int | None = None) -> tuple[IntArray, Fit]:
-    """The top words of training documents X (presence of words), and the posterior of the model of these alone."""
+def fit_presence_model(X: Any, y: BoolArray, seed: int, draws: int | None = None) -> tuple[IntArray, Fit]:
+    """Find the top words of training documents X (presence of words), and sample the model of these alone."""
     by_presence = Model(even_prior(X, RANKING_SPREAD), Gaussian(RANKING_INTERCEPT))
     ranking = sample(X, y, seed, draws, by_presence, TARGET_ESS)
     top = top_words(ranking.mean * column_spread(X))

@@ -98,14 +98,14 @@ def sample(
 
 
 def top_words(mean: FloatArray, k: int = N_TOP) -> IntArray:
-    """The k words of largest posterior mean in absolute value."""
+    """Return the k words of largest posterior mean in absolute value."""
     return np.argsort(-np.abs(mean), kind="stable")[:k].astype(np.int64)
 
 
-def kept_top(mean: FloatArray, k: int = N_TOP) -> FloatArray:
-    """The means with all but the top k words at zero.
+def keep_top_words(mean: FloatArray, k: int = N_TOP) -> FloatArray:
+    """Set the means of all but the top k words to zero.
 
-    >>> kept_top(np.array([0.5, -2.0, 1.0]), 2)
+    >>> keep_top_words(np.array([0.5, -2.0, 1.0]), 2)
     array([ 0., -2.,  1.])
     """
     kept = np.zeros_like(mean)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import ExpectedF1, MaxF1
@@ -27,9 +23,8 @@ from textbayes.models.online import (
     Polynomial,
 )
 from textbayes.models.online.gp_kernels import KernelFunction
-from textbayes.reproduce.online.r90 import Collection
-
-Advance = Callable[[], None]
+from textbayes.reproduce.experiment import Systems
+from textbayes.reproduce.online.corpora import Collection
 
 LIKELIHOODS: dict[str, OnlineLikelihood] = {"Logit": PAPER_LOGIT, "Probit": PAPER_PROBIT, "Flip": PAPER_FLIP}
 PASSES = 3
@@ -94,96 +89,79 @@ class Outcome(NamedTuple):
         return average_log_evidence(self.collection.Y_test, self.test, "label")
 
 
-class Experiment:
-    """Trains systems on a collection and remembers what they say, for several tables share them.
+class Trained(NamedTuple):
+    """A system of Table 2, or the perceptron of a likelihood, after so many passes over the training documents."""
 
-    ``advance`` is called for each topic done.
-    """
+    name: str
+    passes: int = PASSES
+
+
+def system_named(name: str) -> Trained:
+    """Return the system of a row of Table 2: its perceptron is the one of Table 6 with the probit likelihood."""
+    return Trained("Probit" if name == "Perceptron" else name)
+
+
+Probabilities: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+class TopicSystems(Systems[Trained, int, list[Probabilities], list[Outcome]]):
+    """Train systems on every topic of a collection; a perceptron has an outcome after each pass, others have one."""
 
     def __init__(self, collection: Collection) -> None:
+        # Topics with most words first, so that no thread is left with them.
+        super().__init__(sorted(range(len(collection.words)), key=lambda topic: -len(collection.words[topic])))
         self.collection = collection
-        self._outcomes: dict[tuple[str, int], Outcome] = {}
+        self.parts = collection.train, collection.test
+        self._shared: tuple[Any, ...] = ()  # kernel values of the words that all topics share
 
-    def knows(self, system: str) -> bool:
-        """Whether the system of Table 2 was trained already."""
-        return ("Probit" if system == "Perceptron" else system, PASSES) in self._outcomes
+    def prepare(self, system: Trained) -> None:
+        """Compute the kernel of SVMa, which sees the same words for every topic, once."""
+        kind, _, kernel = system.name.partition("-")
+        if kind == "SVMa":
+            common = [X[:, self.collection.common] for X in self.parts]
+            self._shared = tuple(_KERNELS[f"GP-{kernel}"](X, common[0]) for X in common)
 
-    def outcome(self, system: str, advance: Advance = lambda: None) -> Outcome:
-        """A system by its name in Table 2, after three passes if it is Bayesian."""
-        if system == "Perceptron":
-            return self.perceptron("Probit", [PASSES], advance)[0]
-        if not self.knows(system):
-            run = self._process if system in _KERNELS else self._svm
-            self._outcomes[system, PASSES] = run(system, advance)
-        return self._outcomes[system, PASSES]
-
-    def perceptron(self, likelihood: str, passes: Sequence[int], advance: Advance = lambda: None) -> list[Outcome]:
-        """The perceptron of a likelihood after each of these numbers of passes."""
-        if not all((likelihood, number) in self._outcomes for number in passes):
-            self._learn_perceptron(likelihood, max(passes), advance)
-        return [self._outcomes[likelihood, number] for number in passes]
-
-    def _learn_perceptron(self, likelihood: str, passes: int, advance: Advance) -> None:
-        def one(topic: int) -> list[tuple[FloatArray, FloatArray]]:
-            posterior = FullPosterior.start(self.collection.words[topic])
-            after = [self._learn(posterior, topic, LIKELIHOODS[likelihood], 1) for _ in range(passes)]
-            advance()
-            return after
-
-        by_topic = self.in_threads(one)
-        for number in range(passes):
-            train, test = _columns([after[number] for after in by_topic])
-            self._outcomes[likelihood, number + 1] = Outcome(self.collection, train, test)
-
-    def _process(self, system: str, advance: Advance) -> Outcome:
-        def one(topic: int) -> tuple[FloatArray, FloatArray]:
-            words = self.collection.words[topic]
+    def fit(self, system: Trained, unit: int) -> list[Probabilities]:
+        """Probabilities of the training and of the test documents of a topic."""
+        words = self.collection.words[unit]
+        if system.name in LIKELIHOODS:
+            posterior = FullPosterior.start(words)
+            return [self._learn(posterior, unit, LIKELIHOODS[system.name], 1) for _ in range(system.passes)]
+        if system.name in _KERNELS:
             # As many basis vectors as words (A.4).
-            process = GaussianProcess.start(words, _KERNELS[system], max(len(words), 1), TOLERANCE, jitter=1e-4)
-            found = self._learn(process, topic, PAPER_PROBIT, PASSES)
-            advance()
-            return found
+            process = GaussianProcess.start(words, _KERNELS[system.name], max(len(words), 1), TOLERANCE, jitter=1e-4)
+            return [self._learn(process, unit, PAPER_PROBIT, system.passes)]
+        return [self._machine(system.name, unit)]
 
-        return Outcome(self.collection, *_columns(self.in_threads(one)))
+    def collect(self, system: Trained, parts: list[list[Probabilities]]) -> list[Outcome]:
+        """Topics side by side."""
+        self._shared = ()
+        by_topic = [after for _, after in sorted(zip(self.units, parts, strict=True), key=lambda pair: pair[0])]
+        outcomes = []
+        for after in zip(*by_topic, strict=True):
+            train, test = (np.stack(side, axis=1) for side in zip(*after, strict=True))
+            outcomes.append(Outcome(self.collection, train, test, system.name.startswith("SVM")))
+        return outcomes
 
     def _learn(
         self, posterior: OnlinePosterior, topic: int, likelihood: OnlineLikelihood, passes: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Learn a topic in place; probabilities of the training and of the test documents."""
+    ) -> Probabilities:
+        """Learn a topic in place."""
         y = np.where(self.collection.Y_train[:, topic], 1.0, -1.0)
         posterior.learn(self.collection.train, y, likelihood, passes, in_place=True)
-        proba = [
-            likelihood.predictive(*posterior.predict(X))[:, 0] for X in (self.collection.train, self.collection.test)
-        ]
-        return proba[0], proba[1]
+        train, test = (likelihood.predictive(*posterior.predict(X))[:, 0] for X in self.parts)
+        return train, test
 
-    def _svm(self, system: str, advance: Advance) -> Outcome:
+    def _machine(self, system: str, topic: int) -> Probabilities:
         """SVMa sees all common words, SVMb the topic's own (§ 4.1.1)."""
         kind, _, kernel = system.partition("-")
-        common = [X[:, self.collection.common] for X in (self.collection.train, self.collection.test)]
-        # All topics see these words, so that kernel values can be computed once for all.
-        shared = [_KERNELS[f"GP-{kernel}"](X, common[0]) for X in common] if kind == "SVMa" else None
-
-        def one(topic: int) -> tuple[FloatArray, FloatArray]:
-            words = self.collection.words[topic]
-            own = [X[:, words] for X in (self.collection.train, self.collection.test)]
-            cost = svm_light_cost((own if shared is None else common)[0], kernel)
-            settings = _SVM_KERNELS[kernel] if shared is None else {"kernel": "precomputed"}
-            train, test = own if shared is None else shared
-            machine = SVC(**settings, C=cost, cache_size=500).fit(train, self.collection.Y_train[:, topic])
-            found = [expit(machine.decision_function(X)) for X in (train, test)]
-            advance()
-            return found[0], found[1]
-
-        return Outcome(self.collection, *_columns(self.in_threads(one)), is_svm=True)
-
-    def in_threads(self, one: Callable[[int], Any]) -> list[Any]:
-        """``one`` of every topic, in order; those with most words first, so that no thread is left with them."""
-        order = sorted(range(self.collection.n_topics), key=lambda topic: -len(self.collection.words[topic]))
-        # Threads are for topics: those of the linear algebra would wait for each other.
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-            done = dict(zip(order, pool.map(one, order), strict=True))
-        return [done[topic] for topic in range(self.collection.n_topics)]
+        of_all = kind == "SVMa"
+        own = [X[:, self.collection.common if of_all else self.collection.words[topic]] for X in self.parts]
+        settings = {"kernel": "precomputed"} if of_all else _SVM_KERNELS[kernel]
+        train, test = self._shared if of_all else own
+        machine = SVC(**settings, C=svm_light_cost(own[0], kernel), cache_size=500)
+        machine.fit(train, self.collection.Y_train[:, topic])
+        return expit(machine.decision_function(train)), expit(machine.decision_function(test))
 
 
 def svm_light_cost(X: Any, kernel: str) -> float:
@@ -198,8 +176,3 @@ def svm_light_cost(X: Any, kernel: str) -> float:
         "R1": 2.0 - 2.0 * np.exp(-0.5 * square),
     }[kernel]
     return float(np.sqrt(distance).mean() ** -2)
-
-
-def _columns(by_topic: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
-    train, test = (np.stack(side, axis=1) for side in zip(*by_topic, strict=True))
-    return train, test

@@ -11,8 +11,7 @@ from scipy import sparse
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.data import Corpus, load_corpus
 from textbayes.reproduce.sparse.published import TOPICS
-from textbayes.text import TextVectorizer
-from textbayes.text.tokenize import DEFAULT_PATTERN
+from textbayes.reproduce.texts import TextRules, indicator
 
 MARKETS, _PARTS_OF_IT = "MCAT", {"M11", "M12", "M13", "M14"}
 _COMMON = 5  # documents a word must be in for its own weights to tell its idf
@@ -31,42 +30,21 @@ class Collection(NamedTuple):
     topics: tuple[str, ...]
 
 
-class TextRules(NamedTuple):
-    """How stories become words.
-
-    The paper says that stop words and punctuation marks were removed, and no more. The defaults take runs of two or
-    more letters and digits of headline and body, in lower case, without the words of the SMART list, not stemmed.
-    """
-
-    pattern: str = DEFAULT_PATTERN
-    stop_words: str = "smart"
-    stemmer: str | None = None
-    headline: bool = True
-
-
 def reuters(rules: TextRules | None = None) -> Collection:
     """Reuters-21578 ModApte, the stories that carry one of the 90 topics: 7,770 and 3,019, the ten largest topics.
 
     The paper counts 7,769 training stories, one less; stories that carry none of the 90 topics (5 in training) are in
-    neither count.
+    neither count. It says that stop words and punctuation marks were removed, and no more.
     """
-    rules = rules or TextRules()
     train, test = _stories()
-    vectorizer = TextVectorizer(token_pattern=rules.pattern, stop_words=rules.stop_words, stemmer=rules.stemmer)
-    texts = [part.texts if rules.headline else list(map(_body, part.texts)) for part in (train, test)]
-    counts = vectorizer.fit_transform(texts[0]), vectorizer.transform(texts[1])
-    return Collection(*counts, _indicator(train.labels, TOPICS), _indicator(test.labels, TOPICS), TOPICS)
+    counts = (rules or TextRules()).counts(train, test)
+    return Collection(*counts, indicator(train.labels, TOPICS), indicator(test.labels, TOPICS), TOPICS)
 
 
 @lru_cache(maxsize=1)
 def _stories() -> tuple[Corpus, Corpus]:
     corpus = load_corpus("reuters21578", topics="r90", unlabelled="drop")
     return corpus.train, corpus.test
-
-
-def _body(text: str) -> str:
-    """A story without its first line, which is the headline unless it is all there is."""
-    return text.partition("\n")[2] or text
 
 
 def rcv1(subset: int | None = None) -> Collection:
@@ -78,7 +56,7 @@ def rcv1(subset: int | None = None) -> Collection:
     corpus = load_corpus("rcv1", version="subsets", subset=subset)
     counts = counts_of_weights(corpus.X)
     names = (*corpus.label_names, MARKETS)
-    labels = _indicator([(*row, MARKETS) if _PARTS_OF_IT.intersection(row) else row for row in corpus.labels], names)
+    labels = indicator([(*row, MARKETS) if _PARTS_OF_IT.intersection(row) else row for row in corpus.labels], names)
     train = np.array([part == "train" for part in corpus.split or ()])
     kept = labels[train].any(axis=0)
     topics = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
@@ -115,13 +93,3 @@ def _quantile(share: float, values: FloatArray, groups: AnyArray, n_groups: int)
     sizes = np.bincount(groups, minlength=n_groups)
     place = np.cumsum(sizes) - sizes + np.floor(share * sizes).astype(np.int64)
     return np.where(sizes > 0, ranked[np.minimum(place, len(ranked) - 1)], 0.0)
-
-
-def _indicator(labels: list[tuple[str, ...]], topics: tuple[str, ...]) -> BoolArray:
-    column = {topic: j for j, topic in enumerate(topics)}
-    Y = np.zeros((len(labels), len(topics)), dtype=np.bool_)
-    for i, row in enumerate(labels):
-        for label in row:
-            if label in column:
-                Y[i, column[label]] = True
-    return Y

@@ -8,10 +8,10 @@ import numpy as np
 
 from textbayes.core.types import BoolArray, IntArray
 from textbayes.data import Corpus, load_corpus
+from textbayes.reproduce.texts import TextRules
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
-from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.tokenize import DEFAULT_PATTERN
+from textbayes.text import TermWeighting
 
 LEAST_RATIO, MOST_WORDS = 12.13, 300
 _COMMON = 3  # documents that have a word of SVMa
@@ -30,20 +30,14 @@ class Collection(NamedTuple):
     words: tuple[IntArray, ...]
     common: IntArray
 
-    @property
-    def n_topics(self) -> int:
-        return self.Y_train.shape[1]
-
 
 class Reading(NamedTuple):
-    """What the paper leaves open: § 2.2 says that words were tokenised, stemmed and stopped, and no more.
+    """Choices that the paper leaves open: § 2.2 says that words were tokenised, stemmed and stopped, and no more.
 
     It says as well that unlabelled documents were removed, and counts 9,603 and 3,299, with which they are not.
     """
 
-    pattern: str = DEFAULT_PATTERN
-    stop_words: str | None = "smart"
-    headline: bool = True
+    text: TextRules = TextRules(stemmer="porter")
     labelled_only: bool = False
 
 
@@ -56,24 +50,10 @@ def r90(reading: Reading | None = None) -> Collection:
 
 def collection(corpus: Corpus, reading: Reading) -> Collection:
     """Stemmed, stopped words (§ 2.2) with ltc weights; per topic at most 300 with −2 ln λ > 12.13 (§ 2.3, 4.1.1)."""
-    vectorizer = TextVectorizer(token_pattern=reading.pattern, stop_words=reading.stop_words, stemmer="porter")
-    parts = corpus.train, corpus.test
-    texts = [part.texts if reading.headline else list(map(_body, part.texts)) for part in parts]
-    train, test = vectorizer.fit_transform(texts[0]), vectorizer.transform(texts[1])
-    Y_train, Y_test = (np.asarray(part.encode()[0], dtype=np.bool_) for part in parts)
+    train, test = reading.text.counts(corpus.train, corpus.test)
+    Y_train, Y_test = (np.asarray(part.encode()[0], dtype=np.bool_) for part in (corpus.train, corpus.test))
     chosen = select_per_label(scores.get("likelihood_ratio")(train, Y_train), threshold=LEAST_RATIO, k=MOST_WORDS)
     common = np.flatnonzero(np.bincount(train.indices, minlength=train.shape[1]) >= _COMMON)
     weighting = TermWeighting("ltc").fit(train)
-    return Collection(
-        weighting.transform(train),
-        weighting.transform(test),
-        Y_train,
-        Y_test,
-        tuple(np.flatnonzero(row) for row in chosen),
-        common,
-    )
-
-
-def _body(text: str) -> str:
-    """A story without its first line, which is the headline unless it is all there is."""
-    return text.partition("\n")[2] or text
+    words = tuple(np.flatnonzero(row) for row in chosen)
+    return Collection(weighting.transform(train), weighting.transform(test), Y_train, Y_test, words, common)

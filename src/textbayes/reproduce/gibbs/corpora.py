@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from textbayes.core.types import AnyArray, BoolArray, IntArray
 from textbayes.reproduce.gibbs.published import DOMAINS, N_OF_DOMAIN, N_WORDS
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
+
+_PAPER_DOCUMENTS = tuple((name, 0) for name in DOMAINS)
 
 
 class Documents(NamedTuple):
@@ -44,8 +46,7 @@ def longest(lengths: IntArray, k: int = N_OF_DOMAIN, left_out: int = 0) -> IntAr
     return np.sort(np.argsort(-lengths, kind="stable")[left_out : left_out + k])
 
 
-@lru_cache(maxsize=2)
-def documents(of: tuple[tuple[str, int], ...] = tuple((name, 0) for name in DOMAINS)) -> Documents:
+def documents(of: Sequence[tuple[str, int]] = _PAPER_DOCUMENTS) -> Documents:
     """The 60 longest modules of each domain, after those left out.
 
     Words are those of two modules or more, weighed (1 + ln tf)·ln((N + 1)/(n_i + 1)).

@@ -9,7 +9,7 @@ criterion is the mean absolute difference from the 60 Laplace cells; the rank co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +20,10 @@ from textbayes.inference import Posterior, Problem
 from textbayes.inference.base import Step
 from textbayes.inference.em import Em
 from textbayes.inference.starts import ridge_start
-from textbayes.reproduce.results import Progress, Table
-from textbayes.reproduce.sparse.experiment import Advance, Experiment, Model
-from textbayes.reproduce.sparse.fits import least_squares_start
+from textbayes.reproduce.experiment import Run, Systems
+from textbayes.reproduce.results import Table
 from textbayes.reproduce.sparse.published import GAMMAS, LAPLACE_SIZES
+from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, least_squares_start
 
 ZEROS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 READINGS = {"γ": 1.0, "√γ": 0.5}  # the power of γ that is the rate
@@ -52,14 +52,14 @@ class Rule(NamedTuple):
         return int(reached[0]) if len(reached) else len(change) - 1
 
 
-class Course(NamedTuple):
+class EmSteps(NamedTuple):
     """Plain EM step by step: ‖β′ − β‖/‖β′‖, and how many parameters are above each of ``ZEROS``."""
 
     change: FloatArray
     counts: IntArray
 
 
-class Line(NamedTuple):
+class RuleCounts(NamedTuple):
     """One stopping rule: parameters left per topic, γ and zero."""
 
     reading: str
@@ -80,8 +80,8 @@ class Plan(NamedTuple):
     tols: tuple[float, ...]
 
 
-def follow(problem: Problem, start: Posterior, tol: float, max_steps: int) -> Course:
-    """The course of plain EM for 30 steps, and on until the relative change is at most ``tol``, or ``max_steps``."""
+def follow_em(problem: Problem, start: Posterior, tol: float, max_steps: int) -> EmSteps:
+    """Follow plain EM for 30 steps, and on until the relative change is at most ``tol``, or ``max_steps``."""
     changes: list[float] = []
     counts: list[IntArray] = []
     zeros = np.array(ZEROS)
@@ -99,11 +99,11 @@ def follow(problem: Problem, start: Posterior, tol: float, max_steps: int) -> Co
         X = problem.X[:, np.flatnonzero(alive)]
         X.indptr = X.indptr.astype(np.int64)  # as the kernels know it
         problem, start = problem._replace(X=X), start._replace(mean=start.mean[:, alive])
-    return Course(np.array(changes), np.array(counts))
+    return EmSteps(np.array(changes), np.array(counts))
 
 
-def begin(problem: Problem, start: str) -> Posterior:
-    """A start by name: least squares, the mode under the Gaussian prior of the same scale, or β = 1."""
+def make_start(problem: Problem, start: str) -> Posterior:
+    """Make a start by name: least squares, the mode under the Gaussian prior of the same scale, or β = 1."""
     if start == "ridge":
         return ridge_start(problem)
     least_squares = least_squares_start(problem)
@@ -112,48 +112,47 @@ def begin(problem: Problem, start: str) -> Posterior:
     return least_squares._replace(mean=np.ones_like(least_squares.mean), intercept=np.ones(1))
 
 
-def lines(experiment: Experiment, quick: bool, progress: Progress) -> Iterator[Line]:
-    """Every rule for every reading and start, and the optimum itself for each reading."""
-    plans = [
-        Plan("γ", STARTS[0], _QUICK_TOLS if quick else _TOLS),
-        Plan("√γ", STARTS[0], _QUICK_TOLS if quick else _TOLS),
-    ]
-    plans += [] if quick else [Plan("γ", start, _QUICK_TOLS) for start in STARTS[1:]]
-    n_cells = len(experiment.collection.topics) * len(GAMMAS)
-    total, done = (len(plans) + len(READINGS)) * n_cells, 0
+class StoppingRules(Systems[Plan, int, list[EmSteps], list[RuleCounts]]):
+    """Follow EM for every topic and γ, and count the parameters left where each rule ends it."""
 
-    def advance() -> None:
-        nonlocal done
-        done += 1
-        progress("table 4a", done, total)
+    def __init__(self, fits: Regressions) -> None:
+        super().__init__(fits.units)
+        self.fits = fits
 
-    for plan in plans:
-        yield from _lines_of(plan, experiment, advance)
-    for reading, power in READINGS.items():
-        models = [Model("probit", "laplace", gamma**-power, exact=True) for gamma in GAMMAS]
-        sizes = np.array([experiment.outcome(model, advance).sizes for model in models]).T
-        yield Line(reading, "", "the optimum", np.repeat(sizes[:, :, None], len(ZEROS), axis=2))
-
-
-def _lines_of(plan: Plan, experiment: Experiment, advance: Advance) -> Iterator[Line]:
-    def topic_courses(topic: int) -> list[Course]:
+    def fit(self, system: Plan, unit: int) -> list[EmSteps]:
+        """The course of EM for each γ."""
         courses = []
         for gamma in GAMMAS:
-            problem, _ = experiment.problem(Model("probit", "laplace", gamma ** -READINGS[plan.reading]), topic)
-            courses.append(follow(problem, begin(problem, plan.start), min(plan.tols), _MOST_STEPS))
-            advance()
+            problem, _ = self.fits.problem(Model("probit", "laplace", gamma ** -READINGS[system.reading]), unit)
+            courses.append(follow_em(problem, make_start(problem, system.start), min(system.tols), _MOST_STEPS))
         return courses
 
-    courses = experiment.in_threads(topic_courses)
-    for rule in (*(Rule(tol) for tol in plan.tols), *(Rule(steps=steps) for steps in _STEPS)):
-        counts = [[course.counts[rule.place(course.change)] for course in topic] for topic in courses]
-        yield Line(plan.reading, plan.start, str(rule), np.array(counts))
+    def collect(self, system: Plan, parts: list[list[EmSteps]]) -> list[RuleCounts]:
+        """One line for each rule."""
+        found = []
+        for rule in (*(Rule(tol) for tol in system.tols), *(Rule(steps=steps) for steps in _STEPS)):
+            counts = [[course.counts[rule.place(course.change)] for course in topic] for topic in parts]
+            found.append(RuleCounts(system.reading, system.start, str(rule), np.array(counts)))
+        return found
 
 
-def study(experiment: Experiment, quick: bool, progress: Progress) -> tuple[Table, Table]:
+def rule_counts(fits: Regressions, run: Run) -> list[RuleCounts]:
+    """Every rule for every reading and start, and the optimum itself for each reading."""
+    plans = [Plan(reading, STARTS[0], _QUICK_TOLS if run.quick else _TOLS) for reading in READINGS]
+    plans += [] if run.quick else [Plan("γ", start, _QUICK_TOLS) for start in STARTS[1:]]
+    fits.prepare(JEFFREYS)  # the words of all models here
+    found = [line for of_plan in run.outcomes(StoppingRules(fits), plans).values() for line in of_plan]
+    for reading, power in READINGS.items():
+        models = [Model("probit", "laplace", gamma**-power, exact=True) for gamma in GAMMAS]
+        sizes = np.array([outcome.sizes for outcome in run.outcomes(fits, models, ", the optimum").values()]).T
+        found.append(RuleCounts(reading, "", "the optimum", np.repeat(sizes[:, :, None], len(ZEROS), axis=2)))
+    return found
+
+
+def stopping_tables(fits: Regressions, run: Run) -> tuple[Table, Table]:
     """Tables 4a and 4b: mean absolute difference and rank correlation of every rule."""
     published = np.array([LAPLACE_SIZES[gamma] for gamma in GAMMAS]).T[:, :, None]
-    found = list(lines(experiment, quick, progress))
+    found = rule_counts(fits, run)
     errors = [np.abs(line.counts - published).mean(axis=(0, 1)) for line in found]
     ranks = [[rank_correlation(line.counts[:, :, j], published[:, :, 0]) for j in range(len(ZEROS))] for line in found]
     by_change = [i for i, line in enumerate(found) if line.end.startswith("change")]
@@ -161,39 +160,23 @@ def study(experiment: Experiment, quick: bool, progress: Progress) -> tuple[Tabl
         f"Closest of all: {_closest(found, errors, range(len(found)))}",
         f"Closest of the rules by change, the form that the paper states: {_closest(found, errors, by_change)}",
     )
-    empty = tuple((None,) * len(ZEROS) for _ in found)
-    shared = {
-        "rows": tuple(line.name for line in found),
-        "columns": tuple(f"zero ≤ {zero:g}" for zero in ZEROS),
-        "published": empty,
-    }
+    names, columns = [line.name for line in found], [f"zero ≤ {zero:g}" for zero in ZEROS]
+    caption = "Stopping rules against Table 4: {} over its 60 Laplace cells."
+    differences, correlations = (dict(zip(names, rows, strict=True)) for rows in ([e.tolist() for e in errors], ranks))
     return (
-        Table(
-            number="4a",
-            caption="Stopping rules against Table 4: mean absolute difference over its 60 Laplace cells.",
-            ours=tuple(tuple(map(float, row)) for row in errors),
-            digits=1,
-            notes=notes,
-            **shared,  # type: ignore[arg-type]
-        ),
-        Table(
-            number="4b",
-            caption="Stopping rules against Table 4: rank correlation (Spearman) over its 60 Laplace cells.",
-            ours=tuple(tuple(row) for row in ranks),
-            digits=3,
-            **shared,  # type: ignore[arg-type]
-        ),
+        Table.by_row("4a", caption.format("mean absolute difference"), columns, differences, digits=1, notes=notes),
+        Table.by_row("4b", caption.format("rank correlation (Spearman)"), columns, correlations, digits=3),
     )
 
 
-def _closest(found: Sequence[Line], errors: Sequence[FloatArray], among: Sequence[int]) -> str:
+def _closest(found: Sequence[RuleCounts], errors: Sequence[FloatArray], among: Sequence[int]) -> str:
     best = min(among, key=lambda i: float(errors[i].min()))
     zero = ZEROS[int(errors[best].argmin())]
     return f"{found[best].name}, zero ≤ {zero:g}: {errors[best].min():.1f} parameters on average."
 
 
 def rank_correlation(ours: AnyArray, published: AnyArray) -> float | None:
-    """Spearman's; None where all counts are the same and have no ranks."""
+    """Compute Spearman's rank correlation; None where all counts are the same and have no ranks."""
     if np.ptp(ours) == 0:
         return None
     return float(spearmanr(ours.ravel(), published.ravel())[0])

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.types import AnyArray, Document
-from textbayes.evaluate import ContingencyTable
-from textbayes.reproduce.online.filtering_protocol import Collection, Task
+from textbayes.core.types import AnyArray, Document, FloatArray
+from textbayes.evaluate import ContingencyTable, t9p
+from textbayes.reproduce.experiment import Systems
+from textbayes.reproduce.online.filtering.corpora import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.bags import Bags
 from textbayes.stream.run import ScoreCache
@@ -34,8 +35,8 @@ SYSTEMS = (*PERCEPTRONS, PROCESS, MACHINE)
 RETRAIN = 10  # judgements between two fits of the SVM
 
 
-class Course(NamedTuple):
-    """What a system delivered for one topic.
+class Deliveries(NamedTuple):
+    """Documents that a system delivered for one topic.
 
     ``relevant`` and ``queried`` say of each delivery whether it was relevant, and whether it was asked for or drawn at
     random; ``features`` how many words the topic had when so many relevant documents had been delivered.
@@ -48,27 +49,47 @@ class Course(NamedTuple):
     n_docs: int
 
 
-class Simulation:
-    """Runs the systems on a collection; the stream is counted once for all of them."""
+class Outcome(NamedTuple):
+    """Deliveries of every system for each topic of a collection."""
+
+    collection: Collection
+    deliveries: dict[str, list[Deliveries]]
+
+    def t9p(self, system: str) -> FloatArray:
+        """T9P of each topic."""
+        return t9p(table_of(self.deliveries[system]))
+
+
+class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome]):
+    """Filter a collection, topic by topic, with several systems together; the stream is counted once for all of them.
+
+    The perceptrons of a topic share its batch phase, so what is run and remembered is a tuple of systems.
+    """
+
+    threads = False
 
     def __init__(self, collection: Collection, settings: FilterSettings | None = None) -> None:
+        super().__init__(collection.tasks)
         self.collection = collection
         self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000, **PAPER)
         self._bags = Bags.read(collection.texts, self.settings.text)
 
-    def courses(self, task: Task, systems: tuple[str, ...] = SYSTEMS) -> dict[str, Course]:
-        """One topic filtered by several systems. All perceptrons share the batch phase."""
-        perceptron = self._start(task, self.settings)
+    def fit(self, system: tuple[str, ...], unit: Task) -> dict[str, Deliveries]:
+        """One topic filtered by several systems."""
+        perceptron = self._start(unit, self.settings)
         found = {}
-        for system in systems:
-            if system in PERCEPTRONS:
-                desk = perceptron.copy(**self._strategy(system, task))
-                found[system] = self._filter(desk, task)
-            elif system == PROCESS:
-                found[system] = self._filter(self._start(task, process_settings(self.settings)), task)
+        for name in system:
+            if name in PERCEPTRONS:
+                found[name] = self._filter(perceptron.copy(**self._strategy(name, unit)), unit)
+            elif name == PROCESS:
+                found[name] = self._filter(self._start(unit, process_settings(self.settings)), unit)
             else:
-                found[system] = self._machine(perceptron.lexicon, task)
+                found[name] = self._machine(perceptron.lexicon, unit)
         return found
+
+    def collect(self, system: tuple[str, ...], parts: list[dict[str, Deliveries]]) -> Outcome:
+        """The deliveries of each system, topic by topic."""
+        return Outcome(self.collection, {name: [part[name] for part in parts] for name in system})
 
     def _start(self, task: Task, settings: FilterSettings) -> AdaptiveFilter:
         statement = Document(task.topic, task.statement, (task.topic,))
@@ -80,7 +101,7 @@ class Simulation:
             changes["explore"] = f"paper:documents={len(task.test)}"
         return changes
 
-    def _filter(self, desk: AdaptiveFilter, task: Task) -> Course:
+    def _filter(self, desk: AdaptiveFilter, task: Task) -> Deliveries:
         ahead = ScoreCache(desk, self._bags)
         relevant, queried, features = [], [], [len(desk.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
@@ -91,9 +112,9 @@ class Simulation:
                 queried.append(delivery.reason != "relevant")
                 if is_relevant:
                     features.append(len(desk.topics[0].words))
-        return _course(relevant, queried, features, task)
+        return _deliveries(relevant, queried, features, task)
 
-    def _machine(self, lexicon: Lexicon, task: Task) -> Course:
+    def _machine(self, lexicon: Lexicon, task: Task) -> Deliveries:
         """A linear SVM on all words of the batch phase, fitted anew after every ten judgements.
 
         Both classes weigh the same: with ten documents among thousands it would deliver nothing otherwise.
@@ -120,7 +141,9 @@ class Simulation:
                 break
             delivered.append(at + int(wanted[0]))
             at = delivered[-1] + 1
-        return _course(task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task)
+        return _deliveries(
+            task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task
+        )
 
 
 def process_settings(settings: FilterSettings) -> FilterSettings:
@@ -128,12 +151,12 @@ def process_settings(settings: FilterSettings) -> FilterSettings:
     return replace(settings, covariance="gp", kernel="linear", basis=100)
 
 
-def table_of(courses: list[Course]) -> ContingencyTable:
+def table_of(deliveries: list[Deliveries]) -> ContingencyTable:
     """Decisions per topic."""
-    tp = np.array([course.relevant.sum() for course in courses], dtype=np.float64)
-    delivered = np.array([len(course.relevant) for course in courses], dtype=np.float64)
-    n_relevant = np.array([course.n_relevant for course in courses], dtype=np.float64)
-    n_docs = np.array([course.n_docs for course in courses], dtype=np.float64)
+    tp = np.array([of_topic.relevant.sum() for of_topic in deliveries], dtype=np.float64)
+    delivered = np.array([len(of_topic.relevant) for of_topic in deliveries], dtype=np.float64)
+    n_relevant = np.array([of_topic.n_relevant for of_topic in deliveries], dtype=np.float64)
+    n_docs = np.array([of_topic.n_docs for of_topic in deliveries], dtype=np.float64)
     return ContingencyTable(tp, delivered - tp, n_relevant - tp, n_docs - delivered - n_relevant + tp)
 
 
@@ -142,6 +165,6 @@ def matrix(rows: Rows, n_words: int) -> Any:
     return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
 
 
-def _course(relevant: Any, queried: Any, features: list[int], task: Task) -> Course:
+def _deliveries(relevant: Any, queried: Any, features: list[int], task: Task) -> Deliveries:
     told = np.array(relevant, dtype=np.bool_), np.array(queried, dtype=np.bool_)
-    return Course(*told, tuple(features), int(task.test_relevant.sum()), len(task.test))
+    return Deliveries(*told, tuple(features), int(task.test_relevant.sum()), len(task.test))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -13,14 +11,14 @@ import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.evaluate import contingency, f_measure
+from textbayes.reproduce.experiment import Systems, best_setting, run_units
 from textbayes.reproduce.flexlink import published
 from textbayes.reproduce.flexlink.walk import Fit, above_half, derived_rate, printed_rate, walk
+from textbayes.reproduce.texts import indicator
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
 
 N_WORDS, N_SPLITS = 100, 5
-
-Advance = Callable[[], None]
 
 
 class Reading(NamedTuple):
@@ -66,7 +64,7 @@ class Point(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """What is tried: every combination."""
+    """Grid of settings, of which every combination is tried."""
 
     dfs: tuple[float, ...] = published.REUTERS_DFS
     gammas: tuple[float, ...] = published.REUTERS_GAMMAS
@@ -116,8 +114,7 @@ def stories() -> tuple[tuple[str, ...], BoolArray]:
     from textbayes.data import load_corpus
 
     corpus = load_corpus("reuters21578", topics="top10", unlabelled="drop")
-    categories = np.array([[topic in labels for topic in published.TOPICS] for labels in corpus.labels])
-    return tuple(corpus.texts), categories
+    return tuple(corpus.texts), indicator(corpus.labels, published.TOPICS)
 
 
 def body(story: str) -> str:
@@ -157,89 +154,79 @@ def choose_words(X: Any, Y: BoolArray, choice: str, k: int = N_WORDS) -> BoolArr
     return np.repeat(common, Y.shape[1], axis=0)
 
 
-def run_split(
-    documents: Documents,
-    split: Split,
-    grid: Grid | None = None,
-    reading: Reading | None = None,
-    advance: Advance = lambda: None,
-) -> SplitOutcome:
-    """Tune on the training and validation documents, fit anew on both, decide the test documents at p > ½.
+class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], list[SplitOutcome]]):
+    """Tune on training and validation documents, fit anew on both, decide the test documents at p > ½.
 
-    Words are chosen on the documents a model is fitted to. Of points with equal F1 the first in the paper's order of
-    (ν, γ, δ) is taken. ``advance`` is called for each δ done.
+    Words are chosen on the documents a model is fitted to. The units are splits by number, from 1, and δ.
     """
-    grid, reading = grid or Grid(), reading or Reading()
-    quality = _validation_f1(documents, split, grid, reading, advance)
-    both = np.concatenate([split.train, split.validation])
-    chosen: dict[str, list[Point]] = {}
-    for method, allowed in METHODS.items():
-        points = [point for point in grid.points if allowed(point)]
-        values = np.stack([quality[point] for point in points])
-        chosen[method] = [points[i] for i in values.argmax(axis=0)]
-    decided = _decide(documents, both, split.test, chosen, grid, reading)
-    return SplitOutcome(split.test, documents.Y[split.test], chosen, decided)
 
+    def __init__(self, documents: Documents, n_splits: int = N_SPLITS, grid: Grid | None = None) -> None:
+        self.documents, self.grid = documents, grid or Grid()
+        self.splits = {number: random_split(number, len(documents.Y)) for number in range(1, n_splits + 1)}
+        super().__init__(itertools.product(self.splits, self.grid.skews))
 
-def _validation_f1(
-    documents: Documents, split: Split, grid: Grid, reading: Reading, advance: Advance
-) -> Mapping[Point, FloatArray]:
-    """F1 of every category on the validation documents, for every point of the grid."""
-    X, Y = documents
-    words = choose_words(X[split.train], Y[split.train], reading.choice)
-    used = np.flatnonzero(words.any(axis=0))
-    train, validation, words = X[split.train][:, used], X[split.validation][:, used], words[:, used]
-    truth = Y[split.validation]
-
-    def one(skew: float) -> dict[Point, FloatArray]:
-        found = {
-            Point(fit.df, fit.gamma, skew): f_measure(contingency(truth, fit.decide(validation)))
-            for fit in reading.walk(train, Y[split.train], skew, grid.dfs, grid.gammas, words)
+    def fit(self, system: Reading, unit: tuple[int, float]) -> Mapping[Point, FloatArray]:
+        """F1 of every category on the validation documents, for every point of the grid that has this δ."""
+        number, skew = unit
+        split = self.splits[number]
+        X, unseen, words = self._words(split.train, split.validation, system)
+        return {
+            Point(fit.df, fit.gamma, skew): f_measure(
+                contingency(self.documents.Y[split.validation], fit.decide(unseen))
+            )
+            for fit in system.walk(X, self.documents.Y[split.train], skew, self.grid.dfs, self.grid.gammas, words)
         }
-        advance()
+
+    def collect(self, system: Reading, parts: list[Mapping[Point, FloatArray]]) -> list[SplitOutcome]:
+        """Of each method and category the point of highest F1, of equals the first in the paper's order (ν, γ, δ)."""
+        found = []
+        for number, split in self.splits.items():
+            quality = {
+                point: f1
+                for (of, _), part in zip(self.units, parts, strict=True)
+                if of == number
+                for point, f1 in part.items()
+            }
+            chosen = {}
+            for method, allowed in METHODS.items():
+                points = [point for point in self.grid.points if allowed(point)]
+                by_category = zip(*(quality[point] for point in points), strict=True)
+                chosen[method] = [best_setting(points, values) for values in by_category]
+            decided = self._decide(split, chosen, system)
+            found.append(SplitOutcome(split.test, self.documents.Y[split.test], chosen, decided))
         return found
 
-    return {point: f1 for found in _in_threads(one, grid.skews) for point, f1 in found.items()}
+    def _words(self, fitted: IntArray, unseen: IntArray, reading: Reading) -> tuple[Any, Any, BoolArray]:
+        """Documents to fit and others in the columns of the words chosen, and which of these each category has."""
+        X, Y = self.documents
+        words = choose_words(X[fitted], Y[fitted], reading.choice)
+        used = np.flatnonzero(words.any(axis=0))
+        return X[fitted][:, used], X[unseen][:, used], words[:, used]
 
+    def _decide(self, split: Split, chosen: Mapping[str, Sequence[Point]], reading: Reading) -> dict[str, BoolArray]:
+        """Decisions on the test documents, each category fitted at its chosen point by the same walk as in tuning."""
+        fitted, grid = np.concatenate([split.train, split.validation]), self.grid
+        Y = self.documents.Y[fitted]
+        X, unseen, words = self._words(fitted, split.test, reading)
+        probability = {method: np.zeros((len(split.test), Y.shape[1])) for method in chosen}
 
-def _decide(
-    documents: Documents,
-    fitted: IntArray,
-    test: IntArray,
-    chosen: Mapping[str, Sequence[Point]],
-    grid: Grid,
-    reading: Reading,
-) -> dict[str, BoolArray]:
-    """Decisions on the test documents, each category fitted at its chosen point by the same walk as in tuning."""
-    X, Y = documents
-    words = choose_words(X[fitted], Y[fitted], reading.choice)
-    used = np.flatnonzero(words.any(axis=0))
-    train, unseen, words = X[fitted][:, used], X[test][:, used], words[:, used]
-    probability = {method: np.zeros((len(test), Y.shape[1])) for method in chosen}
+        def one(skew: float) -> None:
+            wanted = {
+                (method, label): point
+                for method, points in chosen.items()
+                for label, point in enumerate(points)
+                if point.skew == skew
+            }
+            labels = sorted({label for _, label in wanted})
+            # Only the part of the grid that the walk to a chosen point leads through.
+            dfs = [df for df in grid.dfs if df >= min(point.df for point in wanted.values())]
+            gammas = [g for g in grid.gammas if g >= min(point.gamma for point in wanted.values())]
+            for fit in reading.walk(X, Y[:, labels], skew, dfs, gammas, words[labels]):
+                here = [key for key, point in wanted.items() if (point.df, point.gamma) == (fit.df, fit.gamma)]
+                if here:
+                    reached = fit.probability(unseen)
+                    for method, label in here:
+                        probability[method][:, label] = reached[:, labels.index(label)]
 
-    def one(skew: float) -> None:
-        wanted = {
-            (method, label): point
-            for method, points in chosen.items()
-            for label, point in enumerate(points)
-            if point.skew == skew
-        }
-        labels = sorted({label for _, label in wanted})
-        # Only the part of the grid that the walk to a chosen point leads through.
-        dfs = [df for df in grid.dfs if df >= min(point.df for point in wanted.values())]
-        gammas = [g for g in grid.gammas if g >= min(point.gamma for point in wanted.values())]
-        targets = Y[fitted][:, labels]
-        for fit in reading.walk(train, targets, skew, dfs, gammas, words[labels]):
-            here = [key for key, point in wanted.items() if (point.df, point.gamma) == (fit.df, fit.gamma)]
-            if here:
-                reached = fit.probability(unseen)
-                for method, label in here:
-                    probability[method][:, label] = reached[:, labels.index(label)]
-
-    _in_threads(one, sorted({point.skew for points in chosen.values() for point in points}))
-    return {method: reading.decide(values) for method, values in probability.items()}
-
-
-def _in_threads(one: Callable[[float], Any], skews: Sequence[float]) -> list[Any]:
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(one, skews))
+        list(run_units(one, sorted({point.skew for points in chosen.values() for point in points})))
+        return {method: reading.decide(values) for method, values in probability.items()}

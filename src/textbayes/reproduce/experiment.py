@@ -1,0 +1,243 @@
+"""One frame for all papers: an :class:`Experiment` that a paper fills in, and a :class:`Run` that carries it out.
+
+What every reproduction has in common stands here, once; a paper's folder holds only what is its own.
+
+**Experiment** says what there is: the paper, the numbers of its tables and figures in the paper's order, the corpora
+that each of them needs, and, behind a function, so that listing papers imports nothing heavy, the *exhibits*: one
+function ``run -> Table``, ``Figure`` or several of them for each number. It chooses what is wanted, says what cannot
+be run for want of a corpus, and goes through the rest. Each result is given away as soon as it is done.
+
+**Run** is what an exhibit gets: whether to be ``quick``, how many ``draws`` to keep, which numbers are ``wanted``, and
+what earlier exhibits left behind. ``run.load(name, make)`` reads a data set once for all exhibits, and
+``run.outcomes(...)`` runs systems with progress under the number of the exhibit.
+
+**Systems** is the loop. The systems of one data set are run on its *units*: whatever is fitted by itself, so a topic
+(sparse, online), a fold (contagion), a simulated data set or a split and a skewness (flexlink), a resampling and a
+domain (gibbs), the stream of a topic (filtering). A paper writes two methods:
+
+- ``fit(system, unit)`` does one piece of work. It may look at the training part of its unit only; hyperparameters are
+  chosen there, by :func:`best_setting` of what a validation part says, the first of equals.
+- ``collect(system, parts)`` makes the outcome of a system out of the parts of all units.
+
+The frame does the rest: units run in threads, each with one thread of linear algebra; parts come in the order of the
+units whatever finishes first, so figures depend on seeds and not on threads; progress is counted; and outcomes are
+remembered, for the tables of a paper share columns, and each system is fitted once.
+
+**Table** (:mod:`textbayes.reproduce.results`) sets published figures beside ours. ``Table.by_row`` and
+``Table.by_column`` take both by name, and leave a dash where either has nothing: a system that ``quick`` leaves out,
+data that are not public, a table that the paper has not. What is said of the figures (notes) is made of the same
+outcomes by the exhibit. Measures and tests are those of :mod:`textbayes.evaluate`; means over resamplings have the
+intervals of :mod:`textbayes.reproduce.intervals`. :mod:`textbayes.reproduce.render` prints and writes results.
+
+So a new paper is a folder with ``published.py`` (figures as printed, held against the paper by ``tests/golden``), one
+or more ``Systems``, and ``tables.py`` with its ``EXHIBITS``; its ``__init__`` registers the ``Experiment``:
+
+    papers.register("sparse")(Experiment("sparse", title, reference, {"table 1": ("reuters21578",), ...}, exhibits))
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+
+from textbayes.core.errors import InputError
+from textbayes.reproduce.results import Figure, Result, Table
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+System = TypeVar("System", bound=Hashable)
+Unit = TypeVar("Unit")
+Part = TypeVar("Part")
+Outcome = TypeVar("Outcome")
+T = TypeVar("T")
+_LEAST_DRAWS = 8
+
+
+def silent(what: str, done: int, total: int | None) -> None:
+    """Report no progress."""
+
+
+class Systems(ABC, Generic[System, Unit, Part, Outcome]):
+    """Run the systems of an experiment on every unit of one data set, each system once.
+
+    Parameters
+    ----------
+    units : iterable
+        What is fitted by itself: topics, folds, splits, ...
+    """
+
+    threads: ClassVar[bool] = True
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        self.units = tuple(units)
+        self._outcomes: dict[System, Outcome] = {}
+
+    @abstractmethod
+    def fit(self, system: System, unit: Unit) -> Part:
+        """Run a system on one unit."""
+
+    @abstractmethod
+    def collect(self, system: System, parts: list[Part]) -> Outcome:
+        """Make a system's outcome of its parts, which are in the order of the units."""
+
+    def prepare(self, system: System) -> None:
+        """Compute what the units of a system share, once, before the threads ask for it."""
+
+    def outcomes(self, systems: Iterable[System], what: str = "", progress: Progress = silent) -> dict[System, Outcome]:
+        """Return the outcome of each system; those that were not run yet are run, with progress under ``what``."""
+        asked = list(dict.fromkeys(systems))
+        missing = [system for system in asked if system not in self._outcomes]
+        done, total = itertools.count(1), len(missing) * len(self.units)
+        for system in missing:
+            self.prepare(system)
+            parts = []
+            for part in run_units(partial(self.fit, system), self.units, self.threads):
+                parts.append(part)
+                progress(what, next(done), total)
+            self._outcomes[system] = self.collect(system, parts)
+        return {system: self._outcomes[system] for system in asked}
+
+    def outcome(self, system: System) -> Outcome:
+        """Return the outcome of one system."""
+        return self.outcomes([system])[system]
+
+
+def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
+    """Apply a function to every unit, in threads unless told otherwise; results are in the order of the units."""
+    from threadpoolctl import threadpool_limits
+
+    # Threads are for units: those of the linear algebra would wait for each other.
+    with threadpool_limits(1 if threads else None), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        yield from (pool.map if threads else map)(one, units)
+
+
+def best_setting(settings: Sequence[T], quality: Sequence[float]) -> T:
+    """Return the setting of the highest quality, of equals the first.
+
+    >>> best_setting(["few", "many", "all"], [0.8, 0.9, 0.9])
+    'many'
+    """
+    return settings[max(range(len(settings)), key=lambda place: quality[place])]
+
+
+class Run:
+    """One run of an experiment: what is asked of it, the data read, and the exhibit at work.
+
+    Parameters
+    ----------
+    wanted : collection of str
+        The numbers that are run.
+    quick : bool
+        Whether part of the work will do.
+    progress : callable
+        Told ``(what, done, total)``.
+    draws : int, optional
+        Draws to keep of each posterior; as many as are needed unless given.
+    """
+
+    def __init__(
+        self, wanted: Collection[str] = (), quick: bool = False, progress: Progress = silent, draws: int | None = None
+    ) -> None:
+        self.wanted, self.quick, self.progress, self.draws = frozenset(wanted), quick, progress, draws
+        self.number = ""
+        self._loaded: dict[str, Any] = {}
+
+    def load(self, name: str, make: Callable[[], T]) -> T:
+        """Return the data of that name, made once in a run."""
+        if name not in self._loaded:
+            self.progress(f"reading {name}", 0, 1)
+            self._loaded[name] = make()
+            self.progress(f"reading {name}", 1, 1)
+        found: T = self._loaded[name]
+        return found
+
+    def outcomes(
+        self, of: Systems[System, Any, Any, Outcome], systems: Iterable[System], detail: str = ""
+    ) -> dict[System, Outcome]:
+        """Return the outcome of each system, run with progress under the number at work and a ``detail`` of it."""
+        return of.outcomes(systems, self.number + detail, self.progress)
+
+    def outcome(self, of: Systems[System, Any, Any, Outcome], system: System, detail: str = "") -> Outcome:
+        """Return the outcome of one system."""
+        return self.outcomes(of, [system], detail)[system]
+
+
+Exhibit: TypeAlias = Callable[[Run], Result | Iterable[Result]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The experiments of a paper, to be run again.
+
+    Parameters
+    ----------
+    name, title, reference : str
+        The paper, by its short name and as it is cited.
+    needs : mapping
+        What can be reproduced, such as ``"table 1"`` and ``"figure 2"``, in the paper's order, and the corpora that
+        each of them cannot do without.
+    exhibits : callable
+        Returns the function that makes each of these numbers; called only when something is run.
+    samples : bool
+        Whether posteriors are sampled, so that the number of draws may be given.
+    draws : int, optional
+        Draws kept of each posterior; by default as many as are needed.
+    """
+
+    name: str
+    title: str
+    reference: str
+    needs: Mapping[str, tuple[str, ...]]
+    exhibits: Callable[[], Mapping[str, Exhibit]]
+    samples: bool = False
+    draws: int | None = None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """What can be reproduced, in the paper's order."""
+        return tuple(self.needs)
+
+    def corpora_for(self, wanted: Collection[str]) -> tuple[str, ...]:
+        """Return the corpora that the wanted numbers need, in the order in which they are first needed."""
+        return tuple(dict.fromkeys(name for number in self.numbers if number in wanted for name in self.needs[number]))
+
+    def choose(self, only: Iterable[str]) -> tuple[str, ...]:
+        """Return the numbers asked for, in the paper's order; all of them if none is named.
+
+        >>> short = Experiment("short", "A short paper", "1999", dict.fromkeys(("table 1", "table 2"), ()), dict)
+        >>> short.choose(["Table  2"])
+        ('table 2',)
+        """
+        asked = {" ".join(number.lower().split()) for number in only}
+        unknown = sorted(asked.difference(self.numbers))
+        if unknown:
+            raise InputError(f"{self.name!r} has no {unknown[0]!r} to reproduce; it has {', '.join(self.numbers)}")
+        return tuple(number for number in self.numbers if number in asked or not asked)
+
+    def missing_corpora(self, wanted: Collection[str]) -> tuple[str, ...]:
+        """Return those of the corpora needed that are not there."""
+        from textbayes.data import corpus_path
+
+        return tuple(name for name in self.corpora_for(wanted) if corpus_path(name) is None)
+
+    def with_draws(self, draws: int) -> Experiment:
+        """Return the same with chains of a given length, if the paper samples."""
+        if not self.samples:
+            raise InputError(f"paper {self.name!r} draws no samples; leave --draws out")
+        if draws < _LEAST_DRAWS:
+            raise InputError(f"draws={draws} is given; pass {_LEAST_DRAWS} or more, such as 40000")
+        return replace(self, draws=draws)
+
+    def run(self, wanted: Collection[str], quick: bool = False, progress: Progress = silent) -> Iterator[Result]:
+        """Yield each of the wanted results as soon as it is done; ``quick`` runs part of it, in minutes."""
+        run, exhibits = Run(wanted, quick, progress, self.draws), self.exhibits()
+        for number in self.numbers:
+            if number in run.wanted:
+                run.number = number
+                made = exhibits[number](run)
+                yield from (made,) if isinstance(made, Table | Figure) else made
