@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from textbayes.categorizer.attributes import FittedAttributes
 from textbayes.categorizer.inputs import as_texts, weighed
 from textbayes.categorizer.knowledge import read_prior, words_known
 from textbayes.categorizer.pool import make_pooling
@@ -30,7 +31,6 @@ from textbayes.decide import Rule
 from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds import kind_of
-from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
 from textbayes.text import TermWeighting, TextVectorizer
@@ -56,7 +56,7 @@ class Assessment:
         return iter((self.proba, self.decisions))
 
 
-class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
+class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedParameters):
     """Categorise texts with calibrated probabilities, decisions tuned for each label, and words as reasons.
 
     Labels may be one per text (two classes or more) or lists of none, one or several. Thresholds are chosen on
@@ -374,47 +374,6 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         model = cls()
         restore(model, meta, arrays)
         return model
-
-    # -- what linear models have --------------------------------------------------------------------------------------
-    @property
-    def coef_(self) -> FloatArray:
-        return self._linear().coef
-
-    @property
-    def intercept_(self) -> FloatArray:
-        return self._linear().intercept
-
-    @property
-    def link_(self) -> Any:
-        return self._linear().link
-
-    @property
-    def draws_(self) -> Any:
-        return getattr(self._fitted(), "draws", None)
-
-    @property
-    def standard_errors_(self) -> FloatArray | None:
-        fitted = self._fitted()
-        return fitted.errors if isinstance(fitted, FittedLinear) else fitted.words().errors
-
-    @property
-    def calibration_(self) -> float:
-        return float(getattr(self._fitted(), "calibration", 1.0))
-
-    @property
-    def sharpness_(self) -> float:
-        return float(getattr(self._fitted(), "sharpness", 1.0))
-
-    def _fitted(self) -> Any:
-        if "model_" not in vars(self):
-            raise AttributeError("this TextCategorizer is not fitted; call fit first")
-        return self.model_
-
-    def _linear(self) -> FittedLinear:
-        fitted = self._fitted()
-        if not isinstance(fitted, FittedLinear):
-            raise AttributeError(f"a model of kind {fitted.kind!r} has no such weights; see top_words and explain")
-        return fitted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
