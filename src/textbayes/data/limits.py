@@ -1,6 +1,6 @@
 """How much a source may unpack to, and how long one of its documents may be: a few kilobytes must not fill the memory.
 
->>> Limits().allowance(read=1_000)
+>>> Limits().allowance(read=100_000)
 67108864
 >>> Limits(max_unpacked=2_000).allowance(read=1_000)
 2000
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from textbayes.core.errors import InputError, MalformedFileError
 
-_FREE = 1 << 26  # 64 MiB: that much may come of anything
+_LEAST = 1 << 20  # 1 MiB: that much may come of anything
+_FREE, _FREE_RATIO = 1 << 26, 1_000  # 64 MiB: so much of a file that has a thousandth of it
 _RATIO = 200  # text shrinks to a fifth, logs to a hundredth; a bomb to a thousandth
 _MOST = 1 << 32  # 4 GiB
 
@@ -24,8 +25,8 @@ class Limits(NamedTuple):
     Parameters
     ----------
     max_unpacked : int, optional
-        Bytes that a compressed file or an archive may unpack to. By default 4 GiB, and beyond 64 MiB no more than 200
-        times its own size.
+        Bytes that a compressed file or an archive may unpack to. By default 4 GiB, beyond 64 MiB no more than 200 times
+        its own size, and beyond 1 MiB no more than 1,000 times.
     max_record : int
         Bytes (or characters) of one document: a line, a row, a message, a file of a folder.
     """
@@ -35,7 +36,9 @@ class Limits(NamedTuple):
 
     def allowance(self, read: int) -> int:
         """Bytes that may have come of the first ``read`` compressed ones."""
-        return min(_MOST, max(_FREE, _RATIO * read)) if self.max_unpacked is None else self.max_unpacked
+        if self.max_unpacked is not None:
+            return self.max_unpacked
+        return min(_MOST, max(_LEAST, min(_FREE, _FREE_RATIO * read), _RATIO * read))
 
     def refuse_unpacked(self, label: str, read: int) -> MalformedFileError:
         """The refusal of a file that unpacks to more."""
