@@ -13,24 +13,29 @@ if TYPE_CHECKING:
     from textbayes.data import load_corpus, open_documents
     from textbayes.decide import ThresholdClassifier
     from textbayes.evaluate import compare
+    from textbayes.inference.gibbs import Gibbs
     from textbayes.knowledge import WordPriors
     from textbayes.models.clusters import SoftClusters
     from textbayes.models.counts import BayesCountClassifier
     from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.models.multinomial import BayesMultinomialClassifier
-    from textbayes.models.online import BayesOnlineClassifier
+    from textbayes.models.online import BayesOnlineClassifier, BayesProcessClassifier
     from textbayes.select import SelectWords
     from textbayes.store import load_model, save_model
+    from textbayes.stream import AdaptiveFilter
     from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
     from textbayes.tune import BayesLinearClassifierCV
 
 # Public name → module that defines it. Loaded on first use, so that `import textbayes` costs milliseconds.
 _PUBLIC = {
+    "AdaptiveFilter": "textbayes.stream",
     "BayesCountClassifier": "textbayes.models.counts",
     "BayesLinearClassifier": "textbayes.models.linear.classifier",
     "BayesLinearClassifierCV": "textbayes.tune",
     "BayesMultinomialClassifier": "textbayes.models.multinomial",
     "BayesOnlineClassifier": "textbayes.models.online",
+    "BayesProcessClassifier": "textbayes.models.online",
+    "Gibbs": "textbayes.inference.gibbs",
     "HashingTextVectorizer": "textbayes.text",
     "SelectWords": "textbayes.select",
     "SoftClusters": "textbayes.models.clusters",
@@ -48,11 +53,14 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "AdaptiveFilter",
     "BayesCountClassifier",
     "BayesLinearClassifier",
     "BayesLinearClassifierCV",
     "BayesMultinomialClassifier",
     "BayesOnlineClassifier",
+    "BayesProcessClassifier",
+    "Gibbs",
     "HashingTextVectorizer",
     "SelectWords",
     "SoftClusters",

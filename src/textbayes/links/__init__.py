@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import on_first_use
 from textbayes.core.registry import Registry
 from textbayes.links.base import BaseLink
+
+if TYPE_CHECKING:
+    from textbayes.links.flip import Flip
+    from textbayes.links.logit import Logit
+    from textbayes.links.probit import Probit
+    from textbayes.links.skew_t import SkewT
+    from textbayes.links.student_t import StudentT
 
 links: Registry[type[BaseLink]] = Registry("link", "textbayes.links")
 
@@ -40,4 +50,24 @@ def _number(link: str, key: str, value: str) -> float:
         raise InputError(f"link {link!r} gives {key}={value!r}; write a number, as in {key}=4") from None
 
 
-__all__ = ["BaseLink", "links", "make_link"]
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "Flip": "textbayes.links.flip",
+        "Logit": "textbayes.links.logit",
+        "Probit": "textbayes.links.probit",
+        "SkewT": "textbayes.links.skew_t",
+        "StudentT": "textbayes.links.student_t",
+    },
+)
+
+__all__ = [
+    "BaseLink",
+    "Flip",
+    "Logit",
+    "Probit",
+    "SkewT",
+    "StudentT",
+    "links",
+    "make_link",
+]

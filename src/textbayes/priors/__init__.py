@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import on_first_use
 from textbayes.core.registry import Registry
 from textbayes.core.types import FloatArray
 from textbayes.priors.base import BasePrior
+
+if TYPE_CHECKING:
+    from textbayes.priors.by_word import ByWord
+    from textbayes.priors.elastic_net import ElasticNet
+    from textbayes.priors.gaussian import Gaussian
+    from textbayes.priors.horseshoe import Horseshoe
+    from textbayes.priors.jeffreys import Jeffreys
+    from textbayes.priors.laplace import Laplace
+    from textbayes.priors.student_t import StudentT
 
 priors: Registry[type[BasePrior]] = Registry("prior", "textbayes.priors")
 
@@ -23,4 +35,28 @@ def make_prior(
     return priors.get(prior)(scale=scale, mean=mean, sign=sign)
 
 
-__all__ = ["BasePrior", "make_prior", "priors"]
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "ByWord": "textbayes.priors.by_word",
+        "ElasticNet": "textbayes.priors.elastic_net",
+        "Gaussian": "textbayes.priors.gaussian",
+        "Horseshoe": "textbayes.priors.horseshoe",
+        "Jeffreys": "textbayes.priors.jeffreys",
+        "Laplace": "textbayes.priors.laplace",
+        "StudentT": "textbayes.priors.student_t",
+    },
+)
+
+__all__ = [
+    "BasePrior",
+    "ByWord",
+    "ElasticNet",
+    "Gaussian",
+    "Horseshoe",
+    "Jeffreys",
+    "Laplace",
+    "StudentT",
+    "make_prior",
+    "priors",
+]

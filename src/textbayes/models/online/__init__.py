@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from textbayes.models.online.information import expected_information_gain, information_gain
     from textbayes.models.online.likelihood import PAPER_FLIP, PAPER_LOGIT, PAPER_PROBIT, OnlineLikelihood
     from textbayes.models.online.low_rank import LowRankPosterior
+    from textbayes.models.online.process import BayesProcessClassifier
     from textbayes.models.online.propagation import propagate
 
 _PUBLIC = {
     "Bank": "textbayes.models.online.bank",
     "BatchPrior": "textbayes.models.online.batch",
     "BayesOnlineClassifier": "textbayes.models.online.classifier",
+    "BayesProcessClassifier": "textbayes.models.online.process",
     "DeferredPosterior": "textbayes.models.online.deferred",
     "DiagonalPosterior": "textbayes.models.online.diagonal",
     "FullPosterior": "textbayes.models.online.full",
@@ -64,6 +66,7 @@ __all__ = [
     "Bank",
     "BatchPrior",
     "BayesOnlineClassifier",
+    "BayesProcessClassifier",
     "DeferredPosterior",
     "DiagonalPosterior",
     "FullPosterior",
