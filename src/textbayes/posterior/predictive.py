@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from textbayes.core.errors import InputError
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import FloatArray
 from textbayes.links.base import BaseLink
 
@@ -14,7 +14,7 @@ from textbayes.links.base import BaseLink
 def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
     """Probability of every column, ∫ p(y = 1 | u) N(u; eta, var) du; those of one-of-many classes add up to one.
 
-    Each class's own is divided by their sum, as ``linear.one_of_many`` does where ``var`` is 0, and with logarithms.
+    Each class's own is divided by their sum (``core.labels.normalise_classes``).
 
     >>> from textbayes.links import make_link
     >>> two = LabelSpace(np.array(["no", "yes"]), "binary")
@@ -24,7 +24,7 @@ def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, s
     """
     if space.kind != "multiclass":
         return link.predictive(eta, var)
-    return np.asarray(special.softmax(link.moments(eta, var, np.ones_like(eta)).log_z, axis=1))
+    return normalise_classes(link.moments(eta, var, np.ones_like(eta)).log_z)
 
 
 def probability_interval(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.labels import LabelSpace
+from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
 from textbayes.models.counts import make_count_model
@@ -182,7 +182,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any, lengths: Any = None) -> FloatArray:
         """p(c | x), one column per class; rows add up to one."""
-        return np.asarray(special.softmax(self.predict_joint_log_proba(X, lengths), axis=1))
+        return normalise_classes(self.predict_joint_log_proba(X, lengths))
 
     def predict(self, X: Any, lengths: Any = None) -> AnyArray:
         """The likeliest class."""

@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.core.validation import as_numbers, check_same_length
@@ -177,11 +177,21 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         log_odds = make_link(self.link).log_odds(eta)
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities, one column per class; rows add up to one unless the labels are multi-label."""
+    def predict_proba(self, X: Any, average: bool = True) -> FloatArray:
+        """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        average : bool
+            Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
+            both are the same, and ``predictive_proba`` averages over its Gaussian approximation.
+        """
+        if average and self.draws_ is not None:
+            return self.predictive_proba(X)
         eta, link = self.linear_predictor(X), make_link(self.link)
         if self.label_space_.kind == "multiclass":
-            return one_of_many(eta, link)
+            return normalise_classes(link.log_prob(eta, np.ones_like(eta)))
         return self.label_space_.both_columns(link.probability(eta))
 
     def predictive_proba(self, X: Any) -> FloatArray:
@@ -195,7 +205,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             return self.label_space_.both_columns(predictive_probabilities(eta, var, link, self.label_space_))
         proba = self.draws_.probability(self._checked(X), link)
         if self.label_space_.kind == "multiclass":
-            proba = proba / proba.sum(axis=1, keepdims=True)
+            proba = normalise_classes(np.log(np.maximum(proba, 1e-300)))
         return self.label_space_.both_columns(proba)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
@@ -305,16 +315,6 @@ def per_label(value: Any, name: str, n_labels: int) -> FloatArray:
     if given.shape not in ((), (n_labels,)):
         raise InputError(f"{name} has shape {given.shape}; pass a number or one per label: ({n_labels},)")
     return given[:, None] if given.ndim else given
-
-
-def one_of_many(eta: FloatArray, link: BaseLink) -> FloatArray:
-    """Probabilities of classes that exclude each other: each class's own, divided by their sum.
-
-    Done with logarithms, so that classes stay apart where all their own probabilities are nearly 0.
-    """
-    log_prob = link.log_prob(eta, np.ones_like(eta))
-    proba = np.exp(log_prob - log_prob.max(axis=1, keepdims=True))
-    return proba / proba.sum(axis=1, keepdims=True)
 
 
 def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:

@@ -6,7 +6,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -14,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
@@ -247,7 +246,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         eta = self.linear_predictor(X)
         if average and self.draws_ is not None:
             return self.draws_.softmax_probability(self._checked(X))
-        return np.asarray(softmax(eta, axis=1))
+        return normalise_classes(eta)
 
     def predict(self, X: Any) -> AnyArray:
         """The class of the largest probability, averaged where there are draws."""
