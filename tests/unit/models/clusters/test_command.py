@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from textbayes import TextCategorizer, load_model, save_model
 from textbayes.cli.clusters import clusters
+from textbayes.core.errors import NotSupportedError
 
 TOPICS = {
     "grain": "wheat corn harvest farmers rain exports",
@@ -83,3 +86,23 @@ def test_what_is_refused(texts, tmp_path):
     many.write_text('{"id": "1", "text": "wheat", "labels": ["a", "b"]}\n', encoding="utf-8")
     failed = CliRunner().invoke(clusters, [str(many), "--labels"])
     assert "one at most" in str(failed.exception)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_saved_clusters_are_a_model(texts, k, tmp_path):
+    """Shares of a text are what ``transform`` gives, in the order of the names, and the file says the same again."""
+    path = tmp_path / "clusters.tb"
+    given = run(texts, "-k", k, "-o", path, "--output", "memberships").stdout.splitlines()
+    model = load_model(path)
+    rows = [json.loads(line) for line in Path(texts).read_text(encoding="utf-8").splitlines()]
+    proba = model.predict_proba([row["text"] for row in rows])
+    for told, shares in zip(map(json.loads, given), proba, strict=True):
+        assert dict(zip(model.classes_, shares, strict=True)) == pytest.approx(told["memberships"], abs=1e-5)
+    told = model.explain(rows[0]["text"])[0]
+    assert told.base + sum(part.log_odds for part in told.contributions) == pytest.approx(told.log_odds)
+    save_model(model, tmp_path / "again.tb")
+    assert (tmp_path / "again.tb").read_bytes() == path.read_bytes()
+    with pytest.raises(NotSupportedError, match="a model of kind 'clusters' cannot learn on"):
+        model.update(["wheat"], ["1"])
+    with pytest.raises(NotSupportedError, match="clusters are found without labels"):
+        TextCategorizer(model="clusters", cv=2).fit(["wheat corn", "bank rates"] * 4, ["x", "y"] * 4)
