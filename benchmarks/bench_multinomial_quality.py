@@ -36,7 +36,7 @@ from textbayes.decide.folds import stratified_folds
 from textbayes.evaluate import calibration_error
 
 CORPORA = {"bbc": 4, "openstax": 4, "20newsgroups": 2}  # folds of the training part
-SCALES = {"gaussian": 5.5, "laplace": 10.0}
+SCALES = {"gaussian": 32.0, "laplace": 32.0}
 GRID = (4.0, 8.0, 16.0, 32.0, 64.0)
 INFERENCES = {"gaussian": "newton", "laplace": "coordinate"}
 POOL = "one-vs-rest pool"
