@@ -224,20 +224,7 @@ class Gibbs(BaseInference):
             at = at / self.label_replicates
         seeds = np.random.SeedSequence([self.random_state, label]).spawn(self.plan.chains)
         run = Run(target, seeds, self.plan, self.method, at)
-        mark = self._fingerprint(target)
-        if self.resume is not None and label in self.resume:
-            meta, arrays = self.resume[label]
-            if meta["fingerprint"] != mark:
-                raise InputError(
-                    f"the run to resume for label {label} was one of other documents, settings or seed; start anew, or "
-                    "pass what it was begun with"
-                )
-            run.restore(meta, arrays)
-        while not run.finished:
-            run.round(pool)
-            if self.progress is not None:
-                stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
-                self.progress(SamplingProgress(label, *stands, _state(run, mark)))
+        self.finish(run, label, self.fingerprint(target), pool)
         weights, scales = run.draws()
         if self.sample_scale:
             warn_if_unbounded(scales, label)
@@ -254,7 +241,23 @@ class Gibbs(BaseInference):
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
         return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
 
-    def _fingerprint(self, target: Target) -> str:
+    def finish(self, run: Run, label: int, fingerprint: str, pool: ThreadPoolExecutor) -> None:
+        """Go on from where the run was left, if it is to be resumed, and draw until it is finished."""
+        if self.resume is not None and label in self.resume:
+            meta, arrays = self.resume[label]
+            if meta["fingerprint"] != fingerprint:
+                raise InputError(
+                    f"the run to resume for label {label} was one of other documents, settings or seed; start anew, or "
+                    "pass what it was begun with"
+                )
+            run.restore(meta, arrays)
+        while not run.finished:
+            run.round(pool)
+            if self.progress is not None:
+                stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
+                self.progress(SamplingProgress(label, *stands, _state(run, fingerprint)))
+
+    def fingerprint(self, target: Target) -> str:
         """Of all that decides what is drawn."""
         digest = hashlib.sha256(f"{self.random_state} {self.method} {self.sample_scale} {target.link.spec}".encode())
         of_intercept = target.intercept_prior

@@ -21,7 +21,7 @@ from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.chain import Chain, Target
-from textbayes.inference.gibbs.running import Run, SamplingProgress
+from textbayes.inference.gibbs.running import Run
 from textbayes.inference.gibbs.sampler import counted
 from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.kernels.multinomial.softmax import rest_of, softmax_likelihood
@@ -129,7 +129,7 @@ class SoftmaxChain:
 
 
 class SoftmaxGibbs(BaseInference):
-    """Draws of all classes together, with the settings of a ``Gibbs``."""
+    """Draws of all classes together, with the settings of a ``Gibbs``; progress is told, and resumed, as of label 0."""
 
     name = "gibbs"
     samples = True
@@ -137,8 +137,11 @@ class SoftmaxGibbs(BaseInference):
     def __init__(self, settings: Gibbs) -> None:
         super().__init__(settings.tol, settings.max_iter, settings.n_jobs)
         self._settings = settings
-        for name, usual in (("sample_scale", False), ("factors", None), ("label_replicates", 1), ("resume", None)):
-            if getattr(settings, name) != usual:
+        for name, given in (
+            ("sample_scale", settings.sample_scale), ("factors", settings.factors is not None),
+            ("label_replicates", settings.label_replicates > 1),
+        ):  # fmt: skip
+            if given:
                 raise NotSupportedError(
                     f"{name} of inference 'gibbs' is not for a softmax; leave it at its default, or use "
                     "BayesLinearClassifier"
@@ -172,12 +175,7 @@ class SoftmaxGibbs(BaseInference):
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
             run = Run(target, seeds, settings.plan, settings.method, at, SoftmaxChain)  # type: ignore[arg-type]
-            while not run.finished:
-                run.round(pool)
-                if settings.progress is not None:
-                    settings.progress(
-                        SamplingProgress(0, run.n_draws, run.min_ess, run.max_r_hat, run.finished, run.state)
-                    )
+            settings.finish(run, 0, " ".join(map(settings.fingerprint, target.classes)), pool)
         draws = _split(run.draws()[0], problem)
         mean, intercept = draws.mean(), draws.intercept()
         eta = np.asarray(problem.X @ mean.T) + intercept

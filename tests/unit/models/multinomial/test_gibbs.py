@@ -123,10 +123,32 @@ def test_the_same_seed_gives_the_same_draws_whatever_the_threads(plain):
     assert fits[0].fit_info_.converged[0]
 
 
+@pytest.mark.filterwarnings("ignore:the posterior was sampled less well")
+def test_an_interrupted_run_resumes_as_if_it_had_not_been(plain):
+    data, y = plain.make_data(n_docs=30)
+    settings = {
+        "chains": 2,
+        "warmup": 20,
+        "max_draws": 120,
+        "max_r_hat": 1.0 + 1e-9,
+        "target_ess": 1.0,
+        "random_state": 3,
+    }
+    states = []
+    whole = BayesMultinomialClassifier(
+        inference=Gibbs(**settings, progress=lambda progress: states.append(progress.state()))
+    ).fit(data, y)
+    assert len(states) > 1
+    resumed = BayesMultinomialClassifier(inference=Gibbs(**settings, resume={0: states[0]}))
+    np.testing.assert_array_equal(resumed.fit(data, y).draws_.labels[1].weights, whole.draws_.labels[1].weights)
+    with pytest.raises(ValueError, match="was one of other documents"):
+        resumed.fit(data[::-1], y)
+
+
 def test_what_a_softmax_cannot_be_sampled_with_is_refused(plain):
     data, y = plain.make_data()
     with pytest.raises(NotSupportedError, match="factors of inference 'gibbs' is not for a softmax"):
-        BayesMultinomialClassifier(inference=Gibbs(factors=2)).fit(data, y)
+        BayesMultinomialClassifier(inference=Gibbs(factors=np.ones((6, 1)))).fit(data, y)
     with pytest.raises(NotSupportedError, match="cannot take prior 'jeffreys'"):
         BayesMultinomialClassifier("jeffreys", inference="gibbs").fit(data, y)
     with pytest.raises(NotSupportedError, match="not whole numbers"):
