@@ -138,7 +138,7 @@ class MultinomialKind(Kind):
     def make(self, **parameters: Any) -> BayesMultinomialClassifier:
         """An estimator, with a scale for texts of length one unless another is given."""
         prior = parameters.get("prior", "gaussian")
-        suited = {"prior": prior, "tol": 1e-3, "scale": 5.5 if prior == "gaussian" else 10.0}
+        suited = {"prior": prior, "tol": 1e-3, "scale": 32.0}  # see benchmarks/bench_multinomial_quality.py --choose
         suited["inference"] = "newton" if prior == "gaussian" else "coordinate"
         return super().make(**(suited | parameters))
 
