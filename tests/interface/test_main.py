@@ -84,7 +84,7 @@ def test_a_fault_of_ours_is_admitted_without_a_traceback(run, monkeypatch):
     def fail(path):
         raise RuntimeError("a\nfault")
 
-    monkeypatch.setattr("textbayes.store.load_model", fail)
+    monkeypatch.setattr("textbayes.store.load_categorizer", fail)
     failed = run("words", "model.tb", code=1)
     assert failed.stderr.startswith("textbayes: internal error (RuntimeError: a fault); please report it")
     assert failed.stderr.count("\n") == 1

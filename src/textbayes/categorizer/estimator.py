@@ -56,7 +56,7 @@ class Assessment:
         return iter((self.proba, self.decisions))
 
 
-class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedParameters):
+class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedParameters):
     """Categorise texts with calibrated probabilities, decisions tuned for each label, and words as reasons.
 
     Labels may be one per text (two classes or more) or lists of none, one or several. Thresholds are chosen on
