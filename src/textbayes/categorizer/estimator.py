@@ -42,7 +42,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Assessment:
-    """What is thought of some texts: probabilities and decisions, one row per text, one column per label column.
+    """Probabilities and decisions for some texts, one row per text and one column per label column.
 
     ``known_words`` (n_docs,) counts the different words of each text that have a weight: where it is 0, the answer is
     that for any text. Unpacks into the first two: ``proba, decisions = model.assess(texts)``.
@@ -331,7 +331,7 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
         return Features(counts, self.weighting_.transform(counts), self._lengths(texts, counts))
 
     def _known_words(self, features: Features) -> IntArray:
-        """How many different words of each text say something of some label."""
+        """Number of different words of each text that say something of some label."""
         return np.asarray((features.weights != 0.0) @ self.model_.known_words().astype(np.int64))
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
@@ -364,7 +364,7 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
 
     # -- state: arrays and JSON -----------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """What a model file holds: a JSON-able description and named arrays."""
+        """State of the model for a model file: a JSON-able description and named arrays."""
         check_is_fitted(self, "model_")
         return state_of(self)
 

@@ -1,4 +1,4 @@
-"""Why a text has a probability: each word's part in one label's log-odds."""
+"""Explanation of a text's probability: each word's part in one label's log-odds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Contribution(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a text has a label's probability: ``log_odds`` = ``base`` + the sum of all contributions.
+    """Explanation of a label's probability for a text: ``log_odds`` = ``base`` + the sum of all contributions.
 
     ``threshold`` is the probability above which the label is given, None where no such number decides, and ``rule``
     says in words what does. ``known_words`` counts the different words of the text that the model has weights for:
@@ -48,7 +48,7 @@ class Explanation(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know of the numbers, in sentences; often nothing."""
+        """Remarks on the numbers that a reader must know, in sentences; often none."""
         told = []
         if not self.known_words:
             told.append("no word of this text is known to the model: the answer is that for any text")

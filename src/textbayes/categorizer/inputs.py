@@ -1,4 +1,4 @@
-"""What a ``TextCategorizer`` is given, brought into one form: texts and how much each counts."""
+"""Inputs of a ``TextCategorizer`` brought into one form: texts and the weight of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ``TextCategorizer`` is told of words, matched to its own, weighed, and audited."""
+"""Prior knowledge of words for a ``TextCategorizer``: matched to its words, weighed, and audited."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHOWN = 5  # names of what was not found, in a warning
 
 
 class Advice(NamedTuple):
-    """What was done with what a table says of one label.
+    """Use that was made of a prior table for one label.
 
     ``weight`` is how far it is followed, and ``why`` the reason in words. ``words`` are those of the table that the
     model has, ``not_in_texts`` those of them that no training text has. ``change`` is what the held-out log-loss of the
@@ -98,7 +98,7 @@ class Knowledge(NamedTuple):
         )  # fmt: skip
 
     def advice(self, counts: Any, space: LabelSpace) -> list[Advice]:
-        """What was done with the table, for each label that it speaks of, given ``counts`` of the training texts."""
+        """Use that was made of the table, for each label that it speaks of, given ``counts`` of the training texts."""
         in_texts = np.asarray(counts.sum(axis=0)).ravel() > 0
         told = []
         for label in np.unique(self.matched.label):
@@ -176,7 +176,7 @@ def choose_prior_weight(
     sample_weight: FloatArray | None = None,
     groups: Any = None,
 ) -> Knowledge:
-    """How far a linear model follows the table, label by label, by cross-validation."""
+    """Choose by cross-validation how far a linear model follows the prior table, label by label."""
     chosen = choose_weight(
         member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
         groups=groups,

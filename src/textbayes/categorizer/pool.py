@@ -1,4 +1,4 @@
-"""How several models become one: scores = Σ_m weight_m · scores_m, or a mixture of their posteriors.
+"""Pools of several models: scores = Σ_m weight_m · scores_m, or a mixture of their posteriors.
 
 Scores are log-odds; those of linear models of one link are their predictors, so that their pool is linear too. A
 log-linear pool averages the members' errors. Its weights maximise the likelihood of texts that the members did not see,
@@ -91,7 +91,7 @@ def _fitted_weights(
     weight: FloatArray | None,
     joint: bool,
 ) -> FloatArray:
-    """Where the posterior of the weights, given held-out labels, is highest."""
+    """Mode of the posterior of the weights, given held-out labels."""
     n_members = len(scores)
     equal = np.full(n_members, 1.0 / n_members)
     use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
@@ -122,7 +122,7 @@ def _loss(
 
 
 class ScorePool(NamedTuple):
-    """How models that have one set of weights each, or are of different kinds, are pooled: their scores are added.
+    """Pool of models that adds their scores: for models with one set of weights each, or of different kinds.
 
     ``link`` is that of linear members that share one, whose predictors are added; of others log-odds are, and it is the
     logit.
@@ -136,7 +136,7 @@ class ScorePool(NamedTuple):
     calibrate: bool = False
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
-        """What a fitted member says of documents, (n_docs, n_columns)."""
+        """Scores of documents by a fitted member, (n_docs, n_columns)."""
         if self.linear and isinstance(member, FittedLinear):
             return member.predictor(features)
         return member.scores(features)
@@ -165,7 +165,7 @@ class ScorePool(NamedTuple):
 
 
 class PosteriorPool(NamedTuple):
-    """How linear models that sample are pooled: their posteriors are mixed, with weights that add up to one (stacking).
+    """Pool of sampled linear models that mixes their posteriors, with weights that add up to one (stacking).
 
     A mixture of draws is a set of draws, so the pool has a posterior as its members have, and one member alone keeps
     its own as it is: nothing is scaled. Weights maximise the likelihood of held-out documents.
@@ -189,7 +189,7 @@ class PosteriorPool(NamedTuple):
     weight: FloatArray | None = None
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
-        """What a fitted member says of documents: probabilities of each label by itself, or predictors."""
+        """Scores of documents by a fitted member: probabilities of each label by itself, or predictors."""
         assert isinstance(member, FittedLinear)
         draws = drawn(member)
         return draws.probability(features.weights, self.link) if self.average else member.predictor(features)

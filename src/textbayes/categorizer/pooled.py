@@ -174,7 +174,7 @@ def _merged(members: Sequence[FittedLinear], pool: FloatArray) -> FittedLinear:
 
 
 def _typical(member: FittedModel, features: Features) -> FloatArray:
-    """What each word is, on average, in texts that have it: in counts, or in weights."""
+    """Mean value of each word in the texts that have it: in counts, or in weights."""
     matrix = (features.counts if getattr(member, "reads", "weights") == "counts" else features.weights).tocsc()
     n = np.maximum(np.diff(matrix.indptr), 1)
     return np.asarray(np.asarray(matrix.sum(axis=0)).ravel() / n, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""How a ``TextCategorizer`` trains its members: words are chosen and weighed anew in each fold; nothing leaks in."""
+"""Training of the members of a ``TextCategorizer``: words are chosen and weighed anew in each fold, so nothing leaks."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Training:
     def out_of_fold(
         self, members: Sequence[Any], pooling: Pooling, knowledge: Knowledge | None, why: str = ""
     ) -> tuple[FloatArray, BoolArray]:
-        """What members that did not see a text say of it (n_members, n_docs, n_columns), as ``pooling`` asks.
+        """Score each text by members that did not see it, (n_members, n_docs, n_columns), as ``pooling`` asks.
 
         Weights and words are chosen anew in each fold, so that nothing of the held-out texts leaks in. The second array
         (n_docs, n_columns) is False where the other folds held no text of a label: its score there means nothing, and a

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loads numba, which is slow
 
 
 class ExplainsWords:
-    """What a categorizer says of words, whatever the kind of its model."""
+    """Words and explanations of a categorizer, whatever the kind of its model."""
 
     model_: Any
     pool_: FloatArray
@@ -55,7 +55,7 @@ class ExplainsWords:
         """Texts as the model sees them."""
 
     def explain(self, text: str, labels: Sequence[str] | None = None, top: int | None = None) -> Explanations:
-        """Why the text has its labels: each word's part in the log-odds, largest first.
+        """Explain the labels of a text: each word's part in the log-odds, largest first.
 
         Parts and base add up to the log-odds that the probability is made of; of a calibrated model they are weights
         times ``calibration_``. Where the model is a distribution over exclusive classes, they are those of a class
@@ -100,7 +100,7 @@ class ExplainsWords:
 
     @property
     def weights_said(self) -> str:
-        """What the weights of words are: those of one model, of a pool and of which, or posterior means."""
+        """Description of the weights of words: those of one model, of a pool and of which, or posterior means."""
         check_is_fitted(self, "model_")
         names = member_names(self.model, len(self.pool_))
         shares = " + ".join(f"{share:.2f} × {name}" for share, name in zip(self.pool_, names, strict=True))
@@ -174,7 +174,7 @@ def _check_top(top: int | None) -> None:
 
 
 def member_names(model: Any, n_members: int) -> list[str]:
-    """What the members of a pool are called: by their kinds, or by number where these are lost."""
+    """Names of the members of a pool: their kinds, or numbers where these are lost."""
     given = default_models() if model is None else model
     members = [make_model(one) for one in (given if isinstance(given, list | tuple) else [given])]
     if len(members) != n_members:

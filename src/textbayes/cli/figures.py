@@ -63,7 +63,7 @@ def headline(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def macro_words(result: Mapping[str, Any]) -> str:
-    """What the macro averages are means over."""
+    """Description of the macro averages: the number of classes or labels they are means over."""
     return f"macro, {result['n_labels']:,} {'classes' if 'accuracy' in result else 'labels'}"
 
 
@@ -106,7 +106,7 @@ def _print_pairs(wrong: list[Confused]) -> None:
 
 
 def _averages(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where classes exclude each other the micro averages are the accuracy, unless texts were given none or several."""
+    """Kinds of averages to show: without micro averages where they all equal the accuracy."""
     same = all(result[f"micro_{name}"] == result.get("accuracy") for name in ("precision", "recall", "f1"))
     return ("macro",) if same else ("micro", "macro")
 

@@ -1,4 +1,4 @@
-"""Where documents come from, for every command that reads some: files, folders, standard input, a corpus by name."""
+"""Sources of documents, for every command that reads some: files, folders, standard input, a corpus by name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Inputs:
 
     @property
     def name(self) -> str:
-        """What messages call them."""
+        """Name of the inputs in messages."""
         if self.corpus is not None:
             return f"corpus {self.corpus!r}"
         names = ["standard input" if path == "-" else path for path in self.paths]
@@ -73,7 +73,7 @@ class Inputs:
         return replace(self, options=(*self.options, ("keep_fields", True)))
 
     def whereabouts(self, number: int, document: Document) -> str:
-        """What messages call the ``number``-th document."""
+        """Name of the ``number``-th document in messages."""
         named = "" if document.id == str(number) else f" (id {document.id!r})"
         return f"document {number:,} of {self.name}{named}"
 

@@ -1,4 +1,4 @@
-"""What reading found out about labels, told on stderr: how many there are, what is odd, and what option settles it."""
+"""Notes on labels found when reading, told on stderr: how many there are, what is odd, and what option settles it."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class ModelChoices:
-    """What the user said of the model; what is left unsaid is as in ``TextCategorizer()``."""
+    """Options on the model; those left out are as in ``TextCategorizer()``."""
 
     models: tuple[str, ...]
     family: str | None

@@ -1,4 +1,4 @@
-"""How help groups the options of a command, and options that several commands have, each written once."""
+"""Groups of options in the help of a command, and options that several commands have, each written once."""
 
 from __future__ import annotations
 

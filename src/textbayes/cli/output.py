@@ -1,4 +1,4 @@
-"""How results are written: tables for people, JSON lines or CSV for programs, by option or by where stdout goes."""
+"""Writing of results: tables for people, JSON lines or CSV for programs, by option or by where stdout goes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Output:
         sys.stdout.flush()
 
     def text(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> str:
-        """What :meth:`write` writes."""
+        """Text that :meth:`write` writes."""
         if self.kind == "json":
             return "".join(to_json(row) + "\n" for row in rows)
         stream = io.StringIO()

@@ -1,4 +1,4 @@
-"""How much a run says: ``--quiet`` and ``--debug``, valid before and after the name of a command; notes on stderr."""
+"""Verbosity of a run: ``--quiet`` and ``--debug``, valid before and after the name of a command; notes on stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass
 class Settings:
-    """What holds for the whole run, whichever command it is."""
+    """Settings of the whole run, whichever command it is."""
 
     quiet: bool = False
     debug: bool = False

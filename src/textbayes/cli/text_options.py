@@ -20,7 +20,7 @@ _VECTORIZER = ("token_pattern", "stemmer", "stop_words", "ngram_range", "min_df"
 
 @dataclass(frozen=True)
 class TextChoices:
-    """What the user said of words; what is left unsaid is as in ``TextCategorizer()``."""
+    """Options on words; those left out are as in ``TextCategorizer()``."""
 
     changes: tuple[tuple[str, Any], ...]
     weighting: str | None

@@ -1,4 +1,4 @@
-"""What is declared of each corpus, and the ways to it: list, load, check.
+"""Catalogue of corpora: their declarations, and functions to list, load and check them.
 
 >>> info = {corpus.name: corpus for corpus in list_corpora()}["reuters21578"]
 >>> info.expected["train"], info.expected["test"]
@@ -72,12 +72,12 @@ class CorpusInfo:
 
     @property
     def advice(self) -> str:
-        """How to get the corpus, in a sentence."""
+        """Advice on how to get the corpus, in a sentence."""
         return ("pass download=True, or " if self.downloads else "") + self.obtain
 
 
 class CorpusReport(NamedTuple):
-    """What a copy of a corpus holds against what is declared; ``problem`` is empty if all agrees."""
+    """Report on a copy of a corpus: its contents against those declared; ``problem`` is empty if all agrees."""
 
     name: str
     path: Path | None
@@ -137,7 +137,7 @@ def load_corpus(
 
 
 def corpus_path(name: str) -> Path | None:
-    """Where a corpus is read from without a path, or None: for tests and benchmarks that skip what is not there."""
+    """Path a corpus is read from by default, or None: for tests and benchmarks that skip what is not there."""
     try:
         return _place(CORPORA.get(name), None)
     except MissingExtraError:

@@ -1,4 +1,4 @@
-"""What is odd about the labels of a collection: twins by case, words for "missing", several labels in one, lone ones.
+"""Oddities in the labels of a collection: twins by case, words for "missing", several labels in one, lone ones.
 
 >>> found = examine_labels({"Trump": 9, "trump": 1, "N/A": 2, "UK": 4, "US": 5, "UK;US": 1})
 >>> found.case_twins, found.missing_words, found.unsplit
@@ -27,7 +27,7 @@ class LabelFindings(NamedTuple):
 
 
 def examine_labels(counts: Mapping[str, int]) -> LabelFindings:
-    """What is odd about labels that so many texts have."""
+    """Find oddities among labels, given the number of texts that have each."""
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     return LabelFindings(
         [twins for twins in _by_case(ranked).values() if len(twins) > 1],

@@ -1,4 +1,4 @@
-"""Where corpora are looked for: an explicit path, $TEXTBAYES_DATA, beside the checkout, the user's cache.
+"""Search for corpora: an explicit path, $TEXTBAYES_DATA, beside the checkout, the user's cache.
 
 Tests and benchmarks find their corpora by the same rule, through :func:`textbayes.data.corpus_path`.
 """

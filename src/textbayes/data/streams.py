@@ -63,7 +63,7 @@ class Input(Labelled):
 
 
 def source_label(source: Source) -> str:
-    """What messages call a source: its path, ``standard input`` or the stream's name."""
+    """Name of a source in messages: its path, ``standard input`` or the stream's name."""
     if isinstance(source, Bounded):
         source = source.source
     if isinstance(source, Labelled):

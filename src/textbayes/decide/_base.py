@@ -1,4 +1,4 @@
-"""What every decision rule shares: the registry, the checks, and a state that is plain JSON.
+"""Base of all decision rules: the registry, the checks, and a state that is plain JSON.
 
 A rule is fitted on probabilities (n_docs, n_labels) and the true indicator Y of the same shape, and then decides. All
 thresholds are strict: label j is given to a document when p_j > threshold_j. Two values therefore need no infinity:
@@ -76,7 +76,7 @@ class Rule(BaseEstimator):
         return None if thresholds is None else float(thresholds[label])
 
     def reason(self, label: int, mirrored: bool = False) -> str:
-        """What a label is given by, in a few words: "threshold 0.31"; ``mirrored`` is the other of two classes."""
+        """Reason a label is given for, in a few words: "threshold 0.31"; ``mirrored`` is the other of two classes."""
         threshold = self.threshold_of(label)
         if threshold is None:
             return f"decided by rule {self.name}"
@@ -157,7 +157,7 @@ class Rule(BaseEstimator):
         self.n_labels_ = n_fitted
 
     def _needed(self) -> tuple[str, ...]:
-        """What of ``learnt`` it cannot decide without."""
+        """Names in ``learnt`` that the rule cannot decide without."""
         return ()
 
 

@@ -1,4 +1,4 @@
-"""How far F1 at a chosen threshold could be off: a bootstrap interval per label."""
+"""Bootstrap intervals of F1 at a chosen threshold, per label."""
 
 from __future__ import annotations
 

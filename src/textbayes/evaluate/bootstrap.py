@@ -100,7 +100,7 @@ def _measure(measure: str | Measure) -> Measure:
 
 
 def _weights(generator: np.random.Generator, size: int, n_docs: int) -> FloatArray:
-    """How often each document is drawn, (size, n_docs): multinomial, by counting drawn indices."""
+    """Number of times each document is drawn, (size, n_docs): multinomial, by counting drawn indices."""
     drawn = generator.integers(n_docs, size=(size, n_docs), dtype=np.int64)
     drawn += np.arange(size, dtype=np.int64)[:, None] * n_docs
     return np.bincount(drawn.reshape(-1), minlength=size * n_docs).reshape(size, n_docs).astype(np.float64)

@@ -1,4 +1,4 @@
-"""How good the probabilities themselves are, whatever is decided on them.
+"""Measures of the probabilities themselves, whatever is decided on them.
 
 Each column is one yes-or-no question; ``average=None`` gives one value per label, ``"micro"`` the mean over all
 decisions. Lower is better for losses and errors.

@@ -1,4 +1,4 @@
-"""What a comparison of systems found, as rows for programs and as a text for people."""
+"""Results of a comparison of systems, as rows for programs and as a text for people."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TESTS = ("s", "S", "mcnemar", "bootstrap_micro", "bootstrap_macro")
 
 
 def unit_of(test: str, kind: Kind) -> str:
-    """What a test counts: ``n`` is how many of these differ."""
+    """Unit that a test counts: ``n`` is how many of these differ."""
     if test == "s":
         return "decisions" if kind == "multilabel" else "documents"
     return "labels" if test == "S" else "documents"
 
 
 def title_of(test: str, kind: Kind, alternative: Alternative) -> str:
-    """What a test does, and what its difference is of."""
+    """Title of a test: its name, its side, and the quantity its difference is of."""
     side = "two-sided" if alternative == "two-sided" else "one-sided"
     right = "all labels right" if kind == "multilabel" else "the right label"
     mean = "the labels" if kind == "multilabel" else "the classes"

@@ -1,4 +1,4 @@
-"""What is taken for what: how often each true label was given as which."""
+"""Confusion matrix: how often each true label was given as which."""
 
 from __future__ import annotations
 

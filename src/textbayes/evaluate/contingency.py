@@ -1,4 +1,4 @@
-"""How often yes and no were right and wrong: the table all decision measures are functions of."""
+"""Contingency tables of decisions and truth, of which all decision measures are functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far two shares of the same cases lie apart: the difference and an interval that respects the pairing."""
+"""Difference of two shares of the same cases, with an interval that respects the pairing."""
 
 from __future__ import annotations
 

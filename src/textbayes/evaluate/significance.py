@@ -182,7 +182,7 @@ def _exclusive(kind: Kind) -> bool:
 
 
 def _right(Y_true: Any, A: Any, B: Any, whole_documents: bool) -> tuple[BoolArray, BoolArray]:
-    """Which decisions, or documents with all of theirs, each system has right."""
+    """Masks of the decisions, or documents with all of theirs, that each system has right."""
     Y, first = check_pair(Y_true, A, ("Y_true", "A"))
     _, second = check_pair(Y_true, B, ("Y_true", "B"))
     right_a, right_b = np.equal(Y, first), np.equal(Y, second)
@@ -192,6 +192,6 @@ def _right(Y_true: Any, A: Any, B: Any, whole_documents: bool) -> tuple[BoolArra
 
 
 def _crossed(a: BoolArray, b: BoolArray) -> tuple[int, int, int, int]:
-    """How many both, only the first, only the second and neither have right."""
+    """Numbers that both, only the first, only the second and neither have right."""
     both, first, second = int((a & b).sum()), int((a & ~b).sum()), int((b & ~a).sum())
     return both, first, second, int(a.size) - both - first - second

@@ -37,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class FitInfo(NamedTuple):
-    """How a fit ended, one value per label.
+    """Outcome of a fit, one value per label.
 
     ``violation`` is the largest distance of a partial derivative of the objective from its optimality condition,
     relative to the largest one at the start; ``objective`` is −log likelihood − log prior up to the prior's constant.
@@ -73,7 +73,7 @@ class Posterior(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where a label's weights were after a step; see ``BaseInference.trace``."""
+    """Weights of a label after a step; see ``BaseInference.trace``."""
 
     label: int
     w: FloatArray
@@ -154,5 +154,5 @@ class BaseInference(ABC):
 
 
 def label_replicates_of(inference: str | BaseInference) -> int:
-    """How many times an inference takes each label; once unless it is a sampler that was told otherwise."""
+    """Number of times an inference takes each label; once unless it is a sampler that was told otherwise."""
     return inference.label_replicates if isinstance(inference, BaseInference) else 1

@@ -170,6 +170,6 @@ def _primal(
 
 
 def least_precision(precision: FloatArray, l1: FloatArray, l2: FloatArray) -> FloatArray:
-    """What no direction is less certain than: the prior's own precision, of a free weight a share of its curvature."""
+    """Lower bound on the precision of each weight: the prior's own, or of a free weight a share of its curvature."""
     of_prior = l2 + 0.5 * l1**2
     return np.where(of_prior > 0.0, of_prior, np.maximum(_FREE * np.diag(precision), LEAST_PRECISION))

@@ -1,4 +1,4 @@
-"""Where a fit starts: it matters to priors that are not log-concave, and so it is said and not left to chance."""
+"""Starting points of fits: they matter to priors that are not log-concave, and so are said and not left to chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kinds of models share: probabilities made of scores, and refusals of what a kind cannot do."""
+"""Base of the kinds of models: probabilities made of scores, and refusals of what a kind cannot do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from textbayes.knowledge import MatchedPriors
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How one model of a training is to be fitted, beyond its own settings.
+    """Options for fitting one model of a training, beyond its own settings.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Fitted(ABC):
 
     @abstractmethod
     def words(self) -> WordWeights:
-        """What the model says of words by themselves."""
+        """Weights of single words."""
 
     @abstractmethod
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -89,11 +89,11 @@ class Fitted(ABC):
         self._refuse("give intervals of probabilities", "use a model that samples, or --model online")
 
     def known_words(self) -> BoolArray:
-        """Which features say something of some label."""
+        """Mask of the features that say something of some label, (n_features,)."""
         return np.asarray((self.words().weights != 0.0).any(axis=0))
 
     def word_totals(self, features: Features) -> FloatArray:
-        """What each word adds to the scores of these documents in sum, (n_columns, n_features).
+        """Sum of each word's contributions to the scores of these documents, (n_columns, n_features).
 
         Weights times the sums of what they multiply: exact where scores are linear in the words.
         """
@@ -158,7 +158,7 @@ class Kind(ABC):
         return False
 
     def sampling_settings(self, estimator: Any) -> Any:
-        """What decides which draws are made, where there are some; how many there will be does not."""
+        """Settings that decide which draws are made, but not how many; None where there are no draws."""
         return None
 
     def joint(self, estimator: Any, space: LabelSpace) -> bool:

@@ -1,4 +1,4 @@
-"""How linear models of a ``TextCategorizer`` sample: one run for each fold and member, watched and resumed."""
+"""Sampling of the linear models of a ``TextCategorizer``: one run for each fold and member, watched and resumed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SamplingCallback:
         return None
 
     def recall(self, fold: str) -> AnyArray | None:
-        """What came of a fold that was finished before."""
+        """Result of a fold that was finished before, None if there is none."""
         return None
 
     def finish(self, fold: str, result: AnyArray) -> None:

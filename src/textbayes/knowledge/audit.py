@@ -219,7 +219,7 @@ def prior_predictive_p(prior: BasePrior, estimate: FloatArray, precision: FloatA
 
 
 def _proper(prior: BasePrior) -> BoolArray:
-    """Which words have a prior that can be integrated."""
+    """Mask of the words whose prior can be integrated."""
     from textbayes.priors import priors
     from textbayes.priors.by_word import ByWord
 

@@ -43,7 +43,7 @@ def count_priors(
     pseudo_counts: float = 1.0,
     analyze: Analyze | None = None,
 ) -> CountPriors:
-    """What a table says of words, in terms of how often documents of a class use them.
+    """Turn a table of word priors into priors on how often documents of a class use each word.
 
     A mean m is taken for the logarithm of how many times more often the class uses the word than all documents do, so
     that the rate to expect is e^m times its rate in X; "for" and "against" are m = ±``log_ratio``. A scale s is the

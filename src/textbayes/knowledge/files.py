@@ -65,7 +65,7 @@ def read_rows(source: Source, format: str | None = None, encoding: str = "utf-8"
 
 
 def refuse_in(file: str, lines: Sequence[int]) -> Callable[[Refusal], NoReturn]:
-    """What refuses a row of a file, naming its line."""
+    """Make a function that refuses a row of a file, naming its line."""
 
     def refuse(refusal: Refusal) -> NoReturn:
         earlier = "" if refusal.earlier is None else f" (it is in line {lines[refusal.earlier]} as well)"

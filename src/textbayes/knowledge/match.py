@@ -128,7 +128,7 @@ class _Words:
 
 
 class _Claims:
-    """Which row speaks for a place; two that differ are refused, unless one is for a phrase that holds the word."""
+    """Row that speaks for each place; two that differ are refused, unless one is for a phrase that holds the word."""
 
     def __init__(self, table: WordPriors) -> None:
         self._table = table

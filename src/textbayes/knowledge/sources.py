@@ -1,4 +1,4 @@
-"""Where knowledge of words comes from: names, descriptions, word lists, an earlier model."""
+"""Sources of prior knowledge of words: names, descriptions, word lists, an earlier model."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def from_posterior(
     scale: float | None = None,
     source: str = "model",
 ) -> WordPriors:
-    """What an earlier model has learnt, as the prior of the next: each weight that is not zero, for words and labels
+    """Turn the weights of an earlier model into the prior of the next: each that is not zero, for words and labels
     of the same names.
 
     With standard errors (of a Laplace approximation, say) the earlier posterior N(coef, se²) is raised to the power

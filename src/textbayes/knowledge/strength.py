@@ -1,4 +1,4 @@
-"""How large a weight "for" and "against" are, in the units of a model's features.
+"""Size of the weights that "for" and "against" stand for, in the units of a model's features.
 
 A weight has no meaning apart from the features: 2 is much for a word count and little for a weight of a text of
 length one. What people can say is what an occurrence of the word should add to the log-odds. So with x̄ the typical
@@ -36,7 +36,7 @@ from textbayes.links import BaseLink, make_link
 
 
 class Strength(NamedTuple):
-    """What "for" and "against" mean.
+    """Strength of the words "for" and "against": the mean and the scale of the prior they stand for.
 
     Parameters
     ----------

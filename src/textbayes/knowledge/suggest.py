@@ -1,4 +1,4 @@
-"""What an unknown word may have been meant to be: its stem, or a word that is written much like it."""
+"""Suggestions for an unknown word: its stem, or a word that is written much like it."""
 
 from __future__ import annotations
 

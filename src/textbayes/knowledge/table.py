@@ -1,4 +1,4 @@
-"""What is known of words: a table of rows that every model of the toolkit can use."""
+"""Table of prior knowledge of words: rows that every model of the toolkit can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far to follow what is known: a weight for each label, chosen on held-out documents.
+"""Weights of prior knowledge, one for each label, chosen on held-out documents.
 
 Every weight of the grid is tried in a k-fold cross-validation, and the change of the log-loss against weight 0 is
 measured document by document. A label takes, of the weights whose loss is lower by ``caution`` standard errors at

@@ -1,4 +1,4 @@
-"""Which words come in bursts: per word, how far its counts are from Poisson, and whether the negative binomial fits."""
+"""Burstiness of words: how far each word's counts are from Poisson, and whether the negative binomial fits."""
 
 from __future__ import annotations
 

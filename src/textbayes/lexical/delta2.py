@@ -114,7 +114,7 @@ def word_dispersion(exposures: Exposures, model: str, dispersion: Any) -> FloatA
 def word_pairs(
     exposures: Exposures, labels: IntArray, observed: FloatArray, totals: FloatArray, delta: FloatArray
 ) -> Pairs:
-    """What the null distribution needs to know of pairs of a label and a word."""
+    """Pairs of a label and a word, with the moments that their null distribution needs."""
     share, tilt = exposures.share[labels], exposures.tilt[labels]
     return Pairs(observed, totals, share, delta, tilt, labels, exposures.powers_in, exposures.powers)
 

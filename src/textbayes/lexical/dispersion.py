@@ -1,4 +1,4 @@
-"""How much more a word's counts vary than Poisson counts would: the negative binomial's δ by its moments."""
+"""Overdispersion of word counts against the Poisson: the negative binomial's δ by its moments."""
 
 from __future__ import annotations
 

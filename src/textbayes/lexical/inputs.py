@@ -1,4 +1,4 @@
-"""What every score function is given, checked once and brought into one form."""
+"""Inputs of every score function, checked once and brought into one form."""
 
 from __future__ import annotations
 

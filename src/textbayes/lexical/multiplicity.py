@@ -10,7 +10,7 @@ from textbayes.core.validation import check_indicator
 
 
 def distinct_tests(Y: AnyArray) -> int:
-    """How many different questions the labels ask: a label and its complement ask the same, an empty one asks none.
+    """Number of different tests among labels: a label and its complement are one, an empty label is none.
 
     Two classes are one test, three are three.
 

@@ -1,4 +1,4 @@
-"""What every link shares; a new link defines three methods and overrides what it knows exactly."""
+"""Base of all links; a new link defines three methods and overrides what it knows exactly."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class BaseLink(ABC):
 
     @property
     def least_probability(self) -> float:
-        """What p(y | eta) never falls below, whatever eta is."""
+        """Lower bound of p(y | eta) over all eta."""
         return 0.0
 
     def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:

@@ -1,4 +1,4 @@
-"""What every prior shares: hyperparameters that are scalars or one value per word (and per label)."""
+"""Base of all priors: hyperparameters that are scalars or one value per word (and per label)."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class ByWord(BasePrior):
         return parts
 
     def _gathered(self, w: FloatArray, method: str) -> FloatArray:
-        """What the families say of their own words, put together."""
+        """Values of a method of the families for their own words, put together."""
         values = np.empty(np.broadcast_shapes(np.shape(w), self._shape()))
         w = np.broadcast_to(w, values.shape)
         for where, member in self.by_family(values.shape):

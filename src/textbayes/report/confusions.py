@@ -1,4 +1,4 @@
-"""What is taken for what: the confusion table of labels that exclude each other, and the most frequent mistakes."""
+"""Confusion table of labels that exclude each other, and the most frequent mistakes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def frequent_mistakes(confusion: Confusion) -> list[Mistake]:
 
 
 def missed_and_given(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> list[Mistake]:
-    """Where texts may have several labels: those missed, with those wrongly given to the same text; the most first."""
+    """Mistakes in texts with several labels: labels missed, with those wrongly given to the same text; most first."""
     found: Counter[tuple[int, int]] = Counter()
     nothing = len(names)
     for true, given in zip(truth, decisions, strict=True):

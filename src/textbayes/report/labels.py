@@ -70,5 +70,5 @@ def _share(interval: Interval | None) -> float:
 
 
 def _last(value: float | None) -> float:
-    """What is not known comes after everything that is."""
+    """Sort key that puts values not known after all that are."""
     return 2.0 if value is None else value

@@ -49,7 +49,7 @@ def find_tokens(text: str, vectorizer: TextVectorizer) -> list[Token]:
 
 
 def token_values(tokens: Sequence[Token], vectorizer: TextVectorizer, values: Mapping[str, float]) -> list[float]:
-    """What each token adds, given what one occurrence of each term adds; the words of an n-gram share equally."""
+    """Contribution of each token, given that of one occurrence of each term; the words of an n-gram share equally."""
     kept = [i for i, token in enumerate(tokens) if token.term is not None]
     shares = [0.0] * len(tokens)
     shortest, longest = vectorizer.ngram_range

@@ -25,7 +25,7 @@ def wrong_texts(model: TextCategorizer, judged: Judged, forms: Mapping[str, str]
 
 
 def _surest_mistake(judged: Judged) -> FloatArray:
-    """How sure each text's worst mistake was: the probability given to what is not so."""
+    """Confidence of each text's worst mistake: the probability given to what is not so."""
     said = np.where(judged.truth, 1.0 - judged.proba, judged.proba)
     return np.where(judged.truth != judged.decisions, said, 0.0).max(axis=1)
 

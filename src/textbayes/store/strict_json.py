@@ -53,5 +53,5 @@ def _check_depth(value: Any, what: str) -> None:
 
 
 def _inside(value: Any) -> Iterable[Any]:
-    """What a value holds; nothing in numbers and texts."""
+    """Values that a value holds; none in numbers and texts."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -21,7 +21,7 @@ _Row = tuple[Text, Text, Text, _Number, _Number, _Number, _Number, WholeFrom0, S
 
 
 class _Format1(Saved):
-    """What format 1 has that is not in the present one, or in another form."""
+    """Parts of format 1 that are not in the present one, or in another form."""
 
     settings: dict[Text, Any]
     rule: dict[Text, Any]

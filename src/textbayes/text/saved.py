@@ -14,7 +14,7 @@ _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]
 
 
 class TextParameters(Saved):
-    """What every text vectorizer has."""
+    """Saved parameters of every text vectorizer."""
 
     analyzer: Literal["word", "char", "char_wb"]
     ngram_range: Annotated[list[_Length], Field(min_length=2, max_length=2)]

@@ -85,7 +85,7 @@ def parse_pattern(pattern: str) -> TokenRule | None:
 
 
 class CharacterTable:
-    """What a rule says of each code point, computed a page of 256 at a time when a text first needs it.
+    """Table of a rule's verdict on each code point, computed a page of 256 at a time when a text first needs it.
 
     ``kind`` is 0 for separators, 1 for characters of the class and 2 for word characters outside a bounded class;
     ``lower`` the character to write; ``fold`` both for one byte of ASCII text: 0, the lower-case letter, or 255.

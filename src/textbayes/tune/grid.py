@@ -1,4 +1,4 @@
-"""Which scales to try: from where the prior holds every weight to where it hardly holds any."""
+"""Grid of scales to try: from where the prior holds every weight to where it hardly holds any."""
 
 from __future__ import annotations
 

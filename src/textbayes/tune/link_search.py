@@ -21,7 +21,7 @@ SKEW_GRID = (0.5, 1.0, 2.0)
 
 
 class LinkSearch(NamedTuple):
-    """What each link reaches on held-out documents, and the best of them for every label.
+    """Held-out loss of each link, and the best link for every label.
 
     Attributes
     ----------

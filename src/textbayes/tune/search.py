@@ -23,7 +23,7 @@ Split = tuple[IntArray, IntArray]
 
 
 class ScaleSearch(NamedTuple):
-    """What was tried and what was chosen; points run from the narrowest prior to the widest.
+    """Scales tried and the scale chosen; points run from the narrowest prior to the widest.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ def read_newsgroups(
 
 
 def strip_headers(text: str) -> str:
-    """What follows the first blank line."""
+    """Remove the headers: the text after the first blank line."""
     return text.partition("\n\n")[2]
 
 

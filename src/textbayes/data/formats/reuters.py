@@ -100,7 +100,7 @@ def _parse(story: str, label: str, line: int) -> Record:
 
 
 def _element(text: str, opening: str, closing: str) -> str | None:
-    """What stands between the first opening tag and its end; None without both."""
+    """Text between the first opening tag and its end; None without both."""
     start = text.find(opening)
     end = -1 if start < 0 else text.find(closing, start)
     return None if end < 0 else text[start + len(opening) : end]

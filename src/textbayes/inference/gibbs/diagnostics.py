@@ -1,4 +1,4 @@
-"""Whether chains have met and how much their draws are worth: split R-hat and effective sample sizes.
+"""Convergence diagnostics of chains: split R-hat and effective sample sizes.
 
 Arrays are (n_chains, n_draws, …); every further axis is looked at by itself.
 
@@ -19,7 +19,7 @@ _AT_ONCE = 2**22  # numbers that are transformed together
 
 
 def effective_sample_size(draws: AnyArray) -> FloatArray:
-    """How many independent draws the mean of these is worth: n/(1 + 2 Σ_t ρ_t) with chains split in halves.
+    """Effective sample size for the mean of draws: n/(1 + 2 Σ_t ρ_t) with chains split in halves.
 
     Draws that never change are worth 1. Antithetic draws may be worth more than their number, at most n·log₁₀ n.
 

@@ -159,7 +159,7 @@ class Gibbs(BaseInference):
 
     @property
     def plain_settings(self) -> dict[str, Any]:
-        """What decides the draws beside the plan, as numbers and words that can be written down."""
+        """Settings beside the plan that decide the draws, as numbers and words that can be written down."""
         factors = self.factors if self.factors is None else np.asarray(self.factors).tolist()
         return {
             "random_state": self.random_state, "sample_scale": self.sample_scale, "method": self.method,

@@ -54,7 +54,7 @@ def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, 
 
 
 def why_improper(link: BaseLink, prior: BasePrior, sampled: bool) -> str | None:
-    """Why a free intercept need not have a posterior under this link and prior of the words; None where it has one.
+    """Reason why a free intercept need not have a posterior under this link and prior; None where it has one.
 
     An intercept can go to infinity if weights follow that undo it: with tails of w^−1 or heavier (Cauchy, horseshoe, or
     any family with a half-Cauchy global scale) the prior mass of such weights falls too slowly to be integrated.

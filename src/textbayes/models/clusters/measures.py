@@ -1,4 +1,4 @@
-"""How good a soft clustering is: held-out perplexity by document completion, and coherence of its top words.
+"""Measures of a soft clustering: held-out perplexity by document completion, and coherence of its top words.
 
 Both take plain arrays, so that other topic models can be measured beside ours.
 """

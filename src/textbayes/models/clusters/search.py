@@ -26,7 +26,7 @@ _LABELLED_ALPHA = 0.05
 
 
 class Search(NamedTuple):
-    """What a search found: the words, the memberships, the bound after each sweep, and whether it settled."""
+    """Result of a search: the words, the memberships, the bound after each sweep, and whether it settled."""
 
     words: ClusterWords
     memberships: FloatArray
@@ -35,7 +35,7 @@ class Search(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """When a search ends: sweeps at most, and the least gain of a sweep."""
+    """Stopping rule of a search: sweeps at most, and the least gain of a sweep."""
 
     max_iter: int
     least_gain: float

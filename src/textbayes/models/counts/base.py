@@ -1,4 +1,4 @@
-"""What every count model is: statistics that add up, an estimate from them, a likelihood of documents."""
+"""Base of all count models: statistics that add up, an estimate from them, a likelihood of documents."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
         return self.class_scores(X, omega, estimate) + self.constant(X, omega)[:, None]
 
     def constant(self, X: sparse.csr_matrix, omega: FloatArray) -> FloatArray:
-        """What ``class_scores`` leaves out; for rates it is Σ_w [x ln ω − ln x!]."""
+        """Terms of the log-likelihood that ``class_scores`` leaves out; for rates Σ_w [x ln ω − ln x!]."""
         per_value = X.data * np.repeat(np.log(omega), np.diff(X.indptr)) - special.gammaln(X.data + 1.0)
         return row_sums(X, per_value)
 

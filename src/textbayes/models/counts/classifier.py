@@ -33,7 +33,7 @@ _PREDICTIONS = ("mode", "mean", "integrated")
 
 
 class BayesCountClassifier(ClassifierMixin, BaseEstimator):
-    """Which class would write a document with these counts of words, p(c | x) ∝ p(c) p(x | c).
+    """Generative classifier of word counts, p(c | x) ∝ p(c) p(x | c), with a choice of count models.
 
     Parameters
     ----------

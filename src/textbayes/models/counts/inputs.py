@@ -1,4 +1,4 @@
-"""What a count classifier is given, checked once and brought into one form: counts, lengths and labels."""
+"""Inputs of a count classifier, checked once and brought into one form: counts, lengths and labels."""
 
 from __future__ import annotations
 

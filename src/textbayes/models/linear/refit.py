@@ -29,7 +29,7 @@ def check_refit(k: Any, by: Any) -> None:
 
 
 def top_words(model: BayesLinearClassifier, k: int, by: str = "mean", size: float = 0.1) -> BoolArray:
-    """Which words are the first k of each label, (n_columns, n_features), among those that the label may use.
+    """Mask of the first k words of each label, (n_columns, n_features), among those that the label may use.
 
     Parameters
     ----------
