@@ -194,14 +194,20 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
 
-        A text counts ``sample_weight`` times for the classifiers and the pool; the decision rule and the held-out
-        figures count it once, or not at all where its weight is 0.
-
-        ``groups``, one value per text, keeps texts of one group (an author, a thread, a patient) in one fold of the
-        cross-validation, so that figures and thresholds are of texts of other groups than those learnt from.
-
-        ``sampling`` is told how it goes where members sample, and may resume what was interrupted, see
-        ``textbayes.store.checkpoint.RunFolder``.
+        Parameters
+        ----------
+        texts : iterable of str
+        labels : sequence of labels, of lists of labels, or array (n_texts, n_labels)
+        progress : function of (what, done, total), optional
+        sampling : SamplingCallback, optional
+            Is told how it goes where members sample, and may resume what was interrupted, see
+            ``textbayes.store.checkpoint.RunFolder``.
+        sample_weight : array (n_texts,), optional
+            How often a text counts for the classifiers and the pool; the decision rule and the held-out figures count
+            it once, or not at all where its weight is 0.
+        groups : sequence of n_texts values, optional
+            Keeps texts of one group (an author, a thread, a patient) in one fold of the cross-validation, so that
+            figures and thresholds are of texts of other groups than those learnt from.
         """
         texts = as_texts(texts)
         check_settings(self)
@@ -276,6 +282,7 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
         Exact for count models; online models learn on as they did; linear and multinomial ones take their weights and
         standard errors as a Gaussian prior, so they must have been fitted with ``intervals``. Words, their weights, the
         labels and the decision rule stay as they are: words that no text had are left out, and other labels refused.
+        Arguments are as for :meth:`fit`.
         """
         check_is_fitted(self, "model_")
         texts = as_texts(texts)
@@ -297,6 +304,13 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
         """Learn more texts (:meth:`update`); the first call fits.
 
         The first texts settle words and their weights, so they should be many and have all labels.
+
+        Parameters
+        ----------
+        texts, labels, sample_weight
+            As for :meth:`fit`.
+        classes : sequence of labels, optional
+            All labels there will be; the texts of the first call must have each of them.
         """
         if hasattr(self, "model_"):
             return self.update(texts, labels, sample_weight)

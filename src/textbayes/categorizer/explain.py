@@ -92,7 +92,23 @@ def explanation(
     occurrences: AnyArray,
     top: int | None,
 ) -> Explanation:
-    """The explanation of one label, given the parts of its log-odds."""
+    """The explanation of one label, given the parts of its log-odds.
+
+    Parameters
+    ----------
+    label : str
+    probability : float
+    decision : bool
+        Whether the label is given.
+    base : float
+        The log-odds without any word.
+    parts : array (n_words,)
+        What each word adds to the log-odds.
+    words, occurrences : arrays (n_words,)
+        The words and how often the text has each.
+    top : int or None
+        Words listed at most; None for all.
+    """
     odds = base + float(parts.sum())
     order = np.argsort(-np.abs(parts), kind="stable")
     order = order[parts[order] != 0.0][:top]

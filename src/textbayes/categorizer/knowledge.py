@@ -86,6 +86,20 @@ class Knowledge(NamedTuple):
         """The prior of every word of the table as it was given, however far it is followed, and the posterior.
 
         ``fitted`` is the first member, ``member`` the same without the table. Linear models alone have an audit.
+
+        Parameters
+        ----------
+        fitted : FittedModel
+            The model that learnt with the table.
+        member : estimator
+            The one it was fitted from.
+        features : Features
+            The training texts.
+        indicator : boolean array (n_docs, n_columns)
+        terms : array (n_features,)
+            The words of the columns.
+        space : LabelSpace
+        sample_weight : array (n_docs,) or None
         """
         if not isinstance(fitted, FittedLinear) or fitted.estimator is None:
             return []
@@ -176,7 +190,22 @@ def choose_prior_weight(
     sample_weight: FloatArray | None = None,
     groups: Any = None,
 ) -> Knowledge:
-    """Choose by cross-validation how far a linear model follows the prior table, label by label."""
+    """Choose by cross-validation how far a linear model follows the prior table, label by label.
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+        The table, found in the model's words and labels.
+    member : BayesLinearClassifier
+        The model to try the table with, not fitted.
+    X : array or sparse matrix (n_docs, n_features)
+    indicator : boolean array (n_docs, n_columns)
+    n_folds, random_state : int
+        The cross-validation and its seed.
+    sample_weight : array (n_docs,), optional
+    groups : array (n_docs,), optional
+        Documents of one group share a fold.
+    """
     chosen = choose_weight(
         member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
         groups=groups,

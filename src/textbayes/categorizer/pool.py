@@ -33,6 +33,16 @@ def plug_in_proba(
     """Probability of every column at its predictor; those of exclusive classes add up to one.
 
     ``joint`` scores of such classes are logarithms of one distribution over them; others are of each class by itself.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+    link : BaseLink
+    space : LabelSpace
+    joint : bool
+        Scores are logarithms of one distribution over exclusive classes.
+    sharpness : float
+        The power that probabilities of exclusive classes are raised to before they are normalised.
     """
     if space.kind != "multiclass":
         return link.probability(scores)
@@ -78,6 +88,20 @@ def fit_calibration(
 
     ``scores`` (n_docs, n_columns) are of texts that the model did not see: one that is too sure of itself has a factor
     below 1. It is 1 where no other fits better.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+        Those of held-out documents.
+    indicator : boolean array (n_docs, n_columns)
+    link : BaseLink
+    space : LabelSpace
+    learnable : boolean array (n_docs, n_columns), optional
+        False where a score means nothing, since the other folds lacked the label.
+    weight : array (n_docs,), optional
+        How much each document counts.
+    joint : bool
+        Scores are logarithms of one distribution over exclusive classes.
     """
     return float(_fitted_weights(scores[None], indicator, link, space, learnable, weight, joint)[0])
 
@@ -142,7 +166,16 @@ class ScorePool(NamedTuple):
         return member.scores(features)
 
     def fit(self, held_out: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
-        """Weights of the members, given their scores of held-out documents (n_members, n_docs, n_columns)."""
+        """Weights of the members, given their scores of held-out documents (n_members, n_docs, n_columns).
+
+        Parameters
+        ----------
+        held_out : array (n_members, n_docs, n_columns)
+            Scores by members that did not see the document.
+        indicator : boolean array (n_docs, n_columns)
+        learnable : boolean array (n_docs, n_columns)
+            False where a score means nothing, since the other folds lacked the label.
+        """
         return fit_pool(held_out, indicator, self.link, self.space, learnable, self.weight, self.joint)
 
     def sharpness(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
@@ -255,6 +288,18 @@ def make_pooling(
 
     Linear models of one link are pooled as linear models, those that all sample as posteriors; others by log-odds.
     ``weight`` is how much each document counts, all alike where it is None; ``calibrate`` is for one member alone.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        The members, not fitted.
+    space : LabelSpace
+    average : bool
+        Average probabilities over the draws of members that sample.
+    weight : array (n_docs,), optional
+        How much each document counts.
+    calibrate : bool
+        Calibrate the scores of a single member.
     """
     members = [kind_of(estimator) for estimator in estimators]
     if all(isinstance(kind, LinearKind) for kind in members):

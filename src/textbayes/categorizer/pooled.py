@@ -140,7 +140,22 @@ def pooled_model(
     keep_draws: int,
     features: Features,
 ) -> FittedModel:
-    """The model that members, their weights and what was found on held-out texts make."""
+    """The model that members, their weights and what was found on held-out texts make.
+
+    Parameters
+    ----------
+    pooling : Pooling
+    fitted : sequence of FittedModel
+        The members, fitted on all texts.
+    pool : array (n_members,)
+        Their weights.
+    sharpness, calibration : float
+        Found on held-out texts.
+    keep_draws : int
+        Draws kept of a mixture of posteriors.
+    features : Features
+        The training texts.
+    """
     linear = [member for member in fitted if isinstance(member, FittedLinear)]
     if isinstance(pooling, PosteriorPool):
         merged = _merged(linear, pool)

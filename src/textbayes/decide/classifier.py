@@ -94,7 +94,15 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Learn the classifier and the rule."""
+        """Learn the classifier and the rule.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features), or whatever the classifier takes
+        y : array (n_docs,), or (n_docs, n_labels) for multi-label
+        **fit_params
+            Passed on to the classifier's ``fit``; ``sample_weight`` of 0 leaves a document out.
+        """
         check_choice("pool", self.pool, ("pooled", "folds"))
         rule = make_rule(self.rule)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"

@@ -88,6 +88,20 @@ class ExpectedF1(Rule):
 def expected_f1_thresholds(proba: Any, method: Method = "exact") -> tuple[FloatArray, FloatArray]:
     """Per label the threshold of highest expected F1 in this batch, and that expected F1.
 
+    Parameters
+    ----------
+    proba : array (n_docs, n_labels)
+        Calibrated probabilities.
+    method : {"exact", "lewis"}
+        The expectation of F1, or Lewis's approximation of it.
+
+    Returns
+    -------
+    tuple of arrays (n_labels,)
+        Thresholds, and the expected F1 at each.
+
+    Examples
+    --------
     >>> thresholds, value = expected_f1_thresholds([0.9, 0.5, 0.1], "lewis")  # yes to two: 2 · 1.4 / (2 + 1.5)
     >>> thresholds, value
     (array([0.3]), array([0.8]))

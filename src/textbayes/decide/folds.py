@@ -25,6 +25,20 @@ def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None
     With ``groups``, one value per document, documents of a group share a fold, so that nothing learnt of a group is
     tried on it; see :func:`grouped_folds`.
 
+    Parameters
+    ----------
+    Y : boolean array (n_docs, n_labels)
+    n_folds : int
+    rng : int, Generator or None
+        Seed of the order that documents are placed in.
+    groups : sequence of n_docs values, optional
+
+    Returns
+    -------
+    array (n_docs,)
+
+    Examples
+    --------
     >>> stratified_folds([[1, 0], [1, 0], [0, 1], [0, 1]], 2, rng=0).tolist()
     [1, 0, 1, 0]
     """
@@ -60,6 +74,19 @@ def grouped_folds(Y: Any, groups: Any, n_folds: int, rng: int | np.random.Genera
     By scikit-learn's ``StratifiedGroupKFold``, each document counting as one of its rarest label. Of fewer groups than
     ``n_folds`` each is a fold of its own.
 
+    Parameters
+    ----------
+    Y : boolean array (n_docs, n_labels)
+    groups : sequence of n_docs values
+    n_folds : int
+    rng : int, Generator or None
+
+    Returns
+    -------
+    array (n_docs,)
+
+    Examples
+    --------
     >>> fold = grouped_folds([[1], [0], [1], [0]], ["ann", "ann", "bob", "bob"], 2)
     >>> bool(fold[0] == fold[1] != fold[2] == fold[3])
     True

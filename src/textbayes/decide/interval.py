@@ -39,6 +39,20 @@ def f1_interval(
 
     Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13.
 
+    Parameters
+    ----------
+    proba : array (n_docs, n_labels)
+    Y : boolean array (n_docs, n_labels)
+    thresholds : float or array (n_labels,)
+    beta : float
+        Above 1 recall weighs more.
+    level : float
+        The probability that an interval holds.
+    n_resamples : int
+    rng : int, Generator or None
+
+    Examples
+    --------
     >>> interval = f1_interval([0.9, 0.8, 0.3, 0.1] * 25, [1, 0, 1, 0] * 25, 0.5)
     >>> float(interval.f[0]), bool(interval.low[0] < 0.5 < interval.high[0])
     (0.5, True)

@@ -52,6 +52,14 @@ def positive_scores(estimator: Any, X: Any, space: LabelSpace, use_scores: bool)
     """Probability of each column of the label space, or its decision score mapped into (0, 1).
 
     Scores s become ½ + ½ s/(1 + |s|): monotone, 0 at ½, and unlike the logistic function distinct far from 0.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : array or sparse matrix (n_docs, n_features)
+    space : LabelSpace
+    use_scores : bool
+        Decision scores in place of probabilities.
     """
     raw = estimator.decision_function(X) if use_scores else estimator.predict_proba(X)
     columns = _columns(raw, estimator, space, use_scores)
@@ -91,6 +99,18 @@ def out_of_fold(
     A label that the training part lacks (or that all of it carries) is scored 0 (or 1): nothing was learnt of it. Its
     positives in the test part are taken out of ``Y``: ranked last for want of a model, they would draw the threshold
     down until every document has the label.
+
+    Parameters
+    ----------
+    estimator : classifier
+    X : array or sparse matrix (n_docs, n_features)
+    target : Target
+    splits : iterable of (train, test)
+        Row numbers; the test parts cover all documents.
+    use_scores : bool
+        Decision scores in place of probabilities.
+    fit_params : dict
+        Passed on to ``fit``, rows taken where there is one for each document.
     """
     scores = np.full(target.Y.shape, np.nan)
     Y = target.Y.copy()

@@ -54,7 +54,7 @@ def paired_bootstrap(
     level: float = 0.95,
     rng: int | np.random.Generator | None = 0,
 ) -> BootstrapResult:
-    """Resample documents and recompute the difference of a measure between systems A and B.
+    """Paired bootstrap: resample documents and recompute the difference of a measure between systems A and B.
 
     Documents are drawn with replacement, the same for both systems, so labels of one document stay together. With the
     observed difference d and the resampled d*, two-sided P = (1 + #{|d* − d| ≥ |d|}) / (1 + n_resamples): how often a
@@ -66,6 +66,18 @@ def paired_bootstrap(
 
     Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, § 16.4.
 
+    Parameters
+    ----------
+    Y_true, A, B : boolean arrays (n_docs, n_labels)
+        The truth, and the decisions of both systems.
+    measure : {"micro_f1", "macro_f1", "error_rate"} or function
+    n_resamples : int
+    level : float
+        The probability that the interval holds.
+    rng : int, Generator or None
+
+    Examples
+    --------
     >>> Y = np.arange(200)[:, None] % 2 == 0
     >>> worse = Y ^ (np.arange(200)[:, None] % 10 == 3)
     >>> paired_bootstrap(Y, Y, worse, n_resamples=500).test.symbol

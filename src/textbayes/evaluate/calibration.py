@@ -18,10 +18,21 @@ Binning = Literal["width", "mass"]
 
 
 def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", clip: float = 1e-15) -> FloatArray:
-    """−mean of y ln p + (1−y) ln(1−p) per yes-or-no decision, p clipped to [clip, 1 − clip]: none gives infinity.
+    """Log-loss per yes-or-no decision, −mean of y ln p + (1−y) ln(1−p), p clipped to [clip, 1 − clip].
 
     Where classes exclude each other, ``class_log_losses`` is the loss per document.
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : "micro" or None
+        The mean over all decisions, or that of each label.
+    clip : float
+        Keeps the loss finite.
+
+    Examples
+    --------
     >>> float(log_loss([[1], [0]], [[0.5], [0.5]]).round(4))
     0.6931
     """
@@ -31,11 +42,20 @@ def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro"
 
 
 def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[float, FloatArray]:
-    """−ln p(true class) where classes exclude each other: the mean over documents, and over those of each class.
+    """Log-loss −ln p(true class) of exclusive classes: the mean over documents, and over those of each class.
 
     The first is ``sklearn.metrics.log_loss``. Documents of none of the classes are left out; without any document the
     mean is NaN.
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_classes)
+    proba : array (n_docs, n_classes)
+    clip : float
+        Keeps the loss finite.
+
+    Examples
+    --------
     >>> overall, by_class = class_log_losses([[1, 0], [1, 0], [0, 1]], [[0.5, 0.5], [0.25, 0.75], [0.5, 0.5]])
     >>> round(float(overall / np.log(2)), 6), (by_class / np.log(2)).round(6).tolist()
     (1.333333, [1.5, 1.0])
@@ -48,8 +68,17 @@ def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[floa
 
 
 def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro") -> FloatArray:
-    """Mean of (p − y)², Brier (1950).
+    """Brier loss, the mean of (p − y)², Brier (1950).
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : "micro" or None
+        The mean over all decisions, or that of each label.
+
+    Examples
+    --------
     >>> float(brier_loss([[1], [0]], [[0.8], [0.4]]).round(4))
     0.1
     """
@@ -64,6 +93,14 @@ def average_log_evidence(
 
     ``"decision"`` divides by the number of decisions T (minus the micro log-loss); ``"label"`` is the average
     log-evidence of Chai, Ng & Chieu (2002), appendix A.1, tables 6 and 7.
+
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : {"decision", "label"}
+    clip : float
+        Keeps the logarithm finite.
     """
     check_choice("average", average, ("decision", "label"))
     per_label = -log_loss(Y_true, proba, None, clip)
@@ -84,6 +121,13 @@ def reliability_curve(Y_true: Any, proba: Any, n_bins: int = 10, binning: Binnin
 
     Bins are of equal width on [0, 1] (``"width"``) or hold equally many decisions (``"mass"``; equal probabilities stay
     together). Pass one column for the curve of one label.
+
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    n_bins : int
+    binning : {"width", "mass"}
     """
     Y, p = check_forecast(Y_true, proba)
     p, y = p.reshape(-1), Y.reshape(-1)
@@ -103,6 +147,16 @@ def calibration_error(
 
     Reference: Naeini, Cooper & Hauskrecht (2015), AAAI. Equal-mass bins are the less biased choice when most
     probabilities are close to 0, as they are for rare labels.
+
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : "micro" or None
+        All decisions together, or each label by itself.
+    n_bins : int
+    binning : {"width", "mass"}
+        Bins of equal width, or of equally many decisions.
     """
     Y, p = check_forecast(Y_true, proba)
     check_choice("average", average, ("micro", None))
@@ -112,7 +166,7 @@ def calibration_error(
 
 
 def check_forecast(Y_true: Any, proba: Any) -> tuple[BoolArray, FloatArray]:
-    """An indicator and probabilities of the same shape, with at least one document."""
+    """Check an indicator and probabilities, which must be of the same shape, with at least one document."""
     Y, p = check_indicator(Y_true, "Y_true"), check_probabilities(proba)
     check_same_length(Y, "Y_true", p, "proba")
     if Y.shape != p.shape:

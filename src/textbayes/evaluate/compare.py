@@ -158,8 +158,19 @@ def _power_note(test: str, kind: Kind, first: str, second: str, result: TestResu
 
 
 def sign_test_power(n: int, share: float = 0.75, level: float = 0.05) -> float:
-    """Chance that a two-sided sign test over n differing pairs finds that one system wins ``share`` of them.
+    """Power of a two-sided sign test over n differing pairs of which one system wins ``share``.
 
+    Parameters
+    ----------
+    n : int
+        Pairs that differ.
+    share : float
+        The share of them that the better system wins.
+    level : float
+        The P at which a difference counts as found.
+
+    Examples
+    --------
     >>> round(sign_test_power(10), 3), round(sign_test_power(40), 3)
     (0.244, 0.897)
     """

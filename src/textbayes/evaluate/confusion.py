@@ -30,6 +30,15 @@ def confusion(
     For multi-label documents these are the mistakes, the most frequent first: each label that was missed with each that
     was wrongly given to the same document, or with "(none)" where nothing was, and the other way round.
 
+    Parameters
+    ----------
+    true, given : iterables of sequences of str
+        The labels of each document, and those it was given.
+    multilabel : bool
+        Documents may have several labels.
+
+    Examples
+    --------
     >>> for pair in confusion([["corn"], ["corn"], ["rain"]], [["corn"], ["rain"], ["rain"]]):
     ...     print(*pair)
     corn corn 1

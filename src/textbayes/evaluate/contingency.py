@@ -53,7 +53,7 @@ class ContingencyTable(NamedTuple):
 
 
 def check_pair(Y_true: Any, Y_pred: Any, names: tuple[str, str] = ("Y_true", "Y_pred")) -> tuple[BoolArray, BoolArray]:
-    """Two indicators of the same shape, (n_docs, n_labels)."""
+    """Check two indicators, which must be of the same shape, (n_docs, n_labels)."""
     true, pred = check_indicator(Y_true, names[0]), check_indicator(Y_pred, names[1])
     check_same_length(true, names[0], pred, names[1])
     if true.shape != pred.shape:
@@ -64,8 +64,14 @@ def check_pair(Y_true: Any, Y_pred: Any, names: tuple[str, str] = ("Y_true", "Y_
 
 
 def contingency(Y_true: Any, Y_pred: Any) -> ContingencyTable:
-    """The table of true and predicted indicators (n_docs, n_labels); a vector is one label.
+    """Contingency table of true and predicted indicators (n_docs, n_labels); a vector is one label.
 
+    Parameters
+    ----------
+    Y_true, Y_pred : boolean arrays (n_docs, n_labels) or (n_docs,)
+
+    Examples
+    --------
     >>> contingency([[1, 0], [1, 1], [0, 0]], [[1, 1], [0, 1], [0, 0]]).tp
     array([1., 1.])
     """

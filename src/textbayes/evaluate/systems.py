@@ -28,11 +28,22 @@ class Decided(NamedTuple):
 def as_indicators(
     systems: Mapping[str, Any], Y_true: Any, label_names: Sequence[Any] | None = None, kind: AnyKind = "auto"
 ) -> Decided:
-    """The same labels in the same columns, from indicator matrices, label vectors or lists of labels.
+    """Bring labels and decisions of several systems into indicator matrices of the same columns.
 
     With ``kind="auto"`` classes exclude each other if all were given as vectors, or if there are two labels or more,
     every document has exactly one of them, and no system gives one more than one.
 
+    Parameters
+    ----------
+    systems : name → decisions
+        Indicator matrices, label vectors or lists of labels.
+    Y_true : labels in any of these forms
+    label_names : sequence, optional
+        The columns of indicator matrices.
+    kind : {"auto", "binary", "multiclass", "multilabel"}
+
+    Examples
+    --------
     >>> as_indicators({"ours": ["b", "a"]}, ["a", "a"]).kind
     'binary'
     """

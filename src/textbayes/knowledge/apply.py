@@ -84,7 +84,21 @@ def informed_prior(
     link: str | BaseLink = "logit",
     strength: Strength = DEFAULT_STRENGTH,
 ) -> BasePrior:
-    """As :func:`apply_priors`, of a table whose words and labels were found before."""
+    """Prior informed by a table as in :func:`apply_priors`, whose words and labels were found before.
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+    default : BasePrior
+        The prior without knowledge.
+    X : array or sparse matrix (n_docs, n_features), optional
+        The documents to be learnt from; needed for rows that say "for" or "against".
+    weight : float or array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    link : str or BaseLink
+    strength : Strength
+        The size of "for" and "against".
+    """
     shape = (matched.n_labels, matched.n_features)
     weights = _checked_weight(weight, matched.n_labels)
     followed = np.flatnonzero(weights[matched.label] > 0.0)
@@ -114,10 +128,21 @@ def informed(
     weight: Any = 1.0,
     strength: Strength = DEFAULT_STRENGTH,
 ) -> BayesLinearClassifier:
-    """A copy of a classifier, not fitted, that knows what a table says; at weight 0 a plain copy.
+    """Copy a classifier, not fitted, with a prior informed by a table; at weight 0 a plain copy.
 
     Where its inference cannot work with the prior that results (a sign, or another family among the words), the copy
     has ``coordinate``, which can.
+
+    Parameters
+    ----------
+    classifier : BayesLinearClassifier
+    matched : MatchedPriors
+    X : array or sparse matrix (n_docs, n_features)
+        The documents to be learnt from.
+    weight : float or array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    strength : Strength
+        The size of "for" and "against".
     """
     default = make_prior(classifier.prior, classifier.scale, classifier.mean, classifier.sign)
     link = make_link(classifier.link)

@@ -193,9 +193,17 @@ def _conjugate_gradients(system: Callable[[FloatArray], FloatArray], right: Floa
 
 
 def prior_predictive_p(prior: BasePrior, estimate: FloatArray, precision: FloatArray) -> FloatArray:
-    """2·min(P(ŵ ≤ estimate), P(ŵ ≥ estimate)) with ŵ = w + e, w from the prior of each word, e ~ N(0, 1/precision).
+    """Prior predictive p-value 2·min(P(ŵ ≤ estimate), P(ŵ ≥ estimate)) of each word's estimate.
 
     1 where the prior or the documents say nothing: an infinite scale, an improper family, a precision of 0.
+
+    Here ŵ = w + e, w from the prior of each word and e ~ N(0, 1/precision).
+
+    Parameters
+    ----------
+    prior : BasePrior
+    estimate, precision : arrays (n_features,)
+        What the documents alone say of each weight.
     """
     informative = (precision > 0.0) & np.isfinite(prior.scale) & _proper(prior)
     p_values = np.ones(len(estimate))

@@ -95,6 +95,18 @@ def matched_count_priors(
     """As :func:`count_priors`, of a table whose words and labels were found before, followed as far as ``weight``.
 
     Log-ratios and pseudo-counts (n_labels, n_features), and the rates (n_features,) that words have in general.
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+    X : counts (n_docs, n_features)
+        Those of the training documents.
+    lengths : array (n_docs,) or None
+        Thousands of words; the sums of X's rows unless given.
+    weight : array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    log_ratio, pseudo_counts : float
+        As for :func:`count_priors`.
     """
     totals = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
     exposure = float(np.sum(lengths)) if lengths is not None else float(totals.sum()) / 1000.0

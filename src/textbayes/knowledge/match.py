@@ -102,6 +102,15 @@ def with_words(
     """A vocabulary with the words of a table added, so that a model can use them although no document it learns from
     holds them: such a word stays at its prior mean.
 
+    Parameters
+    ----------
+    vocabulary : iterable of str
+    priors : WordPriors or rows
+    analyze : function of a text that gives its words, optional
+        The model's own, :func:`textbayes.knowledge.words_of`.
+
+    Examples
+    --------
     >>> with_words(["bank", "ship"], [WordPrior("ship", "trade"), WordPrior("port", "trade")])
     ['bank', 'port', 'ship']
     """

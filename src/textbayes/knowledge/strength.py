@@ -53,9 +53,16 @@ class Strength(NamedTuple):
     common: float = 0.25
 
     def means(self, matched: MatchedPriors, X: Any, link: str | BaseLink = "logit") -> FloatArray:
-        """The prior mean of each entry; NaN where neither a number nor a direction is given.
+        """Prior mean of each entry; NaN where neither a number nor a direction is given.
 
         ``X`` (n_docs, n_features) are the documents to be learnt from; their labels are not asked.
+
+        Parameters
+        ----------
+        matched : MatchedPriors
+        X : array or sparse matrix (n_docs, n_features)
+        link : str or BaseLink
+            Sets the size of a weight that is worth ``log_odds``.
         """
         self._check()
         means = matched.mean.copy()
@@ -78,7 +85,16 @@ class Strength(NamedTuple):
         return means
 
     def scales(self, matched: MatchedPriors, means: FloatArray, default: FloatArray, entries: IntArray) -> FloatArray:
-        """The scales of some entries, given their means and the scales of the model without knowledge."""
+        """Scales of some entries, given their means and the scales of the model without knowledge.
+
+        Parameters
+        ----------
+        matched : MatchedPriors
+        means, default : arrays (n_entries,)
+            Prior means, and scales without knowledge.
+        entries : array (n_entries,)
+            The rows of ``matched`` they belong to.
+        """
         given, hinted = matched.scale[entries], matched.direction[entries] != 0.0
         doubtful = np.where(hinted, np.maximum(default, self.doubt * np.abs(means)), default)
         return np.where(np.isnan(given), doubtful, given)

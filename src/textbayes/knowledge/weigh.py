@@ -109,7 +109,15 @@ def choose_weight(
 
 
 def best_weight(change: FloatArray, error: FloatArray, caution: float) -> AnyArray:
-    """The place in the grid of the lowest loss among weights that are better by enough; 0 is always one of them."""
+    """Place in the grid of the lowest loss among weights that are better by enough; 0 is always one of them.
+
+    Parameters
+    ----------
+    change, error : arrays (n_weights, …)
+        The change of the held-out loss against weight 0, and its standard error.
+    caution : float
+        Standard errors that a gain must exceed.
+    """
     tested = np.isfinite(error)
     accepted = tested & (change < -caution * np.where(tested, error, 0.0))
     accepted[0] = True

@@ -105,11 +105,24 @@ def burstiness(
 
 
 def burstiest(X: Matrix, lengths: Any = None, k: int | None = None, min_docs: int = 5) -> AnyArray:
-    """The columns of the k words of largest dispersion δ̂, largest first, among those that ``min_docs`` documents have.
+    """Columns of the k words of largest dispersion δ̂, largest first, among those that ``min_docs`` documents have.
 
     δ̂ of a word of one or two documents is huge and says little: that a word occurs three times in one of a thousand
     documents is one event, not a habit. Only dispersions are computed, in one reading of X.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    lengths : array (n_docs,), optional
+        Thousands of words of each document; the sums of the rows unless given.
+    k : int or None
+        Words at most; None for all.
+    min_docs : int
+        Documents that must have the word.
+
+    Examples
+    --------
     >>> counts = np.array([[2, 9, 0], [1, 0, 0], [3, 0, 0], [2, 0, 0], [2, 0, 30], [1, 0, 0], [2, 8, 0], [3, 0, 0]])
     >>> burstiest(counts, np.ones(8), min_docs=1).tolist(), burstiest(counts, np.ones(8), min_docs=2).tolist()
     ([2, 1, 0], [1, 0])

@@ -94,7 +94,15 @@ def delta2_score(**settings: Any) -> ScoreFunction:
 
 
 def word_dispersion(exposures: Exposures, model: str, dispersion: Any) -> FloatArray:
-    """δ of each word, (n_features,): 0 for the Poisson model, as given, or estimated."""
+    """Dispersion δ of each word, (n_features,): 0 for the Poisson model, as given, or estimated.
+
+    Parameters
+    ----------
+    exposures : Exposures
+    model : {"poisson", "negative_binomial"}
+    dispersion : float, array (n_features,) or None
+        None estimates it by moments.
+    """
     n_features = exposures.inputs.n_features
     if dispersion is not None:
         if model == "poisson":
@@ -120,7 +128,14 @@ def word_pairs(
 
 
 def p_values(tail: Tail, ties: Ties) -> FloatArray:
-    """P(Δ² > observed) and half or all of P(Δ² = observed)."""
+    """P-values of Δ²: P(Δ² > observed) and half or all of P(Δ² = observed).
+
+    Parameters
+    ----------
+    tail : Tail
+    ties : {"mid", "full"}
+        Whether half or all of the equal values count.
+    """
     result: FloatArray = np.minimum(tail.greater + {"mid": 0.5, "full": 1.0}[ties] * tail.equal, 1.0)
     return result
 

@@ -65,6 +65,14 @@ def word_exposures(X: Matrix, Y: AnyArray, lengths: Any = None) -> Exposures:
 
     The row sums leave out words that are not in X (stop words, rare words). Where they were removed,
     ``TextVectorizer.document_lengths(texts)`` gives the real lengths.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    Y : boolean array (n_docs, n_labels)
+    lengths : array (n_docs,), optional
+        Thousands of words of each document.
     """
     inputs = check_inputs(X, Y, nonnegative=True)
     data = inputs.X.data

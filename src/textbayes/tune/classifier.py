@@ -130,7 +130,17 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> Self:
-        """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``."""
+        """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        words : boolean array (n_columns, n_features), optional
+            The words that each label may use.
+        """
         self._check_settings()
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         if y is None:

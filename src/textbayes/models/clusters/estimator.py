@@ -117,6 +117,14 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         ``y`` names the class of some documents; None or −1 leaves it open. ``lengths`` are thousands of words, those
         outside of the vocabulary too; the sums of the rows where they are not given.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        y : sequence of n_docs labels, optional
+        lengths : array (n_docs,), optional
+            Thousands of words of each document.
         """
         X = checked_counts(self, X, reset=True)
         self._check_settings()
@@ -149,7 +157,15 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self
 
     def transform(self, X: Any, lengths: Any = None) -> FloatArray:
-        """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one."""
+        """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         check_is_fitted(self, "words_")
         X = checked_counts(self, X, reset=False)
         omega = check_lengths(lengths, X)
@@ -160,6 +176,13 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Clusters beyond the classes have no name: a document that belongs to them only is given the class it belongs to
         most among those that have.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
         """
         memberships = self.transform(X, lengths)
         if not len(self.classes_):
@@ -169,10 +192,19 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def top_words(
         self, n: int = 10, names: Sequence[str] | AnyArray | None = None, by: str = "relevance"
     ) -> list[list[tuple[Any, float]]]:
-        """Of each cluster the ``n`` first words with their rates per thousand words; columns if no ``names`` are given.
+        """First ``n`` words of each cluster, with their rates per thousand words; columns if no ``names`` are given.
 
         By ``"relevance"``, 0.6 ln rate + 0.4 ln lift, where the lift is the rate over that in all text (Sievert &
         Shirley 2014); or by ``"rate"``, which puts words that are frequent everywhere first.
+
+        Parameters
+        ----------
+        n : int
+            Words of each cluster.
+        names : sequence of n_features str, optional
+            The words of the columns.
+        by : {"relevance", "rate"}
+            The ranking.
         """
         check_is_fitted(self, "words_")
         if names is not None and len(names) != self.n_features_in_:
@@ -184,7 +216,15 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ]
 
     def top_columns(self, n: int = 10, by: str = "relevance") -> IntArray:
-        """The columns of the ``n`` first words of each cluster, (n_clusters, n)."""
+        """The columns of the ``n`` first words of each cluster, (n_clusters, n).
+
+        Parameters
+        ----------
+        n : int
+            Words of each cluster.
+        by : {"relevance", "rate"}
+            The ranking, as in :meth:`top_words`.
+        """
         check_is_fitted(self, "words_")
         check_choice("by", by, ("relevance", "rate"))
         scores = np.log(np.maximum(self.rates_, 1e-300))
@@ -193,12 +233,30 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return np.argsort(-scores, axis=1, kind="stable")[:, :n]
 
     def perplexity(self, X: Any, random_state: int = 0) -> float:
-        """Of the unseen half of documents given the other half; see ``completion_perplexity``. X must hold counts."""
+        """Perplexity of the unseen half of documents given the other half; see ``completion_perplexity``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        random_state : int
+            Seed of the halves.
+        """
         X = checked_counts(self, X, reset=False)
         return completion_perplexity(X, self.transform, self.rates_, random_state)
 
     def coherence(self, X: Any, n: int = 10, by: str = "relevance") -> FloatArray:
-        """NPMI of each cluster's top ``n`` words in documents X, (n_clusters,)."""
+        """NPMI of each cluster's top ``n`` words in documents X, (n_clusters,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words of the documents to judge by.
+        n : int
+            Words of each cluster.
+        by : {"relevance", "rate"}
+            The ranking, as in :meth:`top_words`.
+        """
         return npmi_coherence(self.top_columns(n, by), checked_counts(self, X, reset=False))
 
     @property

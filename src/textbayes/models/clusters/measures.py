@@ -51,6 +51,17 @@ def completion_perplexity(
     ``memberships`` gives those of documents (n_docs, K) from their seen half; ``rates`` (K, V) are words' rates or
     probabilities by cluster. p(w | d) = Σ_k θ_dk μ_kw/Σ_kw θ_dk μ_kw adds up to one over the vocabulary.
     Reference: Wallach, Murray, Salakhutdinov & Mimno (2009), Evaluation methods for topic models, ICML.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, V)
+        Counts of words.
+    memberships : function of counts that gives (n_docs, K)
+        The fitted clusters' memberships of documents.
+    rates : array (K, V)
+        Rates of words per thousand of each cluster.
+    random_state : int or Generator
+        Seed of the halves.
     """
     seen, unseen = split_tokens(X, random_state)
     if not unseen.nnz:
@@ -74,6 +85,13 @@ def npmi_coherence(top_words: Any, X: Any) -> FloatArray:
     NPMI(v, w) = ln[p(v, w)/(p(v) p(w))]/−ln p(v, w), with shares p of documents; −1 for words that never meet.
     ``top_words`` (K, n) holds columns of X. References: Bouma (2009), Normalized (pointwise) mutual information in
     collocation extraction; Röder, Both & Hinneburg (2015), Exploring the space of topic coherence measures, WSDM.
+
+    Parameters
+    ----------
+    top_words : array (K, n)
+        Columns of X.
+    X : array or sparse matrix (n_docs, V)
+        Counts of words of the documents to judge by.
     """
     columns: AnyArray = np.asarray(top_words)
     if columns.ndim != 2 or columns.shape[1] < 2 or columns.dtype.kind not in "iu":

@@ -35,7 +35,15 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """Those of documents with weights Y (n_docs, C), an indicator of the classes times the documents' weights."""
+        """Those of documents with weights Y (n_docs, C), an indicator of the classes times the documents' weights.
+
+        Parameters
+        ----------
+        X : sparse matrix (n_docs, V)
+        Y : matrix (n_docs, C)
+        omega : array (n_docs,)
+            Lengths in thousands of words.
+        """
 
     @abstractmethod
     def combine(self, first: Statistics, second: Statistics) -> Statistics:
@@ -51,7 +59,16 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Estimate) -> FloatArray:
-        """ln p(document | class) up to a constant of the document, (n_docs, C): what a prediction needs."""
+        """ln p(document | class) up to a constant of the document, (n_docs, C): what a prediction needs.
+
+        Parameters
+        ----------
+        X : sparse matrix (n_docs, V)
+        omega : array (n_docs,)
+            Lengths in thousands of words.
+        estimate : Estimate
+            The model's parameters.
+        """
 
     def log_likelihood(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Estimate) -> FloatArray:
         """ln p(document | class), (n_docs, C), for models that are distributions of whole counts."""

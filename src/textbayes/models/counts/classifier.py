@@ -106,7 +106,18 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
-        """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each."""
+        """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        y : sequence of n_docs labels
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         X = checked_counts(self, X, reset=True)
         labels = one_label_each(y)
         check_same_length(X, "X", labels, "y")
@@ -115,7 +126,15 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
 
     @all_or_nothing
     def fit_classes(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
-        """As :meth:`fit`, with classes that there may be no document of."""
+        """As :meth:`fit`, with classes that there may be no document of.
+
+        Parameters
+        ----------
+        X, y, sample_weight, lengths
+            As for :meth:`fit`.
+        classes : sequence of labels
+            All classes, in the order of the results.
+        """
         X = checked_counts(self, X, reset=True)
         codes, space = encode_classes(one_label_each(y), list(classes))
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
@@ -125,6 +144,13 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """Learn more documents; the result is that of learning all at once.
 
         The first call names all ``classes`` that there will be.
+
+        Parameters
+        ----------
+        X, y, sample_weight, lengths
+            As for :meth:`fit`.
+        classes : sequence of labels, optional
+            All classes there will be; needed by the first call.
         """
         first = not hasattr(self, "statistics_")
         X = checked_counts(self, X, reset=first)
@@ -167,7 +193,15 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return both
 
     def predict_joint_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
-        """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes)."""
+        """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         check_is_fitted(self, "estimate_")
         X = checked_counts(self, X, reset=False)
         omega = checked_lengths(X, lengths)
@@ -181,16 +215,40 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(special.log_softmax(self.predict_joint_log_proba(X, lengths), axis=1))
 
     def predict_proba(self, X: Any, lengths: Any = None) -> FloatArray:
-        """p(c | x), one column per class; rows add up to one."""
+        """p(c | x), one column per class; rows add up to one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         return normalise_classes(self.predict_joint_log_proba(X, lengths))
 
     def predict(self, X: Any, lengths: Any = None) -> AnyArray:
-        """The likeliest class."""
+        """The likeliest class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         joint = self.predict_joint_log_proba(X, lengths)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
 
     def decision_function(self, X: Any, lengths: Any = None) -> FloatArray:
-        """ln p(c | x) of every class; for two classes a vector of the log-odds of the second."""
+        """ln p(c | x) of every class; for two classes a vector of the log-odds of the second.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         log_proba = self.predict_log_proba(X, lengths)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 

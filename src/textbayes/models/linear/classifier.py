@@ -144,6 +144,15 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
 
         ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        words : boolean array (n_columns, n_features), optional
+            The words that each label may use.
         """
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         self._check_settings()
@@ -212,6 +221,17 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
 
         One column per label, for two classes that of the second.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        level : float
+            The probability that the interval holds.
+
+        Returns
+        -------
+        tuple of arrays (n_docs, n_columns)
+            The lower and the upper ends.
         """
         if self.draws_ is not None:
             return self.draws_.probability_interval(self._checked(X), make_link(self.link), level)

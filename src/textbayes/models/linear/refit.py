@@ -70,6 +70,18 @@ def refit_top_words(
 ) -> BayesLinearClassifier:
     """A new model of the same settings that has the first k words of each label alone; see :func:`top_words`.
 
+    Parameters
+    ----------
+    model : fitted BayesLinearClassifier
+    X : array or sparse matrix (n_docs, n_features)
+    y : labels, as for ``BayesLinearClassifier.fit``
+    k, by, size
+        As for :func:`top_words`.
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 6))
     >>> y = (X[:, 2] - X[:, 4] + 0.5 * rng.normal(size=200) > 0.0).astype(int)

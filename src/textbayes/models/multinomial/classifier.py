@@ -331,7 +331,17 @@ def _of_classes(parameters: dict[str, Any], present: IntArray, n_classes: int) -
 
 
 def make_softmax_inference(inference: str | BaseInference, tol: float, max_iter: int, n_jobs: int) -> BaseInference:
-    """The softmax form of the inference of that name, or of a ``Gibbs`` object with its settings."""
+    """The softmax form of the inference of that name, or of a ``Gibbs`` object with its settings.
+
+    Parameters
+    ----------
+    inference : str or BaseInference
+    tol : float
+        Relative violation of the optimality conditions to stop at.
+    max_iter : int
+    n_jobs : int
+        Threads.
+    """
     # Imported where used: they load numba, which is slow.
     if inference == "coordinate":
         from textbayes.models.multinomial.coordinate import SoftmaxCoordinate
