@@ -206,8 +206,7 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
             How often a text counts for the classifiers and the pool; the decision rule and the held-out figures count
             it once, or not at all where its weight is 0.
         groups : sequence of n_texts values, optional
-            Keeps texts of one group (an author, a thread, a patient) in one fold of the cross-validation, so that
-            figures and thresholds are of texts of other groups than those learnt from.
+            Texts of one group (an author, a thread) share a fold: figures and thresholds are of groups not learnt from.
         """
         texts = as_texts(texts)
         check_settings(self)

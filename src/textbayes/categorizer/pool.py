@@ -179,7 +179,7 @@ class ScorePool(NamedTuple):
         return fit_pool(held_out, indicator, self.link, self.space, learnable, self.weight, self.joint)
 
     def sharpness(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """One: scores are not normalised by a power."""
+        """Sharpness of the pool: 1, as scores are not normalised by a power."""
         return 1.0
 
     def calibration(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
@@ -189,11 +189,11 @@ class ScorePool(NamedTuple):
         return fit_calibration(held_out[0], indicator, self.link, self.space, learnable, self.weight, self.joint)
 
     def probabilities(self, held_out: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
-        """Those of the pool."""
+        """Probabilities of the pool, (n_docs, n_columns)."""
         return plug_in_proba(np.tensordot(pool, held_out, axes=1), self.link, self.space, self.joint)
 
     def loss(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """−Σ log p of the labels by the pool."""
+        """Log-loss of the pool, −Σ log p of the labels."""
         return _loss(self.probabilities(held_out, pool), indicator, self.space, learnable, self.weight)
 
 
@@ -257,11 +257,11 @@ class PosteriorPool(NamedTuple):
         return float(np.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
 
     def calibration(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """One: how sure a posterior is, its draws say."""
+        """Calibration factor of the pool: 1, as its draws say how sure a posterior is."""
         return 1.0
 
     def probabilities(self, held_out: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
-        """Those of the pool."""
+        """Probabilities of the pool, (n_docs, n_columns)."""
         mixed = np.tensordot(pool, held_out, axes=1)
         if not self.average:
             return plug_in_proba(mixed, self.link, self.space, sharpness=sharpness)
@@ -270,7 +270,7 @@ class PosteriorPool(NamedTuple):
         return normalise_classes(np.log(np.maximum(mixed, 1e-300)), sharpness)
 
     def loss(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """−Σ log p of the labels by the pool."""
+        """Log-loss of the pool, −Σ log p of the labels."""
         return _loss(self.probabilities(held_out, pool), indicator, self.space, learnable, self.weight)
 
 

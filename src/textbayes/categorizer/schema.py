@@ -135,7 +135,7 @@ class SavedPool(Saved):
 
 
 class SavedCategorizer(Saved):
-    """All of it."""
+    """Saved description of a whole categorizer."""
 
     model: SavedMember
     labels: SavedLabels

@@ -46,7 +46,7 @@ class Prior(Protocol):
 
 
 class LocalPenalty(NamedTuple):
-    """Σ_j l1_j |w_j − center_j| + ½ l2_j (w_j − center_j)²: how a prior looks to a kernel, arrays of length p."""
+    """Penalty of a prior as kernels see it, Σ_j l1_j |w_j − center_j| + ½ l2_j (w_j − center_j)², arrays (p,)."""
 
     center: FloatArray
     l1: FloatArray

@@ -106,7 +106,7 @@ def load_corpus(
     progress: Progress | None = None,
     **options: Any,
 ) -> Corpus:
-    """A corpus by name.
+    """Load a corpus by name.
 
     Parameters
     ----------
@@ -145,7 +145,15 @@ def corpus_path(name: str) -> Path | None:
 
 
 def check_corpus(name: str, path: str | os.PathLike[str] | None = None) -> CorpusReport:
-    """Counts found in the copy at hand beside those declared."""
+    """Check the copy of a corpus at hand: counts found beside those declared.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_corpora`.
+    path : path, optional
+        A file or folder to read it from; otherwise it is looked for as :func:`load_corpus` does.
+    """
     info = CORPORA.get(name)
     try:
         place = _place(info, path)
@@ -164,7 +172,7 @@ def check_corpus(name: str, path: str | os.PathLike[str] | None = None) -> Corpu
 
 
 def corpus_counts(corpus: Corpus) -> dict[str, int]:
-    """Documents, labels and the size of each part."""
+    """Count documents, labels and the size of each part."""
     return {"documents": len(corpus), "labels": len(corpus.label_names), **corpus.parts}
 
 

@@ -48,7 +48,16 @@ def merge_case(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def relabel(document: Document, names: Mapping[str, str], missing: Iterable[str] = ()) -> Document:
-    """The document with labels spelt as ``names`` says, and without those that mean a missing label (in any case)."""
+    """Respell the labels of a document as ``names`` says, and drop those that mean a missing label (in any case).
+
+    Parameters
+    ----------
+    document : Document
+    names : label → its new spelling
+        Labels that are not in it stay.
+    missing : iterable of str
+        In small letters.
+    """
     if not document.labels:
         return document
     kept = dict.fromkeys(names.get(label, label) for label in document.labels if label.casefold() not in missing)

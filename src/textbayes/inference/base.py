@@ -113,7 +113,7 @@ class BaseInference(ABC):
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
-        """Refuse a combination that does not exist, naming the lack."""
+        """Refuse a combination of link and prior that does not exist, naming the lack."""
         for part, kind, wanted in ((link, "link", cls.requires_link), (prior, "prior", cls.requires_prior)):
             for attribute in wanted:
                 if not getattr(part, attribute, False):
@@ -129,7 +129,7 @@ class BaseInference(ABC):
 
     @classmethod
     def takes(cls, link: BaseLink, prior: BasePrior) -> bool:
-        """Whether the combination exists."""
+        """Whether the combination of link and prior exists."""
         try:
             cls.check(link, prior)
         except NotSupportedError:
@@ -137,7 +137,7 @@ class BaseInference(ABC):
         return True
 
     def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
-        """The scale of the intercept's prior where none is asked for: inf leaves it free.
+        """Default scale of the intercept's prior: inf leaves it free.
 
         An inference gives it a prior where a free intercept need not have a posterior under the words' ``prior``.
         """
@@ -150,7 +150,15 @@ class BaseInference(ABC):
 
     @abstractmethod
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
-        """Fit all labels of the problem, from ``start`` where one is given."""
+        """Fit all labels of the problem, from ``start`` where one is given.
+
+        Parameters
+        ----------
+        problem : Problem
+            Documents, labels, link and priors.
+        start : Posterior, optional
+            Weights and intercepts to start from.
+        """
 
 
 def label_replicates_of(inference: str | BaseInference) -> int:

@@ -62,7 +62,14 @@ class Fitted(ABC):
 
     @abstractmethod
     def scores(self, features: Features, average: bool = True) -> FloatArray:
-        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""
+        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
+
+        Parameters
+        ----------
+        features : Features
+        average : bool
+            Average over the posterior rather than score at its mean.
+        """
 
     @abstractmethod
     def contributions(self, document: Features) -> Contributions:
@@ -81,7 +88,15 @@ class Fitted(ABC):
         return class_probabilities(self.scores(features, average), self.space, self.joint)
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
-        """The model after more documents."""
+        """Model after more documents.
+
+        Parameters
+        ----------
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        weight : array (n_docs,), optional
+            How much each document counts.
+        """
         self._refuse("learn on", "train it again with all texts")
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
@@ -133,13 +148,32 @@ class Kind(ABC):
     def fit(
         self, estimator: Any, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions
     ) -> FittedModel:
-        """Fit a copy of the estimator to documents and labels (n_docs, n_columns)."""
+        """Fit a copy of the estimator to documents and labels (n_docs, n_columns).
+
+        Parameters
+        ----------
+        estimator : estimator of this kind
+            It is not changed.
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        space : LabelSpace
+        options : FitOptions
+        """
 
     @abstractmethod
     def from_state(
         self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
     ) -> FittedModel:
-        """The fitted model of a file, everything checked that it could claim."""
+        """Restore the fitted model of a file, everything checked that it could claim.
+
+        Parameters
+        ----------
+        meta, arrays : mappings
+            As ``to_state`` gave them.
+        space : LabelSpace
+        n_features : int
+            Words of the model they must be for.
+        """
 
     def make(self, **parameters: Any) -> Any:
         """An estimator of this kind, not fitted."""
@@ -166,7 +200,17 @@ class Kind(ABC):
         return False
 
     def informed(self, estimator: Any, matched: MatchedPriors, features: Features, weight: FloatArray) -> Any:
-        """A copy of the estimator that knows what a prior file says, label by label as far as ``weight``."""
+        """Copy of the estimator that knows what a prior file says, label by label as far as ``weight``.
+
+        Parameters
+        ----------
+        estimator : estimator of this kind
+        matched : MatchedPriors
+        features : Features
+            The training texts.
+        weight : array (n_columns,)
+            How far each label follows the file, from 0 to 1.
+        """
         raise NotSupportedError(
             f"a prior file cannot be used with a model of kind {self.name!r}; leave it out, or use another kind"
         )
@@ -213,7 +257,15 @@ class Kind(ABC):
 
 
 def class_probabilities(scores: FloatArray, space: LabelSpace, joint: bool) -> FloatArray:
-    """Probabilities of log-odds, or of logarithms of joint probabilities; those of exclusive classes add up to one."""
+    """Probabilities from log-odds, or from logarithms of joint probabilities; exclusive classes add up to one.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+    space : LabelSpace
+    joint : bool
+        Scores are logarithms of one distribution over exclusive classes.
+    """
     if joint and space.kind == "multiclass":
         return normalise_classes(scores)
     if space.kind == "multiclass":
@@ -240,6 +292,12 @@ def shared_parts(document: Any, weights: FloatArray, base: FloatArray, total: Fl
 
     A link other than the logit, or an average over the posterior, is not linear in the words: the mean slope between
     the base and the score shares it out.
+
+    Parameters
+    ----------
+    document : sparse matrix (1, n_features)
+    weights : array (n_columns, n_features)
+    base, total : arrays (n_columns,)
     """
     columns = document.indices
     parts = document.data * weights[:, columns]

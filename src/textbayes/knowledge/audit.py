@@ -195,9 +195,8 @@ def _conjugate_gradients(system: Callable[[FloatArray], FloatArray], right: Floa
 def prior_predictive_p(prior: BasePrior, estimate: FloatArray, precision: FloatArray) -> FloatArray:
     """Prior predictive p-value 2·min(P(ŵ ≤ estimate), P(ŵ ≥ estimate)) of each word's estimate.
 
-    1 where the prior or the documents say nothing: an infinite scale, an improper family, a precision of 0.
-
-    Here ŵ = w + e, w from the prior of each word and e ~ N(0, 1/precision).
+    ŵ = w + e, w from the prior of each word and e ~ N(0, 1/precision). 1 where the prior or the documents say nothing:
+    an infinite scale, an improper family, a precision of 0.
 
     Parameters
     ----------

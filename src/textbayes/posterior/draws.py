@@ -115,7 +115,7 @@ class Draws:
 
     # -- documents ------------------------------------------------------------------------------------------------
     def probability(self, X: Any, link: BaseLink) -> FloatArray:
-        """p(y = 1) of every label, averaged over the draws, (n_docs, n_labels)."""
+        """Probability p(y = 1) of every label, averaged over the draws, (n_docs, n_labels)."""
         return self._by_document(X, lambda eta: link.probability(eta).mean(axis=1))
 
     def softmax_probability(self, X: Any) -> FloatArray:
@@ -131,7 +131,15 @@ class Draws:
         return out
 
     def probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels)."""
+        """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+        level : float
+            The probability that an interval holds.
+        """
         low, high = _tails(level)
         # A link is monotone: quantiles of predictors are quantiles of probabilities.
         ends = [
@@ -164,7 +172,7 @@ class Draws:
 
     # -- state ----------------------------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """As a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        """State of the draws as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         arrays = {f"{k}.{name}": value for k, one in enumerate(self.labels) for name, value in one._asdict().items()}
         return {"n_labels": len(self.labels), "n_features": self.n_features}, arrays
 

@@ -77,21 +77,21 @@ class BasePrior(ABC):
 
     @abstractmethod
     def neg_log(self, w: FloatArray) -> FloatArray:
-        """−log p(w), elementwise; an unpenalised word contributes 0."""
+        """Negative log-density −log p(w), elementwise; an unpenalised word contributes 0."""
 
     @abstractmethod
     def neg_grad(self, w: FloatArray) -> FloatArray:
-        """−d log p(w) / dw, elementwise (0 at a kink)."""
+        """Gradient −d log p(w) / dw, elementwise (0 at a kink)."""
 
     @abstractmethod
     def local(self, w: FloatArray) -> LocalPenalty:
-        """The penalty a kernel sees at ``w``, arrays of the shape of ``w``.
+        """Local penalty a kernel sees at ``w``, arrays of the shape of ``w``.
 
         Up to a constant it touches −log p at ``w`` and lies nowhere below, so what lowers it never lowers the density.
         """
 
     def variance(self, w: FloatArray) -> FloatArray:
-        """1 / E[1/τ | w] = (w − mean) / neg_grad(w): 0 where a kink holds the weight, inf where it is free.
+        """Variance 1 / E[1/τ | w] = (w − mean) / neg_grad(w): 0 where a kink holds the weight, inf where it is free.
 
         Written with the local penalty, (w − mean) / neg_grad(w) = |u| / (l1 + l2 |u|) with u = w − mean, so that a
         weight at its mean divides nothing by zero.
@@ -104,7 +104,7 @@ class BasePrior(ABC):
         return np.divide(numerator, denominator, out=np.full_like(numerator, np.inf), where=denominator > 0.0)
 
     def penalty(self, w: FloatArray) -> FloatArray:
-        """−log p(w) up to a constant: 0 at the mean. At a pole, which no number can stand for, 0 as well."""
+        """Penalty −log p(w) up to a constant: 0 at the mean. At a pole, which no number can stand for, 0 as well."""
         if self.exact_local:  # without the constants, whose rounding would hide the last steps of a fit
             center, l1, l2 = self.local(w)
             return l1 * np.abs(w - center) + 0.5 * l2 * (w - center) ** 2
@@ -133,7 +133,10 @@ class BasePrior(ABC):
         yield np.ones(shape, dtype=np.bool_), self
 
     def rescaled(self, scale: Any, mean: Any = 0.0) -> BasePrior:
-        """The same family with another scale and mean and no sign; further hyperparameters stay if single numbers."""
+        """Prior of the same family with another scale and mean, and no sign.
+
+        Further hyperparameters stay if they are single numbers.
+        """
         others = {name: value for name, value in vars(self).items() if name not in ("scale", "mean", "sign")}
         if any(value.ndim for value in others.values()):
             others = {}  # per-word values say nothing of an intercept: the family's defaults

@@ -18,7 +18,14 @@ _MOST_MISTAKES = 20
 
 
 def confusion_table(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> Confusion:
-    """Texts by true label and by label given, one column per class in ``truth`` and ``decisions``."""
+    """Confusion table of texts by true label and by label given.
+
+    Parameters
+    ----------
+    truth, decisions : boolean arrays (n_texts, n_classes)
+    names : sequence of str
+        The classes.
+    """
     true, given = _the_one(truth), _the_one(decisions)
     rows = [*names, UNKNOWN] if (true == len(names)).any() else list(names)
     columns = [*names, NONE_OR_SEVERAL] if (given == len(names)).any() else list(names)

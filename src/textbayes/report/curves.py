@@ -31,7 +31,16 @@ def coverage(sure: FloatArray, right: BoolArray) -> list[Coverage]:
 
 
 def precision_recall(truth: BoolArray, proba: FloatArray, decisions: BoolArray, label: str = "") -> Curve | None:
-    """Precision against recall over all thresholds, and where the decisions are; None without a positive."""
+    """Precision–recall curve over all thresholds, and the point of the decisions; None without a positive.
+
+    Parameters
+    ----------
+    truth, decisions : boolean arrays
+    proba : array of the same shape
+        All decisions are taken together.
+    label : str
+        The name of the curve.
+    """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     y, p, given = truth.ravel(), proba.ravel(), decisions.ravel()

@@ -75,7 +75,7 @@ def choose(judged: Judged) -> list[tuple[str, int]]:
 
 
 def make_examples(model: TextCategorizer, judged: Judged, forms: Mapping[str, str]) -> list[Example]:
-    """The chosen texts, explained."""
+    """Explain the texts chosen as examples."""
     return [_example(model, judged, what, i, forms) for what, i in choose(judged)]
 
 

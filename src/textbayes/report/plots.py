@@ -117,9 +117,16 @@ def _percent(axis: Any) -> None:
 
 
 def embed(svg: str, prefix: str, description: str) -> str:
-    """A stand-alone SVG made fit for a page: no prolog, no name spaces, ids of its own, the page's colours and font.
+    """Make a stand-alone SVG fit for a page: no prolog, no name spaces, ids of its own, the page's colours and font.
 
     ``description`` is read out in place of the drawing.
+
+    Parameters
+    ----------
+    svg : str
+    prefix : str
+        Put before its ids.
+    description : str
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r' xmlns(?::\w+)?="[^"]*"', "", svg)

@@ -18,7 +18,15 @@ _HEADLINE = 160  # characters
 
 
 def wrong_texts(model: TextCategorizer, judged: Judged, forms: Mapping[str, str], most: int) -> list[WrongText]:
-    """Up to ``most`` of them."""
+    """Texts decided wrongly, up to ``most`` of them, the surest mistakes first.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    judged : Judged
+    forms : stem → its most frequent form
+    most : int
+    """
     wrong = np.flatnonzero(~judged.right())
     order = wrong[np.argsort(-_surest_mistake(judged)[wrong], kind="stable")][:most]
     return [_explained(model, judged, int(i), forms) for i in order]

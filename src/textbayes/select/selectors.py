@@ -81,6 +81,12 @@ class SelectWords(SelectorMixin, BaseEstimator):
 
         ``y`` holds one label per document, a list of labels per document, or an indicator matrix. ``lengths``, in
         thousands of words, are for scores that are tests on counts (``delta2``); they are the row sums of X else.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+        lengths : array (n_docs,), optional
         """
         if y is None:
             raise InputError("SelectWords requires y to be passed, but the target y is None; pass the labels")

@@ -86,8 +86,17 @@ def count_tokens(texts: Iterable[str], options: TextOptions) -> FloatArray:
 
 
 def stop_tokens(words: Iterable[str], pattern: str, lowercase: bool) -> tuple[str, ...]:
-    """Stop words as the tokens they are in a text: "don't" is "don" where the pattern stops at the apostrophe.
+    """Cut stop words into the tokens they are in a text: "don't" is "don" where the pattern stops at the apostrophe.
 
+    Parameters
+    ----------
+    words : iterable of str
+    pattern : str
+        The regular expression of a token.
+    lowercase : bool
+
+    Examples
+    --------
     >>> stop_tokens(["don't", "The"], r"(?u)\\b\\w\\w+\\b", lowercase=True)
     ('don', 'the')
     """

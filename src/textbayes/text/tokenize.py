@@ -125,8 +125,18 @@ def character_table(unit: str, bounded: bool, lowercase: bool) -> CharacterTable
 
 
 def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
-    """The tokens of texts: what ``re.findall(pattern, text.lower())`` finds, numbered.
+    """Find and number the tokens of texts, as ``re.findall(pattern, text.lower())`` finds them.
 
+    Parameters
+    ----------
+    texts : sequence of str
+    pattern : str
+        The regular expression of a token.
+    lowercase : bool
+        Whether texts are put in lower case.
+
+    Examples
+    --------
     >>> tokens = tokenize(["To be, or not to be"], DEFAULT_PATTERN, lowercase=True)
     >>> from textbayes.text.packed import unpack
     >>> tokens.ids.tolist(), unpack(tokens.names)

@@ -117,7 +117,13 @@ class LinkReport(NamedTuple):
 
 
 def default_families(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> dict[str, list[str]]:
-    """``logit``, ``probit``, the symmetric Student-t links, and these with the skewed ones."""
+    """Families of links to compare: ``logit``, ``probit``, symmetric Student-t links, and these with the skewed ones.
+
+    Parameters
+    ----------
+    dfs, skews : sequences of float
+        Values of ν and δ to try.
+    """
     symmetric = [make_link(f"student_t:df={df}").spec for df in dfs]
     return {"logit": ["logit"], "probit": ["probit"], "student_t": symmetric, "skew_t": skew_t_links(dfs, skews)}
 

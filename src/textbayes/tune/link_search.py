@@ -60,8 +60,15 @@ class LinkSearch(NamedTuple):
 
 
 def skew_t_links(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> list[str]:
-    """The skewed Student-t links of every pair of ν and δ.
+    """Skewed Student-t links of every pair of ν and δ.
 
+    Parameters
+    ----------
+    dfs, skews : sequences of float
+        Values of ν and δ.
+
+    Examples
+    --------
     >>> skew_t_links([8], [0.5, 1])
     ['skew_t:df=8.0,skew=0.5', 'skew_t:df=8.0,skew=1.0']
     """

@@ -20,6 +20,12 @@ def norm_variance(X: Any, sample_weight: Any = None) -> float:
     weights are independent: a wide prior, whatever the units of X. A column that is always zero counts as a feature, as
     in BBR; the intercept does not.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
+
     References
     ----------
     Genkin, Lewis & Madigan (2007), Large-scale Bayesian logistic regression for text categorization, Technometrics 49,
@@ -37,11 +43,20 @@ def norm_variance(X: Any, sample_weight: Any = None) -> float:
 
 
 def norm_scale(X: Any, prior: str = "laplace", sample_weight: Any = None) -> float:
-    """The scale of a prior with variance ``norm_variance(X)``.
+    """Scale of a prior with variance ``norm_variance(X)``.
 
     A Gaussian prior of scale s has variance s²; a Laplace prior of scale b, density exp(−|w|/b)/(2b), has variance
     2b², so that b = √(σ²/2): the inverse of BBR's λ = √(2/σ²).
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    prior : {"laplace", "gaussian"}
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
+
+    Examples
+    --------
     >>> norm_scale([[3.0, 4.0], [0.0, 5.0]]), norm_scale([[3.0, 4.0], [0.0, 5.0]], "gaussian") ** 2
     (0.2, 0.08)
     """

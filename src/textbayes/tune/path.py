@@ -59,12 +59,12 @@ class Path(NamedTuple):
 
 
 def scaled(prior: BasePrior, factor: FloatArray) -> BasePrior:
-    """The prior with ``factor`` (n_labels,) times its scale."""
+    """Prior with ``factor`` (n_labels,) times its scale."""
     return type(prior)(**{**vars(prior), "scale": prior.scale * factor[:, None]})
 
 
 def at_scale(problem: Problem, factor: FloatArray, tie_intercept: bool = False) -> Problem:
-    """The problem with ``factor`` (n_labels,) times the scale of its prior.
+    """Problem with ``factor`` (n_labels,) times the scale of its prior.
 
     ``tie_intercept`` gives a penalised intercept that factor as well, as liblinear does; it must be common to all.
     """
@@ -77,7 +77,7 @@ def at_scale(problem: Problem, factor: FloatArray, tie_intercept: bool = False) 
 
 
 def check_factors(factors: Any, n_labels: int) -> FloatArray:
-    """Factors (n_points, n_labels) that grow from point to point, of one column for all labels or one each."""
+    """Check factors (n_points, n_labels) that grow from point to point, one column for all labels or one each."""
     array = np.asarray(factors, dtype=np.float64)
     if array.ndim == 1:
         array = np.repeat(array[:, None], n_labels, axis=1)
@@ -158,7 +158,7 @@ def regularisation_path(
 
 
 def cold_path(problem: Problem, factors: Any, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
-    """The same fits one by one, each from the prior means and to a tight tolerance: what the path is tested against."""
+    """Fit the points one by one, each from the prior means and to a tight tolerance: the path is tested against it."""
     factors = check_factors(factors, problem.y.shape[1])
     problems = [at_scale(problem, row, tie_intercept) for row in factors]
     return _one_after_the_other(problems, factors, Coordinate(tol, 1000), warm=False)

@@ -155,10 +155,17 @@ def held_out_predictors(
 def make_splits(
     cv: Any, positive: BoolArray, random_state: int | None, counted: BoolArray | None = None
 ) -> list[Split]:
-    """Pairs of training and test documents, tests that do not overlap, from whatever says how to fold.
+    """Make pairs of training and test documents, tests that do not overlap, from whatever says how to fold.
 
     Where ``cv`` is a number of folds, documents that are not ``counted`` (of weight 0) are tested in none: they fold no
     other way than if they were not there.
+
+    Parameters
+    ----------
+    cv : int, array (n_docs,) of fold numbers, splitter or iterable of (train, test)
+    positive : boolean array (n_docs, n_labels)
+    random_state : int or None
+    counted : boolean array (n_docs,), optional
     """
     n_docs = len(positive)
     documents = np.arange(n_docs)

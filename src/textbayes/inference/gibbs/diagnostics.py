@@ -35,12 +35,12 @@ def effective_sample_size(draws: AnyArray) -> FloatArray:
 
 
 def bulk_effective_sample_size(draws: AnyArray) -> FloatArray:
-    """The same of the draws' normal scores, which exist whatever their tails: says how well the bulk is known."""
+    """Effective sample size of the draws' normal scores, which exist whatever the tails: how well the bulk is known."""
     return _by_parts(_split(draws), lambda part: _effective(_normal_scores(part)))
 
 
 def split_r_hat(draws: AnyArray) -> FloatArray:
-    """√(total variance / variance within) of the normal scores of half chains, or of their distances from the median.
+    """Split R-hat, √(total variance / variance within) of half chains' normal scores, or of distances from the median.
 
     1 where all halves agree in place and spread; above 1.01 they do not yet.
     """

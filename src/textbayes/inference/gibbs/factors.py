@@ -91,9 +91,17 @@ def cooccurrence_factors(
 
 
 def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None = None) -> FloatArray | None:
-    """Loadings of the words in ``columns``: rows of an array, or of as many factors as a number says, found in X.
+    """Factor loadings of the words in ``columns``: rows of an array, or of as many factors as a number says.
 
     There are as many as documents and words allow, or none.
+
+    Parameters
+    ----------
+    factors : int or array (n_features, n_factors)
+    X : sparse matrix (n_docs, n_features)
+    columns : array of int
+    counts : array (n_docs,), optional
+        How many times each document counts.
     """
     if np.ndim(factors):
         return check_factors(factors, X.shape[1])[columns]
@@ -108,7 +116,7 @@ def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None
 
 
 def check_factors(factors: Any, n_features: int) -> FloatArray:
-    """Loadings as an array of one row per word, or a sentence that says what is wrong with them."""
+    """Check factor loadings, an array of one row per word; a sentence says what is wrong with them."""
     loadings = np.asarray(factors, dtype=np.float64)
     if loadings.ndim != 2 or loadings.shape[0] != n_features:
         raise InputError(
@@ -124,7 +132,7 @@ def check_factors(factors: Any, n_features: int) -> FloatArray:
 
 
 def common_share(loadings: FloatArray) -> FloatArray:
-    """|u_j|² of every word."""
+    """Share |u_j|² of the prior variance of each word that it has in common with others."""
     return np.einsum("jk,jk->j", loadings, loadings)
 
 

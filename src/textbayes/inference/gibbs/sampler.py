@@ -271,7 +271,7 @@ class Gibbs(BaseInference):
 
 
 def counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray | None]:
-    """The documents as often as their weights say: repeated, or with counts where the link takes these."""
+    """Repeat documents as often as their weights say, or count them where the link takes counts."""
     counts = whole_counts(problem.sample_weight, label_replicates)
     if counts is None:
         return problem, None

@@ -35,7 +35,7 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """Those of documents with weights Y (n_docs, C), an indicator of the classes times the documents' weights.
+        """Statistics of documents with weights Y (n_docs, C), an indicator of the classes times the documents' weights.
 
         Parameters
         ----------

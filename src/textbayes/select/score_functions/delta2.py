@@ -23,6 +23,15 @@ def delta2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4, here for unequal classes.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    Y : boolean array (n_docs, n_labels)
+    lengths : array (n_docs,), optional
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> result = delta2(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1])
     >>> result.scores.round(3), result.p_values.round(4).tolist()
@@ -40,6 +49,13 @@ def delta2_chi2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4; the limit is ours.
 
+    Parameters
+    ----------
+    X, Y, lengths
+        As for :func:`delta2`.
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> delta2_chi2(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1]).p_values.round(4)
     array([[0.001, 1.   ]])
@@ -57,6 +73,13 @@ def delta2_negative_binomial(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §2.2 and §4; the distribution
     is derived in ``docs/guide/keyness.md``.
 
+    Parameters
+    ----------
+    X, Y, lengths
+        As for :func:`delta2`.
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> result = delta2_negative_binomial(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1])
     >>> result.scores.round(3), result.p_values.round(4)
@@ -71,6 +94,13 @@ def delta2_negative_binomial_chi2(X: Matrix, Y: AnyArray, *, lengths: Any = None
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4; the limit is ours.
 
+    Parameters
+    ----------
+    X, Y, lengths
+        As for :func:`delta2`.
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> delta2_negative_binomial_chi2(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1]).p_values.round(4)
     array([[0.0896, 1.    ]])
