@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -189,8 +190,8 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
         labels: Any,
         progress: Progress | None = None,
         sampling: SamplingCallback | None = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: Iterable[Hashable] | None = None,
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
 
@@ -275,7 +276,7 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
         return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel() / 1000.0
 
     @all_or_nothing
-    def update(self, texts: Iterable[str], labels: Any, sample_weight: Any = None) -> TextCategorizer:
+    def update(self, texts: Iterable[str], labels: Any, sample_weight: ArrayLike | None = None) -> TextCategorizer:
         """Learn more texts, as far as the model can: what it knows becomes the prior of what the texts say.
 
         Exact for count models; online models learn on as they did; linear and multinomial ones take their weights and
@@ -299,17 +300,13 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
             self.fingerprints_ = np.unique(np.concatenate([self.fingerprints_, text_fingerprints(texts)]))
         return self
 
-    def partial_fit(self, texts: Iterable[str], labels: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(
+        self, texts: Iterable[str], labels: Any, classes: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Any:
         """Learn more texts (:meth:`update`); the first call fits.
 
-        The first texts settle words and their weights, so they should be many and have all labels.
-
-        Parameters
-        ----------
-        texts, labels, sample_weight
-            As for :meth:`fit`.
-        classes : sequence of labels, optional
-            All labels there will be; the texts of the first call must have each of them.
+        The first texts settle words and their weights, so they should be many and have all labels; ``classes``, where
+        given, are checked to be among theirs. Other arguments are as for :meth:`fit`.
         """
         if hasattr(self, "model_"):
             return self.update(texts, labels, sample_weight)

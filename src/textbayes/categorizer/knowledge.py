@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -188,7 +188,7 @@ def choose_prior_weight(
     n_folds: int,
     random_state: int,
     sample_weight: FloatArray | None = None,
-    groups: Any = None,
+    groups: Iterable[Hashable] | None = None,
 ) -> Knowledge:
     """Choose by cross-validation how far a linear model follows the prior table, label by label.
 

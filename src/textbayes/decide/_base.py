@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 
@@ -18,7 +19,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.registry import Registry
 from textbayes.core.specs import name_and_parameters
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import (
     as_numbers,
     check_choice,
@@ -51,7 +52,7 @@ class Rule(BaseEstimator):
         return True
 
     @all_or_nothing
-    def fit(self, proba: Any, Y: Any = None) -> Self:
+    def fit(self, proba: ArrayLike, Y: Matrix | ArrayLike = None) -> Self:
         """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``."""
         proba = check_probabilities(proba)
         if not proba.size:
@@ -66,7 +67,7 @@ class Rule(BaseEstimator):
         self.n_labels_ = proba.shape[1]
         return self
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """The decisions, True where a document is given a label."""
         raise NotImplementedError
 
@@ -90,7 +91,7 @@ class Rule(BaseEstimator):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         raise NotImplementedError
 
-    def _check_decide(self, proba: Any) -> FloatArray:
+    def _check_decide(self, proba: ArrayLike) -> FloatArray:
         proba = check_probabilities(proba)
         n_labels = getattr(self, "n_labels_", None)
         if n_labels is None and self.learns:
@@ -173,7 +174,7 @@ class ThresholdRule(Rule):
     def _needed(self) -> tuple[str, ...]:
         return ("thresholds_",)
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """True where p > threshold."""
         proba = self._check_decide(proba)
         return proba > self.thresholds_

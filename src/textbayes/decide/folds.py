@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, IntArray
+from textbayes.core.types import BoolArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator
 
 
-def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None = 0, groups: Any = None) -> IntArray:
+def stratified_folds(
+    Y: Matrix | ArrayLike,
+    n_folds: int,
+    rng: int | np.random.Generator | None = 0,
+    groups: Iterable[Hashable] | None = None,
+) -> IntArray:
     """The fold (0 … n_folds − 1) of each document, positives of each label spread as evenly as can be.
 
     Each document goes with its rarest label. Labels are taken from the rarest to the commonest; each of their
@@ -68,7 +75,9 @@ def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None
     return fold
 
 
-def grouped_folds(Y: Any, groups: Any, n_folds: int, rng: int | np.random.Generator | None = 0) -> IntArray:
+def grouped_folds(
+    Y: Matrix | ArrayLike, groups: Iterable[Hashable], n_folds: int, rng: int | np.random.Generator | None = 0
+) -> IntArray:
     """The fold of each document such that those of one group share it, labels spread as evenly as groups allow.
 
     By scikit-learn's ``StratifiedGroupKFold``, each document counting as one of its rarest label. Of fewer groups than
@@ -114,7 +123,7 @@ def grouped_folds(Y: Any, groups: Any, n_folds: int, rng: int | np.random.Genera
     return np.unique(fold, return_inverse=True)[1].astype(np.int64)  # a fold may have got no group
 
 
-def group_codes(groups: Any, n_docs: int) -> IntArray:
+def group_codes(groups: Iterable[Hashable], n_docs: int) -> IntArray:
     """Groups as numbers from 0 on, one per document."""
     values = list(groups)
     if len(values) != n_docs:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import check_indicator, check_probabilities, check_same_length
 from textbayes.decide._base import per_label
 
@@ -21,9 +22,9 @@ class FInterval(NamedTuple):
 
 
 def f1_interval(
-    proba: Any,
-    Y: Any,
-    thresholds: Any,
+    proba: ArrayLike,
+    Y: Matrix | ArrayLike,
+    thresholds: ArrayLike,
     *,
     beta: float = 1.0,
     level: float = 0.95,

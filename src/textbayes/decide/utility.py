@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
@@ -55,7 +56,7 @@ class LinearUtility(ThresholdRule):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         self.thresholds_ = self._thresholds(proba.shape[1])
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """True where yes has the higher expected utility; works without ``fit``."""
         proba = self._check_decide(proba)
         return proba > self._thresholds(proba.shape[1])

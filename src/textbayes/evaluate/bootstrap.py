@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.evaluate.contingency import ContingencyTable, check_pair
 from textbayes.evaluate.measures import error_rate, f_measure
 from textbayes.evaluate.significance import TestResult, significance_symbol
@@ -45,9 +46,9 @@ class BootstrapResult(NamedTuple):
 
 
 def paired_bootstrap(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     measure: Literal["micro_f1", "macro_f1", "error_rate"] | Measure = "micro_f1",
     *,
     n_resamples: int = 10_000,

@@ -9,15 +9,18 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice, check_indicator, check_probabilities, check_same_length
 
 Binning = Literal["width", "mass"]
 
 
-def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", clip: float = 1e-15) -> FloatArray:
+def log_loss(
+    Y_true: Matrix | ArrayLike, proba: ArrayLike, average: Literal["micro"] | None = "micro", clip: float = 1e-15
+) -> FloatArray:
     """Log-loss per yes-or-no decision, −mean of y ln p + (1−y) ln(1−p), p clipped to [clip, 1 − clip].
 
     Where classes exclude each other, ``class_log_losses`` is the loss per document.
@@ -41,7 +44,7 @@ def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro"
     return _mean(-np.log(np.where(Y, p, 1 - p)), average)
 
 
-def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[float, FloatArray]:
+def class_log_losses(Y_true: Matrix | ArrayLike, proba: ArrayLike, clip: float = 1e-15) -> tuple[float, FloatArray]:
     """Log-loss −ln p(true class) of exclusive classes: the mean over documents, and over those of each class.
 
     The first is ``sklearn.metrics.log_loss``. Documents of none of the classes are left out; without any document the
@@ -67,7 +70,7 @@ def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[floa
     return float(loss.sum() / n.sum()) if n.sum() else float("nan"), by_class
 
 
-def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro") -> FloatArray:
+def brier_loss(Y_true: Matrix | ArrayLike, proba: ArrayLike, average: Literal["micro"] | None = "micro") -> FloatArray:
     """Brier loss, the mean of (p − y)², Brier (1950).
 
     Parameters
@@ -87,7 +90,10 @@ def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micr
 
 
 def average_log_evidence(
-    Y_true: Any, proba: Any, average: Literal["decision", "label"] = "decision", clip: float = 1e-15
+    Y_true: Matrix | ArrayLike,
+    proba: ArrayLike,
+    average: Literal["decision", "label"] = "decision",
+    clip: float = 1e-15,
 ) -> float:
     """Log-probability of what was observed, Σ_t ln p(y_t): per decision, or summed per label and averaged over labels.
 
@@ -116,7 +122,9 @@ class ReliabilityCurve(NamedTuple):
     n: IntArray
 
 
-def reliability_curve(Y_true: Any, proba: Any, n_bins: int = 10, binning: Binning = "width") -> ReliabilityCurve:
+def reliability_curve(
+    Y_true: Matrix | ArrayLike, proba: ArrayLike, n_bins: int = 10, binning: Binning = "width"
+) -> ReliabilityCurve:
     """Observed against predicted frequency, all decisions pooled; a calibrated classifier lies on the diagonal.
 
     Bins are of equal width on [0, 1] (``"width"``) or hold equally many decisions (``"mass"``; equal probabilities stay
@@ -141,7 +149,11 @@ def reliability_curve(Y_true: Any, proba: Any, n_bins: int = 10, binning: Binnin
 
 
 def calibration_error(
-    Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", n_bins: int = 10, binning: Binning = "width"
+    Y_true: Matrix | ArrayLike,
+    proba: ArrayLike,
+    average: Literal["micro"] | None = "micro",
+    n_bins: int = 10,
+    binning: Binning = "width",
 ) -> FloatArray:
     """Expected calibration error, Σ_b (n_b / n) |share of positives − mean probability| over bins b.
 
@@ -165,7 +177,7 @@ def calibration_error(
     return _pooled_error(Y, p, n_bins, binning)
 
 
-def check_forecast(Y_true: Any, proba: Any) -> tuple[BoolArray, FloatArray]:
+def check_forecast(Y_true: Matrix | ArrayLike, proba: ArrayLike) -> tuple[BoolArray, FloatArray]:
     """Check an indicator and probabilities, which must be of the same shape, with at least one document."""
     Y, p = check_indicator(Y_true, "Y_true"), check_probabilities(proba)
     check_same_length(Y, "Y_true", p, "proba")

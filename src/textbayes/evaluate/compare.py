@@ -7,11 +7,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, bdtrik
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import AnyArray, BoolArray
+from textbayes.core.types import AnyArray, BoolArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.bootstrap import paired_bootstrap
 from textbayes.evaluate.comparison import TESTS, Comparison, unit_of
@@ -36,7 +37,7 @@ _MIRROR = {"≫": "≪", ">": "<", "~": "~", "<": ">", "≪": "≫"}
 
 def compare(
     systems: Mapping[str, Any],
-    Y_true: Any,
+    Y_true: Matrix | ArrayLike,
     tests: Iterable[str] = ("s", "S"),
     *,
     label_names: Sequence[Any] | None = None,

@@ -18,12 +18,13 @@ positives nor predictions; precision is 0/0 without predictions, recall without 
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_finite, check_indicator, check_same_length
 from textbayes.evaluate.contingency import ContingencyTable
 
@@ -123,7 +124,9 @@ def accuracy(table: ContingencyTable, average: Average = None, zero_division: Ze
     return _mean(_ratio(table.tp + table.tn, table.total, zero_division), average)
 
 
-def break_even(Y_true: Any, scores: Any, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+def break_even(
+    Y_true: Matrix | ArrayLike, scores: ArrayLike, average: Average = None, zero_division: ZeroDivision = 0
+) -> FloatArray:
     """Precision/recall break-even point: the value both share when as many documents are accepted as are positive.
 
     Accepting the n⁺ best gives precision TP/n⁺ and recall TP/n⁺. Where scores tie at that place, the positives among

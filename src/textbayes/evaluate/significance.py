@@ -7,14 +7,15 @@ decision, however many columns it has.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, chdtrc, ndtr
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import BoolArray
+from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.contingency import check_pair, contingency
 from textbayes.evaluate.measures import ZeroDivision, f_measure
@@ -101,9 +102,9 @@ def sign_test(
 
 
 def micro_sign_test(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     alternative: Alternative = "observed",
     exact_up_to: int | None = None,
     kind: Kind = "multilabel",
@@ -133,9 +134,9 @@ def micro_sign_test(
 
 
 def macro_sign_test(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     alternative: Alternative = "observed",
     exact_up_to: int | None = None,
     zero_division: ZeroDivision = 0,
@@ -166,9 +167,9 @@ def macro_sign_test(
 
 
 def mcnemar_test(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     unit: Literal["document", "decision"] = "document",
     method: Literal["exact", "mid-p", "chi2"] = "mid-p",
 ) -> TestResult:
@@ -218,7 +219,9 @@ def _exclusive(kind: Kind) -> bool:
     return kind != "multilabel"
 
 
-def _right(Y_true: Any, A: Any, B: Any, whole_documents: bool) -> tuple[BoolArray, BoolArray]:
+def _right(
+    Y_true: Matrix | ArrayLike, A: Matrix | ArrayLike, B: Matrix | ArrayLike, whole_documents: bool
+) -> tuple[BoolArray, BoolArray]:
     """Masks of the decisions, or documents with all of theirs, that each system has right."""
     Y, first = check_pair(Y_true, A, ("Y_true", "A"))
     _, second = check_pair(Y_true, B, ("Y_true", "B"))

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind, encode_labels, label_layout
-from textbayes.core.types import BoolArray
+from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice, check_indicator, check_same_length
 from textbayes.evaluate.contingency import check_pair
 
@@ -26,7 +27,10 @@ class Decided(NamedTuple):
 
 
 def as_indicators(
-    systems: Mapping[str, Any], Y_true: Any, label_names: Sequence[Any] | None = None, kind: AnyKind = "auto"
+    systems: Mapping[str, Any],
+    Y_true: Matrix | ArrayLike,
+    label_names: Sequence[Any] | None = None,
+    kind: AnyKind = "auto",
 ) -> Decided:
     """Bring labels and decisions of several systems into indicator matrices of the same columns.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from textbayes.core.errors import InputError, NotSupportedError
@@ -38,7 +39,7 @@ def apply_priors(
     labels: LabelSpace | Sequence[str],
     X: Any = None,
     *,
-    weight: Any = 1.0,
+    weight: ArrayLike = 1.0,
     analyze: Analyze | None = None,
     link: str | BaseLink = "logit",
     strength: Strength = DEFAULT_STRENGTH,
@@ -79,7 +80,7 @@ def informed_prior(
     matched: MatchedPriors,
     default: BasePrior,
     X: Any = None,
-    weight: Any = 1.0,
+    weight: ArrayLike = 1.0,
     *,
     link: str | BaseLink = "logit",
     strength: Strength = DEFAULT_STRENGTH,
@@ -125,7 +126,7 @@ def informed(
     classifier: BayesLinearClassifier,
     matched: MatchedPriors,
     X: Any,
-    weight: Any = 1.0,
+    weight: ArrayLike = 1.0,
     strength: Strength = DEFAULT_STRENGTH,
 ) -> BayesLinearClassifier:
     """Copy a classifier, not fitted, with a prior informed by a table; at weight 0 a plain copy.

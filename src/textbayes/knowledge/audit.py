@@ -21,11 +21,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse, special
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import make_link
@@ -61,7 +62,7 @@ class AuditRow(NamedTuple):
 def audit_priors(
     model: BayesLinearClassifier,
     X: Any,
-    Y: Any,
+    Y: Matrix | ArrayLike,
     matched: MatchedPriors,
     vocabulary: Mapping[str, int] | Iterable[str],
     labels: LabelSpace | Sequence[str],

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
@@ -37,7 +38,7 @@ def count_priors(
     vocabulary: Mapping[str, int] | Iterable[str],
     classes: Sequence[str],
     X: Any,
-    lengths: Any = None,
+    lengths: ArrayLike | None = None,
     *,
     log_ratio: float = 1.0,
     pseudo_counts: float = 1.0,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray
@@ -103,11 +104,11 @@ def from_words(
 
 
 def from_posterior(
-    coef: Any,
+    coef: ArrayLike,
     words: Sequence[str],
     labels: Sequence[str],
     *,
-    standard_errors: Any = None,
+    standard_errors: ArrayLike | None = None,
     discount: float = 1.0,
     scale: float | None = None,
     source: str = "model",

@@ -15,14 +15,15 @@ wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.decide import stratified_folds
 from textbayes.knowledge.apply import informed
@@ -51,7 +52,7 @@ class WeightChoice(NamedTuple):
 def choose_weight(
     classifier: BayesLinearClassifier,
     X: Any,
-    Y: Any,
+    Y: Matrix | ArrayLike,
     matched: MatchedPriors,
     *,
     grid: Sequence[float] = GRID,
@@ -60,7 +61,7 @@ def choose_weight(
     random_state: int = 0,
     strength: Strength = DEFAULT_STRENGTH,
     sample_weight: FloatArray | None = None,
-    groups: Any = None,
+    groups: Iterable[Hashable] | None = None,
 ) -> WeightChoice:
     """Weigh the knowledge of each label by cross-validation.
 

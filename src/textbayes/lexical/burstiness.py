@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
@@ -41,7 +42,12 @@ class Burstiness(NamedTuple):
 
 
 def burstiness(
-    X: Matrix, lengths: Any = None, *, words: Any = None, n_draws: int = 199, random_state: int = 0
+    X: Matrix,
+    lengths: ArrayLike | None = None,
+    *,
+    words: ArrayLike | None = None,
+    n_draws: int = 199,
+    random_state: int = 0,
 ) -> Burstiness:
     """Compare the counts of words with the Poisson and the negative binomial fitted to them.
 
@@ -104,7 +110,7 @@ def burstiness(
     )
 
 
-def burstiest(X: Matrix, lengths: Any = None, k: int | None = None, min_docs: int = 5) -> AnyArray:
+def burstiest(X: Matrix, lengths: ArrayLike | None = None, k: int | None = None, min_docs: int = 5) -> AnyArray:
     """Columns of the k words of largest dispersion δ̂, largest first, among those that ``min_docs`` documents have.
 
     δ̂ of a word of one or two documents is huge and says little: that a word occurs three times in one of a thousand

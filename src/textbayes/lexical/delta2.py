@@ -6,6 +6,7 @@ import functools
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import ScoreFunction, ScoreResult
@@ -26,11 +27,11 @@ def delta2_test(
     X: Matrix,
     Y: AnyArray,
     *,
-    lengths: Any = None,
+    lengths: ArrayLike | None = None,
     model: Model = "poisson",
     method: MethodName = "chi2",
     ties: Ties = "mid",
-    dispersion: Any = None,
+    dispersion: ArrayLike | None = None,
     n_draws: int = 999,
     random_state: int = 0,
 ) -> ScoreResult:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -76,7 +77,7 @@ class SelectWords(SelectorMixin, BaseEstimator):
         self.combine = combine
 
     @all_or_nothing
-    def fit(self, X: Matrix, y: Any, lengths: Any = None) -> SelectWords:
+    def fit(self, X: Matrix, y: Any, lengths: ArrayLike | None = None) -> SelectWords:
         """Score the words of X (n_docs, n_features) and choose.
 
         ``y`` holds one label per document, a list of labels per document, or an indicator matrix. ``lengths``, in

@@ -6,6 +6,7 @@ import numbers
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from textbayes.core.class_weight import document_weights
@@ -129,7 +130,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None) -> Self:
         """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``.
 
         Parameters

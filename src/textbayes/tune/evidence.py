@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, optimize, sparse
 from scipy.special import erfcx
 
@@ -133,7 +134,7 @@ def _of_held(X: Any, prior: BasePrior, columns: Any, score: FloatArray, hessian:
 
 def search_evidence(
     problem: Problem,
-    factors: Any,
+    factors: ArrayLike,
     refine: bool = True,
     inference: str | BaseInference = "coordinate",
     tol: float = 1e-5,

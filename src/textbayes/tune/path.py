@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
@@ -76,7 +77,7 @@ def at_scale(problem: Problem, factor: FloatArray, tie_intercept: bool = False) 
     return problem._replace(prior=scaled(problem.prior, factor), intercept_prior=intercept)
 
 
-def check_factors(factors: Any, n_labels: int) -> FloatArray:
+def check_factors(factors: ArrayLike, n_labels: int) -> FloatArray:
     """Check factors (n_points, n_labels) that grow from point to point, one column for all labels or one each."""
     array = np.asarray(factors, dtype=np.float64)
     if array.ndim == 1:
@@ -92,7 +93,7 @@ def check_factors(factors: Any, n_labels: int) -> FloatArray:
 
 def regularisation_path(
     problem: Problem,
-    factors: Any,
+    factors: ArrayLike,
     inference: str | BaseInference = "coordinate",
     tol: float = 1e-2,
     max_iter: int = 100,
@@ -157,7 +158,7 @@ def regularisation_path(
     return Path(factors, joined, problem.X.shape[1])
 
 
-def cold_path(problem: Problem, factors: Any, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
+def cold_path(problem: Problem, factors: ArrayLike, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
     """Fit the points one by one, each from the prior means and to a tight tolerance: the path is tested against it."""
     factors = check_factors(factors, problem.y.shape[1])
     problems = [at_scale(problem, row, tie_intercept) for row in factors]

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import check_cv
 
 from textbayes.core.errors import InputError
@@ -57,7 +58,7 @@ class ScaleSearch(NamedTuple):
 
 def search_scale(
     problem: Problem,
-    factors: Any,
+    factors: ArrayLike,
     cv: Any = 5,
     scoring: Scoring = "log_loss",
     rule: Rule = "best",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -12,7 +13,9 @@ from textbayes.tune.classifier import BayesLinearClassifierCV
 from textbayes.tune.path import scaled
 
 
-def settled(classifier: BayesLinearClassifier, X: Any, y: Any, sample_weight: Any = None) -> BayesLinearClassifier:
+def settled(
+    classifier: BayesLinearClassifier, X: Any, y: Any, sample_weight: ArrayLike | None = None
+) -> BayesLinearClassifier:
     """Make a plain classifier, not fitted, with the scales that the search finds on X and y; others are only copied.
 
     For a cross-validation around it: the scale is looked for once, not in every fold.

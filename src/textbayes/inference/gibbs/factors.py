@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
@@ -90,7 +91,7 @@ def cooccurrence_factors(
     return np.where(varies[:, None], np.sqrt(share) * words.T * sizes, 0.0)
 
 
-def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None = None) -> FloatArray | None:
+def loadings_of(factors: ArrayLike, X: Any, columns: IntArray, counts: IntArray | None = None) -> FloatArray | None:
     """Factor loadings of the words in ``columns``: rows of an array, or of as many factors as a number says.
 
     There are as many as documents and words allow, or none.
@@ -115,7 +116,7 @@ def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None
     return cooccurrence_factors(of_words, rank, sample_weight=counts) if rank > 0 else None
 
 
-def check_factors(factors: Any, n_features: int) -> FloatArray:
+def check_factors(factors: ArrayLike, n_features: int) -> FloatArray:
     """Check factor loadings, an array of one row per word; a sentence says what is wrong with them."""
     loadings = np.asarray(factors, dtype=np.float64)
     if loadings.ndim != 2 or loadings.shape[0] != n_features:

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -112,7 +113,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, lengths: ArrayLike | None = None) -> Self:
         """Learn from counts X (n_docs, n_features), sparse or dense.
 
         ``y`` names the class of some documents; None or −1 leaves it open. ``lengths`` are thousands of words, those
@@ -156,7 +157,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.sizes_ = sizes / sizes.sum()
         return self
 
-    def transform(self, X: Any, lengths: Any = None) -> FloatArray:
+    def transform(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
         """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one.
 
         Parameters
@@ -171,7 +172,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         omega = check_lengths(lengths, X)
         return self._memberships(X, omega)
 
-    def predict(self, X: Any, lengths: Any = None) -> AnyArray:
+    def predict(self, X: Any, lengths: ArrayLike | None = None) -> AnyArray:
         """The class of the largest membership; the number of the cluster if no document was labelled.
 
         Clusters beyond the classes have no name: a document that belongs to them only is given the class it belongs to

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -105,7 +106,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None) -> Self:
         """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each.
 
         Parameters
@@ -125,7 +126,9 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
 
     @all_or_nothing
-    def fit_classes(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def fit_classes(
+        self, X: Any, y: Any, classes: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None
+    ) -> Self:
         """As :meth:`fit`, with classes that there may be no document of.
 
         Parameters
@@ -140,7 +143,14 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+    ) -> Self:
         """Learn more documents; the result is that of learning all at once.
 
         The first call names all ``classes`` that there will be.
@@ -192,7 +202,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         both._settle(self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_)
         return both
 
-    def predict_joint_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
+    def predict_joint_log_proba(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
         """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
 
         Parameters
@@ -210,11 +220,11 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         scores[told] = self.model_.class_scores(X[told], omega[told], self.estimate_)
         return np.asarray(scores + self.class_log_prior_)
 
-    def predict_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
+    def predict_log_proba(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
         """Logarithms of ``predict_proba``."""
         return np.asarray(special.log_softmax(self.predict_joint_log_proba(X, lengths), axis=1))
 
-    def predict_proba(self, X: Any, lengths: Any = None) -> FloatArray:
+    def predict_proba(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
         """p(c | x), one column per class; rows add up to one.
 
         Parameters
@@ -226,7 +236,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """
         return normalise_classes(self.predict_joint_log_proba(X, lengths))
 
-    def predict(self, X: Any, lengths: Any = None) -> AnyArray:
+    def predict(self, X: Any, lengths: ArrayLike | None = None) -> AnyArray:
         """The likeliest class.
 
         Parameters
@@ -239,7 +249,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         joint = self.predict_joint_log_proba(X, lengths)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
 
-    def decision_function(self, X: Any, lengths: Any = None) -> FloatArray:
+    def decision_function(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
         """ln p(c | x) of every class; for two classes a vector of the log-odds of the second.
 
         Parameters
@@ -252,7 +262,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         log_proba = self.predict_log_proba(X, lengths)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
-    def log_odds(self, X: Any, lengths: Any = None) -> FloatArray:
+    def log_odds(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
         """ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
         joint = self.predict_joint_log_proba(X, lengths)
         return joint - joint[:, :1]

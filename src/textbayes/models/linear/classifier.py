@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -140,7 +141,9 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> BayesLinearClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None
+    ) -> BayesLinearClassifier:
         """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
 
         ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).

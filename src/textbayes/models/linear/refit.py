@@ -10,6 +10,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -66,7 +67,7 @@ def refit_top_words(
     k: int,
     by: str = "mean",
     size: float = 0.1,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> BayesLinearClassifier:
     """A new model of the same settings that has the first k words of each label alone; see :func:`top_words`.
 
