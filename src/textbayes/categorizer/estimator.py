@@ -152,7 +152,7 @@ class TextCategorizer(ExplainsWords, FittedAttributes, ClassifierMixin, NestedPa
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
         calibrate: bool = False,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | None = None,
         intervals: bool = False,
         average: bool = True,
         keep_draws: int = 1_000,

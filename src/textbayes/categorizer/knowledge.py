@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features, FittedModel
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
@@ -183,7 +184,7 @@ def match_knowledge(table: WordPriors, vectorizer: Any, space: LabelSpace) -> Ma
 def choose_prior_weight(
     matched: MatchedPriors,
     member: BayesLinearClassifier,
-    X: Any,
+    X: Matrix | ArrayLike,
     indicator: BoolArray,
     n_folds: int,
     random_state: int,

@@ -28,7 +28,7 @@ class FixedThreshold(ThresholdRule):
 
     name = "fixed"
 
-    def __init__(self, threshold: Any = 0.5) -> None:
+    def __init__(self, threshold: ArrayLike = 0.5) -> None:
         self.threshold = threshold
 
     @property

@@ -49,8 +49,8 @@ class UnsureBand(Rule):
     def __init__(
         self,
         rule: str | Rule = "fixed",
-        low: Any = 0.25,
-        high: Any = 0.75,
+        low: ArrayLike = 0.25,
+        high: ArrayLike = 0.75,
         precision: float | None = None,
         error_rate: float | None = None,
     ) -> None:

@@ -32,7 +32,7 @@ class LinearUtility(ThresholdRule):
 
     name = "utility"
 
-    def __init__(self, tp: Any = 2.0, fp: Any = -1.0, fn: Any = 0.0, tn: Any = 0.0) -> None:
+    def __init__(self, tp: ArrayLike = 2.0, fp: ArrayLike = -1.0, fn: ArrayLike = 0.0, tn: ArrayLike = 0.0) -> None:
         self.tp = tp
         self.fp = fp
         self.fn = fn

@@ -27,10 +27,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.types import FloatArray, IntArray, Matrix
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import BaseLink, make_link
 
@@ -52,7 +53,7 @@ class Strength(NamedTuple):
     doubt: float = 0.5
     common: float = 0.25
 
-    def means(self, matched: MatchedPriors, X: Any, link: str | BaseLink = "logit") -> FloatArray:
+    def means(self, matched: MatchedPriors, X: Matrix | ArrayLike, link: str | BaseLink = "logit") -> FloatArray:
         """Prior mean of each entry; NaN where neither a number nor a direction is given.
 
         ``X`` (n_docs, n_features) are the documents to be learnt from; their labels are not asked.
@@ -107,7 +108,7 @@ class Strength(NamedTuple):
 DEFAULT_STRENGTH = Strength()
 
 
-def typical_value(X: Any) -> float:
+def typical_value(X: Matrix | ArrayLike) -> float:
     """The mean size of the features that are not zero; 1 where there are none."""
     values = np.abs(sparse.csr_matrix(X).data)
     values = values[values > 0.0]

@@ -51,7 +51,7 @@ class WeightChoice(NamedTuple):
 
 def choose_weight(
     classifier: BayesLinearClassifier,
-    X: Any,
+    X: Matrix | ArrayLike,
     Y: Matrix | ArrayLike,
     matched: MatchedPriors,
     *,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
@@ -35,7 +36,7 @@ class BasePrior(ABC):
     pole: ClassVar[bool] = False  # the density is infinite at the mean: a weight that is there never leaves
     exact_local: ClassVar[bool] = False  # ``local`` is the penalty itself, the same at every w
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, sign: Any = 0) -> None:
+    def __init__(self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, sign: ArrayLike = 0) -> None:
         self.scale = as_numbers(scale, "prior scale")
         self.mean = as_numbers(mean, "prior mean")
         if np.isnan(self.scale).any() or (self.scale <= 0).any():
@@ -132,7 +133,7 @@ class BasePrior(ABC):
         """Each family of priors that occurs, on its own words, and which they are; of most priors there is one."""
         yield np.ones(shape, dtype=np.bool_), self
 
-    def rescaled(self, scale: Any, mean: Any = 0.0) -> BasePrior:
+    def rescaled(self, scale: Any, mean: ArrayLike = 0.0) -> BasePrior:
         """Prior of the same family with another scale and mean, and no sign.
 
         Further hyperparameters stay if they are single numbers.

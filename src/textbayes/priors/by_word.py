@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
@@ -59,7 +60,7 @@ class ByWord(BasePrior):
     exact_local: ClassVar[bool] = _OfFamilies(all)  # type: ignore[assignment]
 
     def __init__(
-        self, scale: Any = 1.0, mean: Any = 0.0, family: Any = _DEFAULT, sign: Any = 0, **further: Any
+        self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, family: Any = _DEFAULT, sign: ArrayLike = 0, **further: Any
     ) -> None:
         super().__init__(scale, mean, sign)
         self.family = _numbers(family)

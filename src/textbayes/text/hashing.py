@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
@@ -125,7 +126,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         """The terms seen most in a column as one string, "grain|corn"; "#17" if none was seen in column 17."""
         return "|".join(self.feature_names(column)) or f"#{column}"
 
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
         """:meth:`feature_name` of every column."""
         names = np.array([f"#{column}" for column in range(self.n_features)], dtype=object)
         for column in getattr(self, "_names", {}):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.types import Matrix
 from textbayes.core.validation import check_choice
 
 
-def norm_variance(X: Any, sample_weight: ArrayLike | None = None) -> float:
+def norm_variance(X: Matrix | ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """BBR's default prior variance: the number of features divided by the mean squared length of the documents.
 
         σ² = d / ( (1/n) Σ_i |x_i|² )
@@ -43,7 +42,7 @@ def norm_variance(X: Any, sample_weight: ArrayLike | None = None) -> float:
     return float(np.shape(X)[1]) / mean
 
 
-def norm_scale(X: Any, prior: str = "laplace", sample_weight: ArrayLike | None = None) -> float:
+def norm_scale(X: Matrix | ArrayLike, prior: str = "laplace", sample_weight: ArrayLike | None = None) -> float:
     """Scale of a prior with variance ``norm_variance(X)``.
 
     A Gaussian prior of scale s has variance s²; a Laplace prior of scale b, density exp(−|w|/b)/(2b), has variance

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.inference import BaseInference, FitInfo, Posterior, Problem, make_inference
 from textbayes.inference._label import blocks_of
 from textbayes.inference._path import Solution, solve_path
@@ -42,7 +42,7 @@ class Path(NamedTuple):
         info = FitInfo(*(np.array([getattr(solution, name) for solution in picked]) for name in names))
         return Posterior(mean, intercept, None, info)
 
-    def linear_predictor(self, X: Any) -> FloatArray:
+    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta (n_points, n_docs, n_labels) of documents X, sparse or dense."""
         rows = sparse.csr_matrix(X)
         out = np.empty((len(self.solutions), rows.shape[0], self.factors.shape[1]))

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from textbayes.core.types import Matrix
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.tune.classifier import BayesLinearClassifierCV
@@ -14,7 +15,7 @@ from textbayes.tune.path import scaled
 
 
 def settled(
-    classifier: BayesLinearClassifier, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    classifier: BayesLinearClassifier, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None
 ) -> BayesLinearClassifier:
     """Make a plain classifier, not fitted, with the scales that the search finds on X and y; others are only copied.
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models.clusters.inputs import check_labels, constants, known_documents
@@ -113,7 +113,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, lengths: ArrayLike | None = None) -> Self:
+    def fit(self, X: Matrix | ArrayLike, y: Any = None, lengths: ArrayLike | None = None) -> Self:
         """Learn from counts X (n_docs, n_features), sparse or dense.
 
         ``y`` names the class of some documents; None or −1 leaves it open. ``lengths`` are thousands of words, those
@@ -157,7 +157,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.sizes_ = sizes / sizes.sum()
         return self
 
-    def transform(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
+    def transform(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one.
 
         Parameters
@@ -172,7 +172,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         omega = check_lengths(lengths, X)
         return self._memberships(X, omega)
 
-    def predict(self, X: Any, lengths: ArrayLike | None = None) -> AnyArray:
+    def predict(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> AnyArray:
         """The class of the largest membership; the number of the cluster if no document was labelled.
 
         Clusters beyond the classes have no name: a document that belongs to them only is given the class it belongs to
@@ -233,7 +233,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             scores -= (1.0 - _RELEVANCE) * np.log(np.maximum(self.sizes_ @ self.rates_, 1e-300))
         return np.argsort(-scores, axis=1, kind="stable")[:, :n]
 
-    def perplexity(self, X: Any, random_state: int = 0) -> float:
+    def perplexity(self, X: Matrix | ArrayLike, random_state: int = 0) -> float:
         """Perplexity of the unseen half of documents given the other half; see ``completion_perplexity``.
 
         Parameters
@@ -246,7 +246,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X = checked_counts(self, X, reset=False)
         return completion_perplexity(X, self.transform, self.rates_, random_state)
 
-    def coherence(self, X: Any, n: int = 10, by: str = "relevance") -> FloatArray:
+    def coherence(self, X: Matrix | ArrayLike, n: int = 10, by: str = "relevance") -> FloatArray:
         """NPMI of each cluster's top ``n`` words in documents X, (n_clusters,).
 
         Parameters

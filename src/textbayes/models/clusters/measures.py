@@ -6,16 +6,18 @@ Both take plain arrays, so that other topic models can be measured beside ours.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, Matrix
 
 
-def split_tokens(X: Any, random_state: int | np.random.Generator = 0) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+def split_tokens(
+    X: Matrix | ArrayLike, random_state: int | np.random.Generator = 0
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     """Each document's occurrences in two halves at random: one to learn the memberships from, one to predict.
 
     Of a document of n occurrences ⌈n/2⌉ are seen. What a value has beyond a whole number is seen as well.
@@ -41,9 +43,9 @@ def split_tokens(X: Any, random_state: int | np.random.Generator = 0) -> tuple[s
 
 
 def completion_perplexity(
-    X: Any,
+    X: Matrix | ArrayLike,
     memberships: Callable[[sparse.csr_matrix], FloatArray],
-    rates: Any,
+    rates: ArrayLike,
     random_state: int | np.random.Generator = 0,
 ) -> float:
     """exp(−mean ln p(w | d)) over the unseen half of every document's occurrences; lower is better.
@@ -79,7 +81,7 @@ def completion_perplexity(
     return float(np.exp(-(unseen.data * np.log(proba / totals[rows])).sum() / unseen.data.sum()))
 
 
-def npmi_coherence(top_words: Any, X: Any) -> FloatArray:
+def npmi_coherence(top_words: ArrayLike, X: Matrix | ArrayLike) -> FloatArray:
     """Mean NPMI of all pairs of each cluster's top words, from the documents X that have them, (K,); higher is better.
 
     NPMI(v, w) = ln[p(v, w)/(p(v) p(w))]/−ln p(v, w), with shares p of documents; −1 for words that never meet.

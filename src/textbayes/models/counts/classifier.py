@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, normalise_classes
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import BaseCountModel
@@ -106,7 +106,9 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None
+    ) -> Self:
         """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each.
 
         Parameters
@@ -127,7 +129,12 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
 
     @all_or_nothing
     def fit_classes(
-        self, X: Any, y: Any, classes: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None
+        self,
+        X: Matrix | ArrayLike,
+        y: Any,
+        classes: Any,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
     ) -> Self:
         """As :meth:`fit`, with classes that there may be no document of.
 
@@ -145,7 +152,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
     @all_or_nothing
     def partial_fit(
         self,
-        X: Any,
+        X: Matrix | ArrayLike,
         y: Any,
         classes: Any = None,
         sample_weight: ArrayLike | None = None,
@@ -202,7 +209,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         both._settle(self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_)
         return both
 
-    def predict_joint_log_proba(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
+    def predict_joint_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
 
         Parameters
@@ -220,11 +227,11 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         scores[told] = self.model_.class_scores(X[told], omega[told], self.estimate_)
         return np.asarray(scores + self.class_log_prior_)
 
-    def predict_log_proba(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
+    def predict_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """Logarithms of ``predict_proba``."""
         return np.asarray(special.log_softmax(self.predict_joint_log_proba(X, lengths), axis=1))
 
-    def predict_proba(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """p(c | x), one column per class; rows add up to one.
 
         Parameters
@@ -236,7 +243,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """
         return normalise_classes(self.predict_joint_log_proba(X, lengths))
 
-    def predict(self, X: Any, lengths: ArrayLike | None = None) -> AnyArray:
+    def predict(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> AnyArray:
         """The likeliest class.
 
         Parameters
@@ -249,7 +256,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         joint = self.predict_joint_log_proba(X, lengths)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
 
-    def decision_function(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
+    def decision_function(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """ln p(c | x) of every class; for two classes a vector of the log-odds of the second.
 
         Parameters
@@ -262,7 +269,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         log_proba = self.predict_log_proba(X, lengths)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
-    def log_odds(self, X: Any, lengths: ArrayLike | None = None) -> FloatArray:
+    def log_odds(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
         joint = self.predict_joint_log_proba(X, lengths)
         return joint - joint[:, :1]

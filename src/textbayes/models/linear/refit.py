@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray
+from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
@@ -62,7 +62,7 @@ def top_words(model: BayesLinearClassifier, k: int, by: str = "mean", size: floa
 
 def refit_top_words(
     model: BayesLinearClassifier,
-    X: Any,
+    X: Matrix | ArrayLike,
     y: Any,
     k: int,
     by: str = "mean",
