@@ -29,7 +29,7 @@ def settings() -> Settings:
 
 
 def common_options(function: F) -> F:
-    """``--quiet`` and ``--debug``."""
+    """Add the options ``--quiet`` and ``--debug`` to a command."""
     for name, text in (("debug", "Show the traceback of an error."), ("quiet", "No progress and no notes on stderr.")):
         option = click.option(f"--{name}", is_flag=True, expose_value=False, is_eager=True, callback=_set, help=text)
         function = option(function)

@@ -52,8 +52,14 @@ class Rule(BaseEstimator):
         return True
 
     @all_or_nothing
-    def fit(self, proba: ArrayLike, Y: Matrix | ArrayLike = None) -> Self:
-        """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``."""
+    def fit(self, proba: ArrayLike, Y: Matrix | ArrayLike | None = None) -> Self:
+        """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``.
+
+        Parameters
+        ----------
+        proba : array (n_docs, n_labels)
+        Y : boolean array (n_docs, n_labels), optional
+        """
         proba = check_probabilities(proba)
         if not proba.size:
             raise InputError(f"proba is empty, of shape {proba.shape}; rule {self.name!r} needs at least one document")
@@ -186,6 +192,12 @@ class ThresholdRule(Rule):
         The mean is taken of probabilities or of log-odds (``scale``). A fold without a positive of a label says
         nothing of where its positives lie and is left out of that label's mean; if none has any, the highest threshold
         is taken. One fold that says "never" makes the mean infinite, hence "never".
+
+        Parameters
+        ----------
+        folds : sequence of (proba, Y)
+            Of the held-out documents of each fold.
+        scale : {"probability", "logit"}
         """
         check_choice("scale", scale, ("probability", "logit"))
         if not folds:
@@ -206,8 +218,17 @@ class ThresholdRule(Rule):
 
 
 def make_rule(rule: str | Rule, **params: Any) -> Rule:
-    """A fresh rule from its name and parameters, which may follow a colon, or an unfitted copy of one given.
+    """Make a rule from its name and parameters, which may follow a colon, or an unfitted copy of one given.
 
+    Parameters
+    ----------
+    rule : str or Rule
+        Such as ``"max_f1"`` or ``"fixed:threshold=0.3"``.
+    **params
+        Parameters of the rule.
+
+    Examples
+    --------
     >>> make_rule("max_f1", fbr=0.3)
     MaxF1(fbr=0.3)
     >>> make_rule("fixed:threshold=0.3")

@@ -14,7 +14,7 @@ from textbayes.decide._base import per_label
 
 
 class FInterval(NamedTuple):
-    """F_β on the data and the ends of its interval, arrays of shape (n_labels,)."""
+    """Interval of F_β: its value on the data and the ends, arrays of shape (n_labels,)."""
 
     f: FloatArray
     low: FloatArray

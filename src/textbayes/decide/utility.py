@@ -24,6 +24,11 @@ class LinearUtility(ThresholdRule):
     (threshold 1/3). c < 0 means always, otherwise g ≤ 0 never; when both are negative a yes is worth less the likelier
     it is, which is refused.
 
+    Parameters
+    ----------
+    tp, fp, fn, tn : float or array (n_labels,)
+        Utilities of the four outcomes.
+
     Examples
     --------
     >>> LinearUtility(tp=1, fp=-4).fit([[0.5]]).thresholds_

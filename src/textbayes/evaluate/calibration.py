@@ -115,7 +115,7 @@ def average_log_evidence(
 
 
 class ReliabilityCurve(NamedTuple):
-    """Per bin that holds a decision: mean probability, share of positives, number of decisions."""
+    """Reliability curve: mean probability, share of positives and number of decisions of each bin that holds one."""
 
     mean_proba: FloatArray
     share_positive: FloatArray

@@ -12,7 +12,7 @@ SEVERAL = "(several)"
 
 
 class Confused(NamedTuple):
-    """``n`` documents of label ``true`` were given label ``given``."""
+    """Number ``n`` of documents of label ``true`` that were given label ``given``."""
 
     true: str
     given: str

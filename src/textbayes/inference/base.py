@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
+    """Problem of k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
 
     ``intercept_prior``, with hyperparameters that are numbers or (k, 1), is None where there is no intercept; its scale
     is inf where the intercept is free. ``words`` (k, p), where given, says which words a label may use; the others stay
@@ -144,7 +144,7 @@ class BaseInference(ABC):
         return math.inf
 
     def record(self, label: int, w: FloatArray, b: float) -> None:
-        """Note a step where a trace is kept."""
+        """Record a step where a trace is kept."""
         if self.trace is not None:
             self.trace.append(Step(label, w.copy(), b))
 

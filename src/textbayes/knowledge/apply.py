@@ -24,7 +24,7 @@ from textbayes.priors.by_word import ByWord
 
 
 class AppliedPriors(NamedTuple):
-    """A prior made of a table, where it knows something (n_labels, n_features), and what was not found."""
+    """Prior made of a table, where it knows something (n_labels, n_features), and what was not found."""
 
     prior: BasePrior
     known: BoolArray

@@ -18,7 +18,10 @@ _MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to
 
 
 class CountPriors(NamedTuple):
-    """Arrays (n_classes, n_features) for ``make_count_model(name, **priors.settings())``, and what was not found."""
+    """Priors of a count model, (n_classes, n_features), for ``make_count_model(name, **priors.settings())``.
+
+    Words and labels that were not found are named.
+    """
 
     pseudo_counts: FloatArray
     rate_means: FloatArray

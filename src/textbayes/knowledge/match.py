@@ -19,7 +19,7 @@ Analyze = Callable[[str], Iterable[str]]
 
 
 class MatchedPriors(NamedTuple):
-    """A table in terms of a model: one entry for each label and word that something is known of.
+    """Table of prior knowledge in terms of a model: one entry for each label and word that something is known of.
 
     ``label`` and ``column`` say where, ``row`` which row of the table says it. ``mean``, ``scale`` and ``sign`` are NaN
     where the row leaves them to the model, ``direction`` is 1 or −1 where it says "for" or "against", and ``family`` is

@@ -157,7 +157,13 @@ class BaseLink(ABC):
         return Moments(*integrate(self, mean, var, y))
 
     def predictive(self, mean: FloatArray, var: FloatArray) -> FloatArray:
-        """Predictive probability p(y = +1) where eta is not known but N(mean, var)."""
+        """Predictive probability p(y = +1) where eta is not known but N(mean, var).
+
+        Parameters
+        ----------
+        mean, var : arrays
+            Of the linear predictor.
+        """
         return np.exp(self.moments(mean, var, np.ones_like(mean)).log_z)
 
     @property

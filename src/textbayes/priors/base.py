@@ -27,6 +27,11 @@ class BasePrior(ABC):
 
     Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so that EM needs no more of it than
     E[1/τ | w] = neg_grad(w)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
+
+    Parameters
+    ----------
+    scale, mean : float or array
+    sign : 1, −1, 0 or array of these
     """
 
     name: ClassVar[str]
@@ -144,7 +149,7 @@ class BasePrior(ABC):
         return type(self)(scale=scale, mean=mean, **others)
 
     def for_label(self, label: int, n_features: int) -> BasePrior:
-        """The prior of one label, with hyperparameters of shape (n_features,)."""
+        """Prior of one label, with hyperparameters of shape (n_features,)."""
         one = copy.copy(self)  # its values were checked when it was made
         vars(one).update({name: _row(value, name, label, n_features) for name, value in vars(self).items()})
         return one

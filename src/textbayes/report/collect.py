@@ -54,7 +54,7 @@ def collect_report(
     cross_validated: bool = False,
     mistakes: int = 50,
 ) -> ReportData:
-    """All that a report says of a fitted model tried on texts with known labels.
+    """Collect the data of a report on a fitted model tried on texts with known labels.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix | ArrayLike, y: Any = None) -> Self:
-        """Learn the document frequencies."""
+        """Learn the document frequencies of X (n_docs, n_features); ``y`` is not used."""
         self._check_parameters()
         X = self._checked(X, reset=True)
         self.n_docs_ = int(X.shape[0])

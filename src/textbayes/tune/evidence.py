@@ -53,6 +53,12 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
     to the scale rather than an exact figure. Leaving the inactive words out altogether (Williams 1995) would count
     none of what their freedom costs or brings.
 
+    Parameters
+    ----------
+    problem : Problem
+    posterior : Posterior
+        Its mode.
+
     References
     ----------
     MacKay (1992), The evidence framework applied to classification networks, Neural Computation 4, 720–736.

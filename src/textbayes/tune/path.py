@@ -159,7 +159,17 @@ def regularisation_path(
 
 
 def cold_path(problem: Problem, factors: ArrayLike, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
-    """Fit the points one by one, each from the prior means and to a tight tolerance: the path is tested against it."""
+    """Fit the points one by one, each from the prior means and to a tight tolerance: the path is tested against it.
+
+    Parameters
+    ----------
+    problem : Problem
+    factors : array (n_points,) or (n_points, n_labels)
+        Multiples of the prior's scale, rising.
+    tol : float
+    tie_intercept : bool
+        As for :func:`at_scale`.
+    """
     factors = check_factors(factors, problem.y.shape[1])
     problems = [at_scale(problem, row, tie_intercept) for row in factors]
     return _one_after_the_other(problems, factors, Coordinate(tol, 1000), warm=False)

@@ -18,9 +18,15 @@ from textbayes.core.types import AnyArray, FloatArray, Matrix
 def split_tokens(
     X: Matrix | ArrayLike, random_state: int | np.random.Generator = 0
 ) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Each document's occurrences in two halves at random: one to learn the memberships from, one to predict.
+    """Split each document's occurrences into two halves at random: one to learn the memberships from, one to predict.
 
     Of a document of n occurrences ⌈n/2⌉ are seen. What a value has beyond a whole number is seen as well.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    random_state : int or Generator
     """
     X = sparse.csr_matrix(X, dtype=np.float64)
     if X.nnz and X.data.min() < 0.0:
@@ -48,7 +54,7 @@ def completion_perplexity(
     rates: ArrayLike,
     random_state: int | np.random.Generator = 0,
 ) -> float:
-    """exp(−mean ln p(w | d)) over the unseen half of every document's occurrences; lower is better.
+    """Perplexity exp(−mean ln p(w | d)) over the unseen half of every document's occurrences; lower is better.
 
     ``memberships`` gives those of documents (n_docs, K) from their seen half; ``rates`` (K, V) are words' rates or
     probabilities by cluster. p(w | d) = Σ_k θ_dk μ_kw/Σ_kw θ_dk μ_kw adds up to one over the vocabulary.
@@ -82,11 +88,13 @@ def completion_perplexity(
 
 
 def npmi_coherence(top_words: ArrayLike, X: Matrix | ArrayLike) -> FloatArray:
-    """Mean NPMI of all pairs of each cluster's top words, from the documents X that have them, (K,); higher is better.
+    """Coherence of clusters: mean NPMI of all pairs of top words, from the documents X that have them, (K,).
 
     NPMI(v, w) = ln[p(v, w)/(p(v) p(w))]/−ln p(v, w), with shares p of documents; −1 for words that never meet.
     ``top_words`` (K, n) holds columns of X. References: Bouma (2009), Normalized (pointwise) mutual information in
     collocation extraction; Röder, Both & Hinneburg (2015), Exploring the space of topic coherence measures, WSDM.
+
+    Higher is better.
 
     Parameters
     ----------

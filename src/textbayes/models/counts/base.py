@@ -31,7 +31,7 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def empty(self, n_classes: int, n_features: int) -> Statistics:
-        """The statistics of no document."""
+        """Statistics of no document."""
 
     @abstractmethod
     def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
@@ -47,10 +47,10 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def combine(self, first: Statistics, second: Statistics) -> Statistics:
-        """The statistics of the documents of both."""
+        """Statistics of the documents of both."""
 
     def accumulate(self, stats: Statistics, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """The statistics after more documents."""
+        """Statistics after more documents."""
         return self.combine(stats, self.statistics(X, Y, omega))
 
     @abstractmethod
@@ -59,7 +59,7 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Estimate) -> FloatArray:
-        """ln p(document | class) up to a constant of the document, (n_docs, C): what a prediction needs.
+        """Scores ln p(document | class) up to a constant of the document, (n_docs, C): what a prediction needs.
 
         Parameters
         ----------
@@ -71,7 +71,13 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
         """
 
     def log_likelihood(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Estimate) -> FloatArray:
-        """ln p(document | class), (n_docs, C), for models that are distributions of whole counts."""
+        """Log-likelihood ln p(document | class), (n_docs, C), for models that are distributions of whole counts.
+
+        Parameters
+        ----------
+        X, omega, estimate
+            As for :meth:`class_scores`.
+        """
         return self.class_scores(X, omega, estimate) + self.constant(X, omega)[:, None]
 
     def constant(self, X: sparse.csr_matrix, omega: FloatArray) -> FloatArray:

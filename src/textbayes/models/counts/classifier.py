@@ -210,7 +210,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return both
 
     def predict_joint_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
-        """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
+        """Joint log-probability ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
 
         Parameters
         ----------
@@ -228,11 +228,11 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(scores + self.class_log_prior_)
 
     def predict_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
-        """Logarithms of ``predict_proba``."""
+        """Log-probabilities ln p(c | x), logarithms of ``predict_proba``; arguments as there."""
         return np.asarray(special.log_softmax(self.predict_joint_log_proba(X, lengths), axis=1))
 
     def predict_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
-        """p(c | x), one column per class; rows add up to one.
+        """Probabilities p(c | x), one column per class; rows add up to one.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return normalise_classes(self.predict_joint_log_proba(X, lengths))
 
     def predict(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> AnyArray:
-        """The likeliest class.
+        """Likeliest class of each document.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[joint.argmax(axis=1)])
 
     def decision_function(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
-        """ln p(c | x) of every class; for two classes a vector of the log-odds of the second.
+        """Log-probabilities ln p(c | x) of every class; for two classes a vector of the log-odds of the second.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
     def log_odds(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
-        """ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
+        """Log-odds ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
         joint = self.predict_joint_log_proba(X, lengths)
         return joint - joint[:, :1]
 
