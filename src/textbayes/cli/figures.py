@@ -18,7 +18,7 @@ _MOST_PAIRS = 20
 
 
 def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
-    """The measures of ``textbayes.evaluate.evaluate``."""
+    """Print the measures of ``textbayes.evaluate.evaluate``."""
     screen = console()
     screen.print(f"{result['n_docs']:,} documents, {result['n_labels']:,} labels ({result['kind']})", style="bold")
     table = make_table("", "precision", "recall", "F1", right=("precision", "recall", "F1"))
@@ -79,7 +79,7 @@ def label_table(result: Mapping[str, Any]) -> Table:
 
 
 def print_confusion(found: Sequence[Confused], multilabel: bool) -> None:
-    """True labels down, given ones across; where these are many, or texts have several, the commonest mistakes."""
+    """Print true labels down, given ones across; where these are many, or texts have several, the common mistakes."""
     rows = list(dict.fromkeys(pair.true for pair in found))
     columns = sorted({pair.given for pair in found})
     if multilabel or len(columns) > _MOST_COLUMNS:

@@ -43,7 +43,7 @@ class Inputs:
         return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
     def documents(self, count: bool = True) -> Iterator[Document]:
-        """The documents one by one, counted on the terminal as they come unless ``count`` is false."""
+        """Iterate over the documents, counted on the terminal as they come unless ``count`` is false."""
         documents = self._from_corpus() if self.corpus is not None else self._from_files()
         return counting(documents, "reading") if count else documents
 
@@ -67,7 +67,7 @@ class Inputs:
         return corpus.documents()
 
     def keeping_fields(self) -> Inputs:
-        """The same, with documents that carry the input's own columns."""
+        """Inputs whose documents carry the input's own columns."""
         if self.corpus is not None:
             raise InputError(f"{self.name} has no columns of its own to keep; name files to keep theirs")
         return replace(self, options=(*self.options, ("keep_fields", True)))

@@ -53,7 +53,7 @@ def remedies(unknown: Mapping[str, int], known: Sequence[str]) -> str:
 
 
 def name_documents(documents: Sequence[Document]) -> str:
-    """The first few documents by id."""
+    """Name the first few documents by id."""
     shown = ", ".join(repr(document.id) for document in documents[:_EXAMPLES])
     return f"{'id' if len(documents) == 1 else 'ids'} {shown}{_more(len(documents) - _EXAMPLES)}"
 

@@ -89,7 +89,7 @@ class ModelChoices:
 
 
 def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--family``, ``--scale``, ``--link`` and so on; the command is given them as ``choices``."""
+    """Add ``--family``, ``--scale``, ``--link`` and so on; the command is given them as ``choices``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

@@ -43,7 +43,7 @@ class Output:
         return self.kind == "table"
 
     def write(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> None:
-        """Rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
+        """Write rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
         text = self.text(rows, columns, header)
         sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
@@ -61,7 +61,7 @@ class Output:
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--json``, ``--csv``, ``--table`` and ``--keep-formulas``; the command is given an ``output``."""
+    """Add ``--json``, ``--csv``, ``--table`` and ``--keep-formulas``; the command is given an ``output``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

@@ -90,7 +90,7 @@ def _digest(rows: Sequence[Any]) -> str:
 
 
 def sampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--draws``, ``--chains`` and so on; the command is given them as ``sampling``."""
+    """Add ``--draws``, ``--chains`` and so on; the command is given them as ``sampling``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

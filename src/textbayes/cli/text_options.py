@@ -47,7 +47,7 @@ class TextChoices:
 
 
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--stemmer``, ``--stop-words`` and so on; the command is given them as ``text``."""
+    """Add ``--stemmer``, ``--stop-words`` and so on; the command is given them as ``text``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

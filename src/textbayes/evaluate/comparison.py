@@ -35,9 +35,8 @@ def title_of(test: str, kind: Kind, alternative: Alternative) -> str:
 class Comparison(NamedTuple):
     """Results of comparing systems: ``results[test][first, second]`` for each pair in both orders, and the winners.
 
-    ``accuracy`` is the share of documents with all labels right, whatever the ``kind``.
-
-    ``winners[label]`` are the systems of highest F1.
+    ``winners[label]`` are the systems of highest F1. ``accuracy`` is the share of documents with all labels right,
+    whatever the ``kind``.
     """
 
     systems: tuple[str, ...]

@@ -104,7 +104,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
 
     @all_or_nothing
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
-        """``fit`` and ``transform``, reading the texts once."""
+        """Fit to the texts and count their terms, reading them once."""
         self._warn_if_slow()
         self._start()
         analysis = self._analyze(texts)
@@ -127,7 +127,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
         return "|".join(self.feature_names(column)) or f"#{column}"
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
-        """:meth:`feature_name` of every column."""
+        """Names of all columns, :meth:`feature_name` of each."""
         names = np.array([f"#{column}" for column in range(self.n_features)], dtype=object)
         for column in getattr(self, "_names", {}):
             names[column] = self.feature_name(column)

@@ -91,10 +91,8 @@ def npmi_coherence(top_words: ArrayLike, X: Matrix | ArrayLike) -> FloatArray:
     """Coherence of clusters: mean NPMI of all pairs of top words, from the documents X that have them, (K,).
 
     NPMI(v, w) = ln[p(v, w)/(p(v) p(w))]/−ln p(v, w), with shares p of documents; −1 for words that never meet.
-    ``top_words`` (K, n) holds columns of X. References: Bouma (2009), Normalized (pointwise) mutual information in
-    collocation extraction; Röder, Both & Hinneburg (2015), Exploring the space of topic coherence measures, WSDM.
-
-    Higher is better.
+    Higher is better. References: Bouma (2009), Normalized (pointwise) mutual information in collocation extraction;
+    Röder, Both & Hinneburg (2015), Exploring the space of topic coherence measures, WSDM.
 
     Parameters
     ----------
