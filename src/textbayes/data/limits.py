@@ -93,7 +93,7 @@ class Counted:
 
 
 class Unpacked(io.RawIOBase):
-    """Output stream of a decompressor whose bytes are counted as they come."""
+    """Decompressed stream whose bytes are counted as they come."""
 
     def __init__(self, stream: Any, meter: Meter) -> None:
         self._stream, self._meter = stream, meter

@@ -21,7 +21,7 @@ def reliability(truth: BoolArray, proba: FloatArray) -> list[Bin]:
 
 
 def coverage(sure: FloatArray, right: BoolArray) -> list[Coverage]:
-    """Accuracy and number of the texts that are at least so sure, at several probabilities."""
+    """Accuracy and share of the texts that are at least so sure, at several probabilities."""
     steps = []
     for at_least in _COVERAGE_STEPS:
         kept = sure >= at_least

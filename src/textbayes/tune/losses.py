@@ -31,7 +31,7 @@ def log_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArra
 
     Parameters
     ----------
-    eta : array (…, n_docs, n_labels)
+    eta : array (n_docs, n_labels)
         Linear predictors.
     y : array (n_docs, n_labels)
         Outcomes, −1 or +1.

@@ -47,7 +47,7 @@ def read_csv(
     text_field : str or sequence of str, optional
         The columns of the text, several joined; guessed if not given.
     label_field, id_field : str, optional
-        The columns of labels and ids.
+        The columns of labels and ids; guessed if not given.
     label_separator : str, optional
     keep_fields : bool, str or sequence of str
     header : sequence of str, optional

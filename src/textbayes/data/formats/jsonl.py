@@ -50,7 +50,7 @@ def read_jsonl(
     text_field : str or sequence of str, optional
         The members of the text, several joined; guessed if not given.
     label_field, id_field : str, optional
-        The members of labels and ids.
+        The members of labels and ids; guessed if not given.
     label_separator : str, optional
     keep_fields : bool, str or sequence of str
     encoding : str

@@ -35,7 +35,7 @@ def read_parquet(
     text_field : str or sequence of str, optional
         The columns of the text, several joined; guessed if not given.
     label_field, id_field : str, optional
-        The columns of labels and ids.
+        The columns of labels and ids; guessed if not given.
     label_separator : str, optional
         Splits a cell of several labels.
     keep_fields : bool, str or sequence of str
