@@ -1,4 +1,4 @@
-"""What of a fitted model a ``TextCategorizer`` shows as attributes of its own."""
+"""Attributes of a fitted model that a ``TextCategorizer`` shows as its own."""
 
 from __future__ import annotations
 

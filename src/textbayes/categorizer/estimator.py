@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,7 +43,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Assessment:
-    """What is thought of some texts: probabilities and decisions, one row per text, one column per label column.
+    """Probabilities and decisions for some texts, one row per text and one column per label column.
 
     ``known_words`` (n_docs,) counts the different words of each text that have a weight: where it is 0, the answer is
     that for any text. Unpacks into the first two: ``proba, decisions = model.assess(texts)``.
@@ -151,7 +152,7 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         prior: WordPriors | str | Path | None = None,
         prior_weight: float | str = "auto",
         calibrate: bool = False,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | None = None,
         intervals: bool = False,
         average: bool = True,
         keep_draws: int = 1_000,
@@ -189,19 +190,24 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         labels: Any,
         progress: Progress | None = None,
         sampling: SamplingCallback | None = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: Iterable[Hashable] | None = None,
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
 
-        A text counts ``sample_weight`` times for the classifiers and the pool; the decision rule and the held-out
-        figures count it once, or not at all where its weight is 0.
-
-        ``groups``, one value per text, keeps texts of one group (an author, a thread, a patient) in one fold of the
-        cross-validation, so that figures and thresholds are of texts of other groups than those learnt from.
-
-        ``sampling`` is told how it goes where members sample, and may resume what was interrupted, see
-        ``textbayes.store.checkpoint.RunFolder``.
+        Parameters
+        ----------
+        texts : iterable of str
+        labels : sequence of labels, of lists of labels, or array (n_texts, n_labels)
+        progress : function of (what, done, total), optional
+        sampling : SamplingCallback, optional
+            Is told how it goes where members sample, and may resume what was interrupted, see
+            ``textbayes.store.checkpoint.RunFolder``.
+        sample_weight : array (n_texts,), optional
+            How often a text counts for the classifiers and the pool; the decision rule and the held-out figures count
+            it once, or not at all where its weight is 0.
+        groups : sequence of n_texts values, optional
+            Texts of one group (an author, a thread) share a fold: figures and thresholds are of groups not learnt from.
         """
         texts = as_texts(texts)
         check_settings(self)
@@ -270,12 +276,13 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel() / 1000.0
 
     @all_or_nothing
-    def update(self, texts: Iterable[str], labels: Any, sample_weight: Any = None) -> TextCategorizer:
+    def update(self, texts: Iterable[str], labels: Any, sample_weight: ArrayLike | None = None) -> TextCategorizer:
         """Learn more texts, as far as the model can: what it knows becomes the prior of what the texts say.
 
         Exact for count models; online models learn on as they did; linear and multinomial ones take their weights and
         standard errors as a Gaussian prior, so they must have been fitted with ``intervals``. Words, their weights, the
         labels and the decision rule stay as they are: words that no text had are left out, and other labels refused.
+        Arguments are as for :meth:`fit`.
         """
         check_is_fitted(self, "model_")
         texts = as_texts(texts)
@@ -293,10 +300,13 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
             self.fingerprints_ = np.unique(np.concatenate([self.fingerprints_, text_fingerprints(texts)]))
         return self
 
-    def partial_fit(self, texts: Iterable[str], labels: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(
+        self, texts: Iterable[str], labels: Any, classes: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Any:
         """Learn more texts (:meth:`update`); the first call fits.
 
-        The first texts settle words and their weights, so they should be many and have all labels.
+        The first texts settle words and their weights, so they should be many and have all labels; ``classes``, where
+        given, are checked to be among theirs. Other arguments are as for :meth:`fit`.
         """
         if hasattr(self, "model_"):
             return self.update(texts, labels, sample_weight)
@@ -331,7 +341,7 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         return Features(counts, self.weighting_.transform(counts), self._lengths(texts, counts))
 
     def _known_words(self, features: Features) -> IntArray:
-        """How many different words of each text say something of some label."""
+        """Number of different words of each text that say something of some label."""
         return np.asarray((features.weights != 0.0) @ self.model_.known_words().astype(np.int64))
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
@@ -364,7 +374,7 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
 
     # -- state: arrays and JSON -----------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """What a model file holds: a JSON-able description and named arrays."""
+        """State of the model for a model file: a JSON-able description and named arrays."""
         check_is_fitted(self, "model_")
         return state_of(self)
 

@@ -1,4 +1,4 @@
-"""Why a text has a probability: each word's part in one label's log-odds."""
+"""Explanation of a text's probability: each word's part in one label's log-odds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Contribution(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a text has a label's probability: ``log_odds`` = ``base`` + the sum of all contributions.
+    """Explanation of a label's probability for a text: ``log_odds`` = ``base`` + the sum of all contributions.
 
     ``threshold`` is the probability above which the label is given, None where no such number decides, and ``rule``
     says in words what does. ``known_words`` counts the different words of the text that the model has weights for:
@@ -48,7 +48,7 @@ class Explanation(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know of the numbers, in sentences; often nothing."""
+        """Remarks on the numbers that a reader must know, in sentences; often none."""
         told = []
         if not self.known_words:
             told.append("no word of this text is known to the model: the answer is that for any text")
@@ -92,7 +92,23 @@ def explanation(
     occurrences: AnyArray,
     top: int | None,
 ) -> Explanation:
-    """The explanation of one label, given the parts of its log-odds."""
+    """The explanation of one label, given the parts of its log-odds.
+
+    Parameters
+    ----------
+    label : str
+    probability : float
+    decision : bool
+        Whether the label is given.
+    base : float
+        The log-odds without any word.
+    parts : array (n_words,)
+        What each word adds to the log-odds.
+    words, occurrences : arrays (n_words,)
+        The words and how often the text has each.
+    top : int or None
+        Words listed at most; None for all.
+    """
     odds = base + float(parts.sum())
     order = np.argsort(-np.abs(parts), kind="stable")
     order = order[parts[order] != 0.0][:top]

@@ -1,4 +1,4 @@
-"""What a ``TextCategorizer`` is given, brought into one form: texts and how much each counts."""
+"""Inputs of a ``TextCategorizer`` brought into one form: texts and the weight of each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,18 @@ def weighed(
     class_weight: Any,
     groups: IntArray | None = None,
 ) -> tuple[list[str], BoolArray, FloatArray | None, IntArray | None]:
-    """Texts, labels, weights and groups without those of weight 0, which are as if they were not there."""
+    """Texts, labels, weights and groups without those of weight 0, which are as if they were not there.
+
+    Parameters
+    ----------
+    texts : list of str
+    indicator : boolean array (n_texts, n_columns)
+    space : LabelSpace
+    sample_weight : array (n_texts,) or None
+    class_weight : dict, "balanced" or None
+        Further factors by class.
+    groups : array (n_texts,) or None
+    """
     own = None
     if sample_weight is not None:
         own = _check_sample_weight(sample_weight, indicator, ensure_non_negative=True)

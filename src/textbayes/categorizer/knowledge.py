@@ -1,19 +1,20 @@
-"""What a ``TextCategorizer`` is told of words, matched to its own, weighed, and audited."""
+"""Prior knowledge of words for a ``TextCategorizer``: matched to its words, weighed, and audited."""
 
 from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features, FittedModel
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
@@ -37,7 +38,7 @@ _SHOWN = 5  # names of what was not found, in a warning
 
 
 class Advice(NamedTuple):
-    """What was done with what a table says of one label.
+    """Use that was made of a prior table for one label.
 
     ``weight`` is how far it is followed, and ``why`` the reason in words. ``words`` are those of the table that the
     model has, ``not_in_texts`` those of them that no training text has. ``change`` is what the held-out log-loss of the
@@ -86,6 +87,20 @@ class Knowledge(NamedTuple):
         """The prior of every word of the table as it was given, however far it is followed, and the posterior.
 
         ``fitted`` is the first member, ``member`` the same without the table. Linear models alone have an audit.
+
+        Parameters
+        ----------
+        fitted : FittedModel
+            The model that learnt with the table.
+        member : estimator
+            The one it was fitted from.
+        features : Features
+            The training texts.
+        indicator : boolean array (n_docs, n_columns)
+        terms : array (n_features,)
+            The words of the columns.
+        space : LabelSpace
+        sample_weight : array (n_docs,) or None
         """
         if not isinstance(fitted, FittedLinear) or fitted.estimator is None:
             return []
@@ -98,7 +113,7 @@ class Knowledge(NamedTuple):
         )  # fmt: skip
 
     def advice(self, counts: Any, space: LabelSpace) -> list[Advice]:
-        """What was done with the table, for each label that it speaks of, given ``counts`` of the training texts."""
+        """Use that was made of the table, for each label that it speaks of, given ``counts`` of the training texts."""
         in_texts = np.asarray(counts.sum(axis=0)).ravel() > 0
         told = []
         for label in np.unique(self.matched.label):
@@ -169,14 +184,29 @@ def match_knowledge(table: WordPriors, vectorizer: Any, space: LabelSpace) -> Ma
 def choose_prior_weight(
     matched: MatchedPriors,
     member: BayesLinearClassifier,
-    X: Any,
+    X: Matrix | ArrayLike,
     indicator: BoolArray,
     n_folds: int,
     random_state: int,
     sample_weight: FloatArray | None = None,
-    groups: Any = None,
+    groups: Iterable[Hashable] | None = None,
 ) -> Knowledge:
-    """How far a linear model follows the table, label by label, by cross-validation."""
+    """Choose by cross-validation how far a linear model follows the prior table, label by label.
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+        The table, found in the model's words and labels.
+    member : BayesLinearClassifier
+        The model to try the table with, not fitted.
+    X : array or sparse matrix (n_docs, n_features)
+    indicator : boolean array (n_docs, n_columns)
+    n_folds, random_state : int
+        The cross-validation and its seed.
+    sample_weight : array (n_docs,), optional
+    groups : array (n_docs,), optional
+        Documents of one group share a fold.
+    """
     chosen = choose_weight(
         member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
         groups=groups,

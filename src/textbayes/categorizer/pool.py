@@ -1,4 +1,4 @@
-"""How several models become one: scores = Σ_m weight_m · scores_m, or a mixture of their posteriors.
+"""Pools of several models: scores = Σ_m weight_m · scores_m, or a mixture of their posteriors.
 
 Scores are log-odds; those of linear models of one link are their predictors, so that their pool is linear too. A
 log-linear pool averages the members' errors. Its weights maximise the likelihood of texts that the members did not see,
@@ -33,6 +33,16 @@ def plug_in_proba(
     """Probability of every column at its predictor; those of exclusive classes add up to one.
 
     ``joint`` scores of such classes are logarithms of one distribution over them; others are of each class by itself.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+    link : BaseLink
+    space : LabelSpace
+    joint : bool
+        Scores are logarithms of one distribution over exclusive classes.
+    sharpness : float
+        The power that probabilities of exclusive classes are raised to before they are normalised.
     """
     if space.kind != "multiclass":
         return link.probability(scores)
@@ -78,6 +88,20 @@ def fit_calibration(
 
     ``scores`` (n_docs, n_columns) are of texts that the model did not see: one that is too sure of itself has a factor
     below 1. It is 1 where no other fits better.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+        Those of held-out documents.
+    indicator : boolean array (n_docs, n_columns)
+    link : BaseLink
+    space : LabelSpace
+    learnable : boolean array (n_docs, n_columns), optional
+        False where a score means nothing, since the other folds lacked the label.
+    weight : array (n_docs,), optional
+        How much each document counts.
+    joint : bool
+        Scores are logarithms of one distribution over exclusive classes.
     """
     return float(_fitted_weights(scores[None], indicator, link, space, learnable, weight, joint)[0])
 
@@ -91,7 +115,7 @@ def _fitted_weights(
     weight: FloatArray | None,
     joint: bool,
 ) -> FloatArray:
-    """Where the posterior of the weights, given held-out labels, is highest."""
+    """Mode of the posterior of the weights, given held-out labels."""
     n_members = len(scores)
     equal = np.full(n_members, 1.0 / n_members)
     use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
@@ -122,7 +146,7 @@ def _loss(
 
 
 class ScorePool(NamedTuple):
-    """How models that have one set of weights each, or are of different kinds, are pooled: their scores are added.
+    """Pool of models that adds their scores: for models with one set of weights each, or of different kinds.
 
     ``link`` is that of linear members that share one, whose predictors are added; of others log-odds are, and it is the
     logit.
@@ -136,17 +160,26 @@ class ScorePool(NamedTuple):
     calibrate: bool = False
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
-        """What a fitted member says of documents, (n_docs, n_columns)."""
+        """Scores of documents by a fitted member, (n_docs, n_columns)."""
         if self.linear and isinstance(member, FittedLinear):
             return member.predictor(features)
         return member.scores(features)
 
     def fit(self, held_out: FloatArray, indicator: BoolArray, learnable: BoolArray) -> FloatArray:
-        """Weights of the members, given their scores of held-out documents (n_members, n_docs, n_columns)."""
+        """Weights of the members, given their scores of held-out documents (n_members, n_docs, n_columns).
+
+        Parameters
+        ----------
+        held_out : array (n_members, n_docs, n_columns)
+            Scores by members that did not see the document.
+        indicator : boolean array (n_docs, n_columns)
+        learnable : boolean array (n_docs, n_columns)
+            False where a score means nothing, since the other folds lacked the label.
+        """
         return fit_pool(held_out, indicator, self.link, self.space, learnable, self.weight, self.joint)
 
     def sharpness(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """One: scores are not normalised by a power."""
+        """Sharpness of the pool: 1, as scores are not normalised by a power."""
         return 1.0
 
     def calibration(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
@@ -156,16 +189,16 @@ class ScorePool(NamedTuple):
         return fit_calibration(held_out[0], indicator, self.link, self.space, learnable, self.weight, self.joint)
 
     def probabilities(self, held_out: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
-        """Those of the pool."""
+        """Probabilities of the pool, (n_docs, n_columns)."""
         return plug_in_proba(np.tensordot(pool, held_out, axes=1), self.link, self.space, self.joint)
 
     def loss(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """−Σ log p of the labels by the pool."""
+        """Log-loss of the pool, −Σ log p of the labels."""
         return _loss(self.probabilities(held_out, pool), indicator, self.space, learnable, self.weight)
 
 
 class PosteriorPool(NamedTuple):
-    """How linear models that sample are pooled: their posteriors are mixed, with weights that add up to one (stacking).
+    """Pool of sampled linear models that mixes their posteriors, with weights that add up to one (stacking).
 
     A mixture of draws is a set of draws, so the pool has a posterior as its members have, and one member alone keeps
     its own as it is: nothing is scaled. Weights maximise the likelihood of held-out documents.
@@ -189,7 +222,7 @@ class PosteriorPool(NamedTuple):
     weight: FloatArray | None = None
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
-        """What a fitted member says of documents: probabilities of each label by itself, or predictors."""
+        """Scores of documents by a fitted member: probabilities of each label by itself, or predictors."""
         assert isinstance(member, FittedLinear)
         draws = drawn(member)
         return draws.probability(features.weights, self.link) if self.average else member.predictor(features)
@@ -224,11 +257,11 @@ class PosteriorPool(NamedTuple):
         return float(np.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x))
 
     def calibration(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """One: how sure a posterior is, its draws say."""
+        """Calibration factor of the pool: 1, as its draws say how sure a posterior is."""
         return 1.0
 
     def probabilities(self, held_out: FloatArray, pool: FloatArray, sharpness: float = 1.0) -> FloatArray:
-        """Those of the pool."""
+        """Probabilities of the pool, (n_docs, n_columns)."""
         mixed = np.tensordot(pool, held_out, axes=1)
         if not self.average:
             return plug_in_proba(mixed, self.link, self.space, sharpness=sharpness)
@@ -237,7 +270,7 @@ class PosteriorPool(NamedTuple):
         return normalise_classes(np.log(np.maximum(mixed, 1e-300)), sharpness)
 
     def loss(self, held_out: FloatArray, pool: FloatArray, indicator: BoolArray, learnable: BoolArray) -> float:
-        """−Σ log p of the labels by the pool."""
+        """Log-loss of the pool, −Σ log p of the labels."""
         return _loss(self.probabilities(held_out, pool), indicator, self.space, learnable, self.weight)
 
 
@@ -255,6 +288,18 @@ def make_pooling(
 
     Linear models of one link are pooled as linear models, those that all sample as posteriors; others by log-odds.
     ``weight`` is how much each document counts, all alike where it is None; ``calibrate`` is for one member alone.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        The members, not fitted.
+    space : LabelSpace
+    average : bool
+        Average probabilities over the draws of members that sample.
+    weight : array (n_docs,), optional
+        How much each document counts.
+    calibrate : bool
+        Calibrate the scores of a single member.
     """
     members = [kind_of(estimator) for estimator in estimators]
     if all(isinstance(kind, LinearKind) for kind in members):

@@ -140,7 +140,22 @@ def pooled_model(
     keep_draws: int,
     features: Features,
 ) -> FittedModel:
-    """The model that members, their weights and what was found on held-out texts make."""
+    """The model that members, their weights and what was found on held-out texts make.
+
+    Parameters
+    ----------
+    pooling : Pooling
+    fitted : sequence of FittedModel
+        The members, fitted on all texts.
+    pool : array (n_members,)
+        Their weights.
+    sharpness, calibration : float
+        Found on held-out texts.
+    keep_draws : int
+        Draws kept of a mixture of posteriors.
+    features : Features
+        The training texts.
+    """
     linear = [member for member in fitted if isinstance(member, FittedLinear)]
     if isinstance(pooling, PosteriorPool):
         merged = _merged(linear, pool)
@@ -174,7 +189,7 @@ def _merged(members: Sequence[FittedLinear], pool: FloatArray) -> FittedLinear:
 
 
 def _typical(member: FittedModel, features: Features) -> FloatArray:
-    """What each word is, on average, in texts that have it: in counts, or in weights."""
+    """Mean value of each word in the texts that have it: in counts, or in weights."""
     matrix = (features.counts if getattr(member, "reads", "weights") == "counts" else features.weights).tocsc()
     n = np.maximum(np.diff(matrix.indptr), 1)
     return np.asarray(np.asarray(matrix.sum(axis=0)).ravel() / n, dtype=np.float64)

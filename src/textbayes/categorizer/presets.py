@@ -1,4 +1,4 @@
-"""What ``TextCategorizer()`` uses when nothing is chosen, in one place."""
+"""Defaults of ``TextCategorizer()``, in one place."""
 
 from __future__ import annotations
 

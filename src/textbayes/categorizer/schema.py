@@ -70,7 +70,7 @@ class SavedGiven(Saved):
 
 
 class SavedAdvice(Saved):
-    """What was done with the prior of a label; None where a number is not known."""
+    """Use that was made of the prior of a label; None where a number is not known."""
 
     label: Text
     weight: Share
@@ -135,7 +135,7 @@ class SavedPool(Saved):
 
 
 class SavedCategorizer(Saved):
-    """All of it."""
+    """Saved description of a whole categorizer."""
 
     model: SavedMember
     labels: SavedLabels

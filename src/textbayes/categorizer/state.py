@@ -28,7 +28,7 @@ SETTINGS += ("average", "keep_draws", "refit_k", "refit_by", "prior_weight", "n_
 
 
 def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """A JSON-able description and named arrays; a parameter that has no such form is refused by name."""
+    """State of a categorizer, a JSON-able description and named arrays; a parameter without such a form is refused."""
     vectorizer, vectorizer_arrays = model.vectorizer_.to_state()
     weighting, weighting_arrays = model.weighting_.to_state()
     given_model, arrays = model_state(model.model)

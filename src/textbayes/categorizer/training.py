@@ -1,4 +1,4 @@
-"""How a ``TextCategorizer`` trains its members: words are chosen and weighed anew in each fold; nothing leaks in."""
+"""Training of the members of a ``TextCategorizer``; words are chosen and weighed anew in each fold: nothing leaks."""
 
 from __future__ import annotations
 
@@ -112,7 +112,15 @@ class Training:
         return digest.hexdigest()
 
     def knowledge(self, table: WordPriors, members: Sequence[Any], vectorizer: Any, pooling: Pooling) -> Knowledge:
-        """A prior file matched to the words, and how far each label follows it."""
+        """A prior file matched to the words, and how far each label follows it.
+
+        Parameters
+        ----------
+        table : WordPriors
+        members : sequence of estimators
+        vectorizer : the fitted vectorizer
+        pooling : Pooling
+        """
         self._report("weighing what is known", 0, 1)
         settings, first = self._settings, members[0]
         matched = match_knowledge(table, vectorizer, self._space)
@@ -139,11 +147,20 @@ class Training:
     def out_of_fold(
         self, members: Sequence[Any], pooling: Pooling, knowledge: Knowledge | None, why: str = ""
     ) -> tuple[FloatArray, BoolArray]:
-        """What members that did not see a text say of it (n_members, n_docs, n_columns), as ``pooling`` asks.
+        """Score each text by members that did not see it, (n_members, n_docs, n_columns), as ``pooling`` asks.
 
         Weights and words are chosen anew in each fold, so that nothing of the held-out texts leaks in. The second array
         (n_docs, n_columns) is False where the other folds held no text of a label: its score there means nothing, and a
         threshold that tried to include it would accept everything.
+
+        Parameters
+        ----------
+        members : sequence of estimators
+        pooling : Pooling
+        knowledge : Knowledge or None
+            A prior table and how far to follow it.
+        why : str
+            A prefix for the names of the stages.
         """
         indicator, fold = self._indicator, self._fold
         held_out = np.empty((len(members), *indicator.shape))

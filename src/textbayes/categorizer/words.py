@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loads numba, which is slow
 
 
 class ExplainsWords:
-    """What a categorizer says of words, whatever the kind of its model."""
+    """Words and explanations of a categorizer, whatever the kind of its model."""
 
     model_: Any
     pool_: FloatArray
@@ -55,7 +55,7 @@ class ExplainsWords:
         """Texts as the model sees them."""
 
     def explain(self, text: str, labels: Sequence[str] | None = None, top: int | None = None) -> Explanations:
-        """Why the text has its labels: each word's part in the log-odds, largest first.
+        """Explain the labels of a text: each word's part in the log-odds, largest first.
 
         Parts and base add up to the log-odds that the probability is made of; of a calibrated model they are weights
         times ``calibration_``. Where the model is a distribution over exclusive classes, they are those of a class
@@ -63,6 +63,14 @@ class ExplainsWords:
 
         Without ``labels``, the labels decided on, or the likeliest where there is none. Either of two classes can be
         explained.
+
+        Parameters
+        ----------
+        text : str
+        labels : sequence of str or None
+            The labels to explain.
+        top : int or None
+            Words listed for each label at most; None for all.
         """
         check_is_fitted(self, "model_")
         _check_top(top)
@@ -100,7 +108,7 @@ class ExplainsWords:
 
     @property
     def weights_said(self) -> str:
-        """What the weights of words are: those of one model, of a pool and of which, or posterior means."""
+        """Description of the weights of words: those of one model, of a pool and of which, or posterior means."""
         check_is_fitted(self, "model_")
         names = member_names(self.model, len(self.pool_))
         shares = " + ".join(f"{share:.2f} × {name}" for share, name in zip(self.pool_, names, strict=True))
@@ -116,6 +124,14 @@ class ExplainsWords:
 
         Pairs of a word and its weight, or with ``as_frame`` a pandas ``DataFrame``. What weights they are,
         ``weights_said`` says.
+
+        Parameters
+        ----------
+        label : str
+        k : int or None
+            Words at most; None for all that have a weight.
+        as_frame : bool
+            Give a pandas ``DataFrame``.
         """
         check_is_fitted(self, "model_")
         _check_top(k)
@@ -142,6 +158,20 @@ class ExplainsWords:
         if not given. A sampled one says more of each word, and ranks words by the size of their mean, by how sure their
         sign is ("sign"), or by how sure it is that their weight exceeds ``size`` ("inclusion"); see
         ``textbayes.posterior.intervals.sampled_words``. With ``as_frame`` the rows are a pandas ``DataFrame``.
+
+        Parameters
+        ----------
+        label : str
+        k : int or None
+            Words at most; None for all.
+        as_frame : bool
+            Give a pandas ``DataFrame``.
+        level : float or None
+            The probability that an interval holds.
+        by : {"mean", "sign", "inclusion"}
+            The ranking of the words; all but "mean" need a sampled model.
+        size : float
+            For ``by="inclusion"``: a smaller weight is as good as none.
         """
         check_is_fitted(self, "model_")
         _check_top(k)
@@ -174,7 +204,14 @@ def _check_top(top: int | None) -> None:
 
 
 def member_names(model: Any, n_members: int) -> list[str]:
-    """What the members of a pool are called: by their kinds, or by number where these are lost."""
+    """Names of the members of a pool: their kinds, or numbers where these are lost.
+
+    Parameters
+    ----------
+    model : the ``model`` parameter of a ``TextCategorizer``
+    n_members : int
+        The number of members the fitted pool has.
+    """
     given = default_models() if model is None else model
     members = [make_model(one) for one in (given if isinstance(given, list | tuple) else [given])]
     if len(members) != n_members:

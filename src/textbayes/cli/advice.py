@@ -1,4 +1,4 @@
-"""What ``train --prior`` did with what is known of words, label by label."""
+"""Report of the use that ``train --prior`` made of prior knowledge of words, label by label."""
 
 from __future__ import annotations
 

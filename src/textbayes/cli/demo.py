@@ -101,7 +101,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
 
 
 def figures(data: ReportData, output: Path, seconds: float) -> dict[str, Any]:
-    """What ``--json`` prints: the measures as ``textbayes evaluate`` has them, then words, decisions and times."""
+    """Output of ``--json``: the measures as ``textbayes evaluate`` has them, then words, decisions and times."""
     return data.measures | {
         "accuracy_interval": [data.right.low, data.right.high],
         "notes": data.notes,

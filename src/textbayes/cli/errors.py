@@ -1,4 +1,4 @@
-"""What goes wrong is said in one sentence on stderr; exit 1 for data and results, 130 for Ctrl-C."""
+"""Errors told in one sentence on stderr; exit 1 for data and results, 130 for Ctrl-C."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def evaluate(
 
 
 def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:
-    """How many decisions the rule leaves to people, texts where classes exclude each other; None if it leaves none."""
+    """Number of decisions the rule leaves to people, texts where classes exclude each other; None if it leaves none."""
     if not bands:
         return None
     band = np.vstack(bands)
@@ -139,7 +139,7 @@ def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:
 
 
 def label_indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:
-    """Which of the model's labels each document has."""
+    """Indicator matrix of the model's labels that each document has, (n_docs, n_names)."""
     column = {name: j for j, name in enumerate(names)}
     truth = np.zeros((len(labels), len(names)), dtype=np.bool_)
     for i, row in enumerate(labels):
@@ -148,7 +148,7 @@ def label_indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArra
 
 
 def unknown_labels(labels: list[tuple[str, ...]], names: list[str], strict: bool) -> dict[str, int]:
-    """How many documents have each label that the model has not seen; they are warned of, or refused if ``strict``."""
+    """Count documents by label that the model has not seen; such labels are warned of, or refused if ``strict``."""
     known = set(names)
     unknown = Counter(name for row in labels for name in row if name not in known)
     if unknown:

@@ -93,7 +93,7 @@ def _as_row(told: Explanation) -> dict[str, Any]:
 
 
 def _others(told: Explanation) -> float:
-    """What the words not listed add up to."""
+    """Sum of the contributions of words that are not listed."""
     return told.log_odds - told.base - sum(part.log_odds for part in told.contributions)
 
 

@@ -18,7 +18,7 @@ _MOST_PAIRS = 20
 
 
 def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
-    """The measures of ``textbayes.evaluate.evaluate``."""
+    """Print the measures of ``textbayes.evaluate.evaluate``."""
     screen = console()
     screen.print(f"{result['n_docs']:,} documents, {result['n_labels']:,} labels ({result['kind']})", style="bold")
     table = make_table("", "precision", "recall", "F1", right=("precision", "recall", "F1"))
@@ -63,7 +63,7 @@ def headline(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def macro_words(result: Mapping[str, Any]) -> str:
-    """What the macro averages are means over."""
+    """Description of the macro averages: the number of classes or labels they are means over."""
     return f"macro, {result['n_labels']:,} {'classes' if 'accuracy' in result else 'labels'}"
 
 
@@ -79,7 +79,7 @@ def label_table(result: Mapping[str, Any]) -> Table:
 
 
 def print_confusion(found: Sequence[Confused], multilabel: bool) -> None:
-    """True labels down, given ones across; where these are many, or texts have several, the commonest mistakes."""
+    """Print true labels down, given ones across; where these are many, or texts have several, the common mistakes."""
     rows = list(dict.fromkeys(pair.true for pair in found))
     columns = sorted({pair.given for pair in found})
     if multilabel or len(columns) > _MOST_COLUMNS:
@@ -106,7 +106,7 @@ def _print_pairs(wrong: list[Confused]) -> None:
 
 
 def _averages(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where classes exclude each other the micro averages are the accuracy, unless texts were given none or several."""
+    """Kinds of averages to show: without micro averages where they all equal the accuracy."""
     same = all(result[f"micro_{name}"] == result.get("accuracy") for name in ("precision", "recall", "f1"))
     return ("macro",) if same else ("micro", "macro")
 

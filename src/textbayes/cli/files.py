@@ -11,7 +11,7 @@ from textbayes.core.errors import InputError
 
 
 def check_output(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
-    """The path, if a file can be made there; ``inputs`` are files that it must not replace."""
+    """Check the path of an output file, which it must be possible to make; ``inputs`` are files it must not replace."""
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a folder; name a file in it, such as {target / 'model.tb'}")

@@ -15,7 +15,7 @@ from textbayes.core.types import Document
 
 
 def with_group_field(inputs: Inputs, field: str | None) -> Inputs:
-    """The inputs, whose documents shall carry the field."""
+    """Inputs whose documents carry the field of the groups."""
     if field is None:
         return inputs
     if inputs.corpus is not None:

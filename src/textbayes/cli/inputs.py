@@ -1,4 +1,4 @@
-"""Where documents come from, for every command that reads some: files, folders, standard input, a corpus by name."""
+"""Sources of documents, for every command that reads some: files, folders, standard input, a corpus by name."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Inputs:
 
     @property
     def name(self) -> str:
-        """What messages call them."""
+        """Name of the inputs in messages."""
         if self.corpus is not None:
             return f"corpus {self.corpus!r}"
         names = ["standard input" if path == "-" else path for path in self.paths]
         return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
     def documents(self, count: bool = True) -> Iterator[Document]:
-        """The documents one by one, counted on the terminal as they come unless ``count`` is false."""
+        """Iterate over the documents, counted on the terminal as they come unless ``count`` is false."""
         documents = self._from_corpus() if self.corpus is not None else self._from_files()
         return counting(documents, "reading") if count else documents
 
@@ -67,13 +67,13 @@ class Inputs:
         return corpus.documents()
 
     def keeping_fields(self) -> Inputs:
-        """The same, with documents that carry the input's own columns."""
+        """Inputs whose documents carry the input's own columns."""
         if self.corpus is not None:
             raise InputError(f"{self.name} has no columns of its own to keep; name files to keep theirs")
         return replace(self, options=(*self.options, ("keep_fields", True)))
 
     def whereabouts(self, number: int, document: Document) -> str:
-        """What messages call the ``number``-th document."""
+        """Name of the ``number``-th document in messages."""
         named = "" if document.id == str(number) else f" (id {document.id!r})"
         return f"document {number:,} of {self.name}{named}"
 

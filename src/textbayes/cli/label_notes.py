@@ -1,4 +1,4 @@
-"""What reading found out about labels, told on stderr: how many there are, what is odd, and what option settles it."""
+"""Notes on labels found when reading, told on stderr: how many there are, what is odd, and what option settles it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def remedies(unknown: Mapping[str, int], known: Sequence[str]) -> str:
 
 
 def name_documents(documents: Sequence[Document]) -> str:
-    """The first few documents by id."""
+    """Name the first few documents by id."""
     shown = ", ".join(repr(document.id) for document in documents[:_EXAMPLES])
     return f"{'id' if len(documents) == 1 else 'ids'} {shown}{_more(len(documents) - _EXAMPLES)}"
 

@@ -39,7 +39,7 @@ class Labelled:
 
 
 def read_labelled(inputs: Inputs, labelling: Labelling) -> Labelled:
-    """All documents that have what the task needs; what was found and what was left out is said on stderr."""
+    """Read all documents that have what the task needs; what was found and what was left out is said on stderr."""
     documents = _read(inputs, labelling)
     if not any(document.labels for document in documents):
         raise no_label(inputs)
@@ -58,14 +58,14 @@ def read_labelled(inputs: Inputs, labelling: Labelling) -> Labelled:
 
 
 def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:
-    """All documents, whatever labels they have: a text without any is relevant to none."""
+    """Read all documents, whatever labels they have: a text without any is relevant to none."""
     documents = _read(inputs, labelling)
     _tell(documents, inputs)
     return documents
 
 
 def read_truth(inputs: Inputs, labelling: Labelling, names: list[str], multi_label: bool) -> Iterator[Document]:
-    """Documents to measure a model on, one by one; texts without a label are left out where each must have one.
+    """Read documents to measure a model on, one by one; texts without a label are left out where each must have one.
 
     ``names`` are the labels that the model knows: with ``merge_case`` others are spelt as it spells them.
     """

@@ -15,7 +15,7 @@ Unlabelled = Literal["skip", "keep"]
 
 @dataclass(frozen=True)
 class Labelling:
-    """What the user says of labels; the defaults leave it to the documents."""
+    """Options on labels; the defaults leave them to the documents."""
 
     multi_label: bool | None = None
     unlabelled: Unlabelled | None = None

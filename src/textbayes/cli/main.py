@@ -16,7 +16,7 @@ from textbayes.cli.settings import common_options
 
 
 class Lazy(NamedTuple):
-    """Where a command is and what it does; the line is the first of the command's own help (tested)."""
+    """Module and name of a command, and its help line: the first of the command's own help (tested)."""
 
     target: str
     help: str

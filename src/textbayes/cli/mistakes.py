@@ -75,7 +75,7 @@ class Mistakes:
 
 
 def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same for CSV, whose cells hold no objects."""
+    """Flatten mistakes for CSV, whose cells hold no objects."""
     return [row | {"words": [f"{part['word']} {part['log_odds']:+.4f}" for part in row["words"]]} for row in rows]
 
 
@@ -86,7 +86,7 @@ def snippet(text: str, longest: int = _SNIPPET) -> str:
 
 
 def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
-    """The mistakes for people to read."""
+    """Print the mistakes for people to read."""
     screen = console()
     screen.print(f"The surest {len(rows):,} of {n_wrong:,} texts with a wrong decision", style="bold")
     for row in rows:

@@ -38,7 +38,7 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class ModelChoices:
-    """What the user said of the model; what is left unsaid is as in ``TextCategorizer()``."""
+    """Options on the model; those left out are as in ``TextCategorizer()``."""
 
     models: tuple[str, ...]
     family: str | None
@@ -89,7 +89,7 @@ class ModelChoices:
 
 
 def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--family``, ``--scale``, ``--link`` and so on; the command is given them as ``choices``."""
+    """Add ``--family``, ``--scale``, ``--link`` and so on; the command is given them as ``choices``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How help groups the options of a command, and options that several commands have, each written once."""
+"""Groups of options in the help of a command, and options that several commands have, each written once."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ def most_used(*names: str) -> Callable[[F], F]:
 
 
 def seed_option(what: str, name: str = "seed") -> Callable[[F], F]:
-    """``--seed``: of what it is the seed."""
+    """Option ``--seed``; the help says of what it is the seed."""
     return click.option("--seed", name, type=SEED, default=0, show_default=True, help=what)
 
 
 def top_option(what: str, default: int | None = None) -> Callable[[F], F]:
-    """``--top``: how many of what are listed."""
+    """Option ``--top``: how many of what are listed."""
     return click.option("--top", type=COUNT, default=default, show_default=default is not None, metavar="N", help=what)
 
 
 def label_option(what: str = "This label only; may be given several times.") -> Callable[[F], F]:
-    """``--label``, any number of times, given to the command as ``labels``."""
+    """Option ``--label``, any number of times, given to the command as ``labels``."""
     return click.option("--label", "labels", multiple=True, metavar="LABEL", help=what)
 
 
 def level_option(what: str, default: float | None = None) -> Callable[[F], F]:
-    """``--level``: the probability of an interval."""
+    """Option ``--level``: the probability of an interval."""
     return click.option("--level", type=SHARE, default=default, show_default=default is not None, help=what)
 
 

@@ -1,4 +1,4 @@
-"""How results are written: tables for people, JSON lines or CSV for programs, by option or by where stdout goes."""
+"""Writing of results: tables for people, JSON lines or CSV for programs, by option or by where stdout goes."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Output:
         return self.kind == "table"
 
     def write(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> None:
-        """Rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
+        """Write rows as JSON lines or CSV, flushed; ``columns`` are those of the CSV, with a header unless told not."""
         text = self.text(rows, columns, header)
         sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
 
     def text(self, rows: Iterable[Row], columns: Sequence[str], header: bool = True) -> str:
-        """What :meth:`write` writes."""
+        """Text that :meth:`write` writes."""
         if self.kind == "json":
             return "".join(to_json(row) + "\n" for row in rows)
         stream = io.StringIO()
@@ -61,7 +61,7 @@ class Output:
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--json``, ``--csv``, ``--table`` and ``--keep-formulas``; the command is given an ``output``."""
+    """Add ``--json``, ``--csv``, ``--table`` and ``--keep-formulas``; the command is given an ``output``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

@@ -137,7 +137,7 @@ class NameOption(click.Option):
 
 
 class NgramRange(_ParamType):
-    """``1`` or ``1-2``: the shortest and the longest n-gram."""
+    """Range of n-grams, ``1`` or ``1-2``: the shortest and the longest."""
 
     name = "n-m"
 
@@ -171,7 +171,7 @@ class DocumentFrequency(_ParamType):
 
 
 class PriorWeight(_ParamType):
-    """``auto``, or a number from 0 to 1."""
+    """Weight of prior knowledge: ``auto``, or a number from 0 to 1."""
 
     name = "auto|0..1"
 
@@ -182,7 +182,7 @@ class PriorWeight(_ParamType):
 
 
 class ClassWeight(_ParamType):
-    """``balanced``, or a weight for each label: ``grain=2,money=0.5``."""
+    """Weights of classes: ``balanced``, or a weight for each label: ``grain=2,money=0.5``."""
 
     name = "balanced|LABEL=WEIGHT,…"
 
@@ -211,7 +211,7 @@ class ScaleSpec(_ParamType):
 
 
 class KeyValue(_ParamType):
-    """``KEY=VALUE``; the value is read as JSON where it is, else as a string."""
+    """Pair ``KEY=VALUE``; the value is read as JSON where it is, else as a string."""
 
     name = "key=value"
 

@@ -94,7 +94,7 @@ def report(
 
 
 def _notes(unknown: dict[str, int], kind: str) -> list[str]:
-    """What a reader must know of labels that the model cannot give."""
+    """Notes on labels that the model cannot give."""
     if not unknown:
         return []
     listed = ", ".join(f"{name} ({n:,})" for name, n in list(unknown.items())[:8])

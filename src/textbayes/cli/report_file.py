@@ -28,7 +28,7 @@ def check_report_target(target: str, others: Sequence[str | Path]) -> Path:
 def write_training_report(
     path: Path, model: TextCategorizer, given: Labelled, source: str, model_path: Path | None
 ) -> None:
-    """A page about the texts a model was just trained on, each decided by a model that had not seen it."""
+    """Write a page about the texts a model was just trained on, each decided by a model that had not seen it."""
     from textbayes.report import collect_report, write_report
 
     n_parts = min(model.cv, len(given.documents))

@@ -98,7 +98,7 @@ def _run(
 
 
 def _with_corpora(paper: Experiment, wanted: tuple[str, ...], named: bool) -> tuple[str, ...]:
-    """What can be run with the corpora that are there; what was named by the user is not left out but refused."""
+    """Experiments that can be run with the corpora that are there; one named by the user that cannot is refused."""
     ready = tuple(number for number in wanted if not paper.missing_corpora((number,)))
     if len(ready) == len(wanted):
         return wanted

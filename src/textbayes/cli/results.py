@@ -21,7 +21,7 @@ Write = Callable[[Iterable[Row], Sequence[str]], None]
 
 
 def kind_by_ending(path: str) -> Kind:
-    """What a file of this name holds: JSON, or rows of cells."""
+    """Kind of results file by the ending of its name: JSON, or rows of cells."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         listed = ", ".join(_ENDINGS)

@@ -28,7 +28,7 @@ _NAMES = (*_OF_SAMPLER, "keep_draws", "plug_in", "checkpoint")
 
 @dataclass(frozen=True)
 class SamplingChoices:
-    """What the user said of sampling; None where nothing was said."""
+    """Options on sampling; None where one is left out."""
 
     max_draws: int | None
     chains: int | None
@@ -67,7 +67,7 @@ class SamplingChoices:
         return {"average": not self.plug_in, **kept}
 
     def run_folder(self, given: Labelled, deciding: Mapping[str, Any]) -> RunFolder | None:
-        """Where the run is kept, if anywhere; refused if it was begun with other texts, labels or settings."""
+        """Folder of the sampling run, if one is kept; refused if it was begun with other texts, labels or settings."""
         if self.checkpoint is None:
             return None
         from textbayes.store.checkpoint import RunFolder
@@ -90,7 +90,7 @@ def _digest(rows: Sequence[Any]) -> str:
 
 
 def sampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--draws``, ``--chains`` and so on; the command is given them as ``sampling``."""
+    """Add ``--draws``, ``--chains`` and so on; the command is given them as ``sampling``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

@@ -19,14 +19,14 @@ class SeenTexts:
         self.n: int | None = None if self._fingerprints is None else 0
 
     def add(self, documents: list[Document]) -> None:
-        """Look at more texts."""
+        """Count those of more texts."""
         if self._fingerprints is not None and self.n is not None:
             from textbayes.text.fingerprint import n_known
 
             self.n += n_known((document.text for document in documents), self._fingerprints)
 
     def warn(self, n_docs: int) -> None:
-        """Say so if there were any."""
+        """Warn if any texts were in the training set."""
         if self.n:
             warn(
                 f"{self.n:,} of {n_docs:,} texts were in the training set of {self._name}: its figures on them are too "

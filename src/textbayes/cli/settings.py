@@ -1,4 +1,4 @@
-"""How much a run says: ``--quiet`` and ``--debug``, valid before and after the name of a command; notes on stderr."""
+"""Verbosity of a run: ``--quiet`` and ``--debug``, valid before and after the name of a command; notes on stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass
 class Settings:
-    """What holds for the whole run, whichever command it is."""
+    """Settings of the whole run, whichever command it is."""
 
     quiet: bool = False
     debug: bool = False
@@ -29,7 +29,7 @@ def settings() -> Settings:
 
 
 def common_options(function: F) -> F:
-    """``--quiet`` and ``--debug``."""
+    """Add the options ``--quiet`` and ``--debug`` to a command."""
     for name, text in (("debug", "Show the traceback of an error."), ("quiet", "No progress and no notes on stderr.")):
         option = click.option(f"--{name}", is_flag=True, expose_value=False, is_eager=True, callback=_set, help=text)
         function = option(function)

@@ -52,7 +52,7 @@ def show(model: str, output: Output) -> None:
 
 
 def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]:
-    """What the model is, in a few numbers. The file's own time stands for the date of training, which is not kept."""
+    """Summary of the model in a few numbers. The file's own time stands for the date of training, which is not kept."""
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return {
         "model": str(path),
@@ -83,7 +83,7 @@ def _labels(model: TextCategorizer) -> list[dict[str, Any]]:
 
 
 def _settings(model: TextCategorizer) -> dict[str, Any]:
-    """How it was made, for programs."""
+    """Settings the model was made with, for programs."""
     from textbayes.report.wording import members_in_words
 
     state, _ = model.to_state()

@@ -1,4 +1,4 @@
-"""What help says of the library, read off its sources: importing them takes seconds, and help must not."""
+"""Names and defaults of the library for help, read off its sources: importing them takes seconds, and help must not."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = True) -> None:
-    """A line to standard output, or to standard error; without ``nl`` the line does not end."""
+    """Print a line to standard output, or to standard error; without ``nl`` the line does not end."""
     click.echo(click.style(visible(message), bold=True) if bold else visible(message), err=err, nl=nl)
 
 

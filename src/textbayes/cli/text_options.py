@@ -20,7 +20,7 @@ _VECTORIZER = ("token_pattern", "stemmer", "stop_words", "ngram_range", "min_df"
 
 @dataclass(frozen=True)
 class TextChoices:
-    """What the user said of words; what is left unsaid is as in ``TextCategorizer()``."""
+    """Options on words; those left out are as in ``TextCategorizer()``."""
 
     changes: tuple[tuple[str, Any], ...]
     weighting: str | None
@@ -47,7 +47,7 @@ class TextChoices:
 
 
 def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--stemmer``, ``--stop-words`` and so on; the command is given them as ``text``."""
+    """Add ``--stemmer``, ``--stop-words`` and so on; the command is given them as ``text``."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:

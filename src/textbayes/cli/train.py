@@ -173,7 +173,7 @@ def train(
 
 
 def _target(target: str | None, cv_only: bool, inputs: Inputs) -> Path | None:
-    """Where the model goes; nowhere if only figures are wanted."""
+    """Path of the model file; None if only figures are wanted."""
     if cv_only and target is not None:
         raise click.UsageError("--cv-only writes no model; leave out -o, or leave out --cv-only to have both.")
     if target is None and not cv_only:
@@ -222,13 +222,13 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
 
 
 def _calibrated(model: TextCategorizer) -> dict[str, Any]:
-    """What weights there are, and the factor of the calibration where it was asked for."""
+    """Description of the weights, and the factor of the calibration where it was asked for."""
     factor = {"calibration": round(model.calibration_, 4)} if model.calibrate else {}
     return {"weights": model.weights_said, **factor}
 
 
 def _drawn(draws: Draws) -> dict[str, Any]:
-    """How many draws the model keeps, and what they take before they are packed."""
+    """Number of draws the model keeps, and their size before they are packed."""
     arrays = draws.to_state()[1].values()
     return {
         "draws": max(one.intercept.size for one in draws.labels),

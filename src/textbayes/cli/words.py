@@ -268,7 +268,7 @@ def _first_of(categorizer: TextCategorizer) -> str:
 
 
 def _followed(categorizer: TextCategorizer) -> tuple[dict[str, float], dict[str, str]]:
-    """How far each label follows the prior, and why, where that is known."""
+    """Prior weight of each label, and the reason for it, where that is known."""
     names = categorizer.label_space_.column_names
     weights = [] if categorizer.prior_weight_ is None else categorizer.prior_weight_.tolist()
     return dict(zip(names, weights, strict=True)), {told.label: told.why for told in categorizer.prior_advice_}

@@ -48,7 +48,7 @@ class Sheet:
         sheet.freeze_panes = "A2"
 
     def write(self, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], header: bool = True) -> None:
-        """Further rows, with the names of the columns above them unless told not."""
+        """Write further rows, with the names of the columns above them unless told not."""
         if header:
             if len(columns) > _MOST_COLUMNS:
                 raise InputError(
@@ -60,7 +60,7 @@ class Sheet:
             self._append(row.get(name) for name in columns)
 
     def close(self) -> None:
-        """No more rows."""
+        """End the sheet; no more rows can be written."""
         self._sheet.close()
 
     def _append(self, values: Iterable[Any]) -> None:

@@ -1,4 +1,4 @@
-"""How much documents count by their class, for classes of which there are too few or whose errors cost more."""
+"""Weights of documents by their class, for classes of which there are too few or whose errors cost more."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def all_or_nothing(method: Method) -> Method:
-    """A ``fit`` that leaves the estimator as it was if it fails or is interrupted, whatever it had set by then.
+    """Decorate ``fit`` so that it leaves the estimator as it was if it fails or is interrupted.
 
     The method works on a shallow copy, whose attributes the estimator takes over in one step at the end. What was
     fitted before must be replaced, not changed in place.

@@ -22,7 +22,7 @@ _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
 class LabelSpace(NamedTuple):
-    """What can be predicted: ``classes`` in sorted order and how many of them a document carries."""
+    """Space of labels that can be predicted: ``classes`` in sorted order and how many of them a document carries."""
 
     classes: AnyArray
     kind: Kind
@@ -48,7 +48,7 @@ class LabelSpace(NamedTuple):
         return np.hstack([1.0 - proba, proba]) if self.kind == "binary" else proba
 
     def counts(self, indicator: BoolArray) -> IntArray:
-        """How many documents have each class, of two classes either."""
+        """Number of documents of each class, of two classes either."""
         found = indicator.sum(axis=0, dtype=np.int64)
         return np.append(len(indicator) - found, found) if self.kind == "binary" else found
 

@@ -1,4 +1,4 @@
-"""How much memory there is, and a refusal before more is asked for."""
+"""Memory that is available, and a refusal before more is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long work tells what it is doing."""
+"""Progress reports of long work."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matr
 
 @runtime_checkable
 class Link(Protocol):
-    """What turns a linear predictor eta into p(y | eta), y ∈ {−1, +1}; all methods work elementwise on arrays."""
+    """Link from a linear predictor eta to p(y | eta), y ∈ {−1, +1}; all methods work elementwise on arrays."""
 
     name: str
     log_concave: bool
@@ -32,7 +32,7 @@ class Link(Protocol):
 
 @runtime_checkable
 class Prior(Protocol):
-    """What is believed of each weight before the data; hyperparameters are scalars or length-p arrays."""
+    """Prior distribution of each weight; hyperparameters are scalars or length-p arrays."""
 
     name: str
     proper: bool
@@ -46,7 +46,7 @@ class Prior(Protocol):
 
 
 class LocalPenalty(NamedTuple):
-    """Σ_j l1_j |w_j − center_j| + ½ l2_j (w_j − center_j)²: how a prior looks to a kernel, arrays of length p."""
+    """Penalty of a prior as kernels see it, Σ_j l1_j |w_j − center_j| + ½ l2_j (w_j − center_j)², arrays (p,)."""
 
     center: FloatArray
     l1: FloatArray
@@ -126,7 +126,7 @@ class Features:
 
 
 class Contributions(NamedTuple):
-    """How one document's scores come about: ``scores`` = ``base`` + the sum of ``parts`` over its words.
+    """Contributions of words to one document's scores: ``scores`` = ``base`` + the sum of ``parts`` over its words.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class Contributions(NamedTuple):
 
 
 class WordWeights(NamedTuple):
-    """What a model says of words by themselves, arrays (n_columns, n_features).
+    """Weights of single words in a model, arrays (n_columns, n_features).
 
     ``errors`` are standard errors, NaN where none is known; None where the model has none at all. ``said`` names what
     the weights are.
@@ -187,15 +187,15 @@ class FittedModel(Protocol):
         ...
 
     def words(self) -> WordWeights:
-        """What the model says of words by themselves."""
+        """Weights of single words."""
         ...
 
     def known_words(self) -> BoolArray:
-        """Which features say something of some label."""
+        """Mask of the features that say something of some label, (n_features,)."""
         ...
 
     def word_totals(self, features: Features) -> FloatArray:
-        """What each word adds to the scores of these documents in sum, (n_columns, n_features)."""
+        """Sum of each word's contributions to the scores of these documents, (n_columns, n_features)."""
         ...
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""What a file claims, checked against a schema before anything uses it.
+"""Schema checks of the contents of a file before anything uses them.
 
 A schema is a pydantic model, see ``Saved``. Schemas are imported where a file is read, for pydantic takes a tenth of a
 second to import.

@@ -24,5 +24,5 @@ def escape_formula(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """What :func:`escape_formula` was given."""
+    """Undo :func:`escape_formula`."""
     return text[1:] if text.startswith("'") and is_formula(text[1:]) else text

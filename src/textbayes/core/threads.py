@@ -1,4 +1,4 @@
-"""How many threads ``n_jobs`` means."""
+"""Number of threads that ``n_jobs`` means."""
 
 from __future__ import annotations
 

@@ -36,10 +36,17 @@ def as_container(source: Source) -> Path | None:
 
 
 def iter_members(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[str, Labelled]]:
-    """Relative names and open contents of all files: sorted in a folder, as stored in an archive.
+    """Iterate over the names and open contents of all files: sorted in a folder, as stored in an archive.
 
     Each stream may be read until the next one is asked for. Hidden files (``.DS_Store``, ``._x``) are left out, and so,
     with a warning, is what is no file (a pipe, a socket).
+
+    Parameters
+    ----------
+    path : Path
+        A folder or an archive.
+    limits : Limits
+        Bounds on what it may unpack to.
     """
     if path.is_dir():
         yield from _folder(path, limits)

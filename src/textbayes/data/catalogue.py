@@ -1,4 +1,4 @@
-"""What is declared of each corpus, and the ways to it: list, load, check.
+"""Catalogue of corpora: their declarations, and functions to list, load and check them.
 
 >>> info = {corpus.name: corpus for corpus in list_corpora()}["reuters21578"]
 >>> info.expected["train"], info.expected["test"]
@@ -72,12 +72,12 @@ class CorpusInfo:
 
     @property
     def advice(self) -> str:
-        """How to get the corpus, in a sentence."""
+        """Advice on how to get the corpus, in a sentence."""
         return ("pass download=True, or " if self.downloads else "") + self.obtain
 
 
 class CorpusReport(NamedTuple):
-    """What a copy of a corpus holds against what is declared; ``problem`` is empty if all agrees."""
+    """Report on a copy of a corpus: its contents against those declared; ``problem`` is empty if all agrees."""
 
     name: str
     path: Path | None
@@ -106,7 +106,7 @@ def load_corpus(
     progress: Progress | None = None,
     **options: Any,
 ) -> Corpus:
-    """A corpus by name.
+    """Load a corpus by name.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def load_corpus(
 
 
 def corpus_path(name: str) -> Path | None:
-    """Where a corpus is read from without a path, or None: for tests and benchmarks that skip what is not there."""
+    """Path a corpus is read from by default, or None: for tests and benchmarks that skip what is not there."""
     try:
         return _place(CORPORA.get(name), None)
     except MissingExtraError:
@@ -145,7 +145,15 @@ def corpus_path(name: str) -> Path | None:
 
 
 def check_corpus(name: str, path: str | os.PathLike[str] | None = None) -> CorpusReport:
-    """Counts found in the copy at hand beside those declared."""
+    """Check the copy of a corpus at hand: counts found beside those declared.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_corpora`.
+    path : path, optional
+        A file or folder to read it from; otherwise it is looked for as :func:`load_corpus` does.
+    """
     info = CORPORA.get(name)
     try:
         place = _place(info, path)
@@ -164,7 +172,7 @@ def check_corpus(name: str, path: str | os.PathLike[str] | None = None) -> Corpu
 
 
 def corpus_counts(corpus: Corpus) -> dict[str, int]:
-    """Documents, labels and the size of each part."""
+    """Count documents, labels and the size of each part."""
     return {"documents": len(corpus), "labels": len(corpus.label_names), **corpus.parts}
 
 

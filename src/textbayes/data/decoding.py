@@ -31,8 +31,21 @@ _MARKS = {
 
 
 def decode(data: bytes, label: str, encoding: str = "utf-8", errors: str = "strict", first_line: int = 1) -> str:
-    """Bytes as text; binary data and bytes that do not fit the encoding are refused with their line.
+    """Decode bytes as text; binary data and bytes that do not fit the encoding are refused with their line.
 
+    Parameters
+    ----------
+    data : bytes
+    label : str
+        The name of the source in messages.
+    encoding : str
+    errors : {"strict", "replace", "ignore"}
+        What becomes of bytes that do not fit.
+    first_line : int
+        The number of the first line, for messages.
+
+    Examples
+    --------
     >>> decode(b"fine \\x97 mostly", "notes.txt")
     Traceback (most recent call last):
     ...

@@ -34,9 +34,22 @@ class Download:
 
 
 def fetch(file: Download, folder: Path, progress: Progress | None = None, attempts: int = 3, wait: float = 1.0) -> Path:
-    """The file in ``folder``, downloaded if it is not there yet; a copy with another checksum is refused.
+    """Fetch a file into ``folder``, downloaded if it is not there yet; a copy with another checksum is refused.
 
     ``attempts`` per address, each going on where the last one stopped, ``wait`` seconds (doubling) in between.
+
+    Parameters
+    ----------
+    file : Download
+    folder : Path
+    progress : function of (file name, bytes so far, bytes in all or None), optional
+    attempts : int
+    wait : float
+
+    Returns
+    -------
+    Path
+        The file.
     """
     import pooch  # with requests a quarter of a second: only when used
 

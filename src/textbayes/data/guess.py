@@ -1,4 +1,4 @@
-"""Which format a file is in, by its name, then by its first bytes."""
+"""Format of a file, guessed by its name, then by its first bytes."""
 
 from __future__ import annotations
 

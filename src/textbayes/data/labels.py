@@ -1,4 +1,4 @@
-"""What is odd about the labels of a collection: twins by case, words for "missing", several labels in one, lone ones.
+"""Oddities in the labels of a collection: twins by case, words for "missing", several labels in one, lone ones.
 
 >>> found = examine_labels({"Trump": 9, "trump": 1, "N/A": 2, "UK": 4, "US": 5, "UK;US": 1})
 >>> found.case_twins, found.missing_words, found.unsplit
@@ -27,7 +27,7 @@ class LabelFindings(NamedTuple):
 
 
 def examine_labels(counts: Mapping[str, int]) -> LabelFindings:
-    """What is odd about labels that so many texts have."""
+    """Find oddities among labels, given the number of texts that have each."""
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     return LabelFindings(
         [twins for twins in _by_case(ranked).values() if len(twins) > 1],
@@ -48,7 +48,16 @@ def merge_case(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def relabel(document: Document, names: Mapping[str, str], missing: Iterable[str] = ()) -> Document:
-    """The document with labels spelt as ``names`` says, and without those that mean a missing label (in any case)."""
+    """Respell the labels of a document as ``names`` says, and drop those that mean a missing label (in any case).
+
+    Parameters
+    ----------
+    document : Document
+    names : label → its new spelling
+        Labels that are not in it stay.
+    missing : iterable of str
+        In small letters.
+    """
     if not document.labels:
         return document
     kept = dict.fromkeys(names.get(label, label) for label in document.labels if label.casefold() not in missing)

@@ -1,4 +1,4 @@
-"""How much a source may unpack to, and how long one of its documents may be: a few kilobytes must not fill the memory.
+"""Limits on what a source may unpack to and how long a document may be: a few kilobytes must not fill the memory.
 
 >>> Limits().allowance(read=100_000)
 67108864
@@ -93,7 +93,7 @@ class Counted:
 
 
 class Unpacked(io.RawIOBase):
-    """What a decompressor gives, counted as it comes."""
+    """Decompressed stream whose bytes are counted as they come."""
 
     def __init__(self, stream: Any, meter: Meter) -> None:
         self._stream, self._meter = stream, meter

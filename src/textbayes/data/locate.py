@@ -1,4 +1,4 @@
-"""Where corpora are looked for: an explicit path, $TEXTBAYES_DATA, beside the checkout, the user's cache.
+"""Search for corpora: an explicit path, $TEXTBAYES_DATA, beside the checkout, the user's cache.
 
 Tests and benchmarks find their corpora by the same rule, through :func:`textbayes.data.corpus_path`.
 """
@@ -47,7 +47,7 @@ def find_in(folder: Path, info: CorpusInfo) -> Path | None:
 
 
 def find_corpus(info: CorpusInfo, path: str | os.PathLike[str] | None = None) -> Path | None:
-    """The file or folder to read a corpus from, or None; an explicit path that holds no copy is refused."""
+    """Find the file or folder to read a corpus from, or None; an explicit path that holds no copy is refused."""
     if path is None:
         return next((found for folder in search_folders() if (found := find_in(folder, info))), None)
     place = Path(path)

@@ -1,4 +1,4 @@
-"""Which keyword options a reader or a corpus takes, read off its signature, so that a wrong one is refused by name."""
+"""Keyword options of a reader or a corpus, read off its signature, so that a wrong one is refused by name."""
 
 from __future__ import annotations
 

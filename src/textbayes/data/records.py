@@ -1,4 +1,4 @@
-"""What a format's reader yields, and the way from there to documents with unique ids."""
+"""Records that a format's reader yields, and the way from there to documents with unique ids."""
 
 from __future__ import annotations
 

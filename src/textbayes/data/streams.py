@@ -63,7 +63,7 @@ class Input(Labelled):
 
 
 def source_label(source: Source) -> str:
-    """What messages call a source: its path, ``standard input`` or the stream's name."""
+    """Name of a source in messages: its path, ``standard input`` or the stream's name."""
     if isinstance(source, Bounded):
         source = source.source
     if isinstance(source, Labelled):
@@ -123,7 +123,15 @@ def peek_head(stream: Input, size: int = 4096) -> bytes:
 
 
 def read_lines(source: Source, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Line numbers (from 1) and lines with their line ends; memory holds one line at a time."""
+    """Read lines with their numbers (from 1) and line ends; memory holds one line at a time.
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    encoding : str
+    errors : {"strict", "replace", "ignore"}
+        What becomes of bytes that do not fit the encoding.
+    """
     check_encoding(encoding, errors)
     with open_input(source) as stream:
         if is_wide(encoding):
@@ -140,7 +148,7 @@ def read_lines(source: Source, encoding: str = "utf-8", errors: str = "strict") 
 
 
 def read_bytes(stream: Input, longest: int | None = None) -> bytes:
-    """The rest of an input, refused if it is longer than one document may be (or than ``longest``)."""
+    """Read the rest of an input, refused if it is longer than one document may be (or than ``longest``)."""
     limits = stream.limits if longest is None else Limits(max_record=longest)
     parts, size = [], 0
     try:
@@ -154,7 +162,17 @@ def read_bytes(stream: Input, longest: int | None = None) -> bytes:
 
 
 def read_text(source: Source, encoding: str = "utf-8", errors: str = "strict", longest: int | None = None) -> str:
-    """The whole of a source as one string; ``longest`` in place of the source's bound on a document."""
+    """Read the whole of a source as one string; ``longest`` in place of the source's bound on a document.
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    encoding : str
+    errors : {"strict", "replace", "ignore"}
+        What becomes of bytes that do not fit the encoding.
+    longest : int, optional
+        Bytes at most.
+    """
     check_encoding(encoding, errors)
     with open_input(source) as stream:
         return decode(read_bytes(stream, longest), stream.label, encoding, errors)

@@ -1,4 +1,4 @@
-"""What every decision rule shares: the registry, the checks, and a state that is plain JSON.
+"""Base of all decision rules: the registry, the checks, and a state that is plain JSON.
 
 A rule is fitted on probabilities (n_docs, n_labels) and the true indicator Y of the same shape, and then decides. All
 thresholds are strict: label j is given to a document when p_j > threshold_j. Two values therefore need no infinity:
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 
@@ -18,7 +19,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.registry import Registry
 from textbayes.core.specs import name_and_parameters
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import (
     as_numbers,
     check_choice,
@@ -51,8 +52,14 @@ class Rule(BaseEstimator):
         return True
 
     @all_or_nothing
-    def fit(self, proba: Any, Y: Any = None) -> Self:
-        """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``."""
+    def fit(self, proba: ArrayLike, Y: Matrix | ArrayLike | None = None) -> Self:
+        """Learn from probabilities and the true labels; rules that learn nothing accept ``Y=None``.
+
+        Parameters
+        ----------
+        proba : array (n_docs, n_labels)
+        Y : boolean array (n_docs, n_labels), optional
+        """
         proba = check_probabilities(proba)
         if not proba.size:
             raise InputError(f"proba is empty, of shape {proba.shape}; rule {self.name!r} needs at least one document")
@@ -66,7 +73,7 @@ class Rule(BaseEstimator):
         self.n_labels_ = proba.shape[1]
         return self
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """The decisions, True where a document is given a label."""
         raise NotImplementedError
 
@@ -76,7 +83,7 @@ class Rule(BaseEstimator):
         return None if thresholds is None else float(thresholds[label])
 
     def reason(self, label: int, mirrored: bool = False) -> str:
-        """What a label is given by, in a few words: "threshold 0.31"; ``mirrored`` is the other of two classes."""
+        """Reason a label is given for, in a few words: "threshold 0.31"; ``mirrored`` is the other of two classes."""
         threshold = self.threshold_of(label)
         if threshold is None:
             return f"decided by rule {self.name}"
@@ -90,7 +97,7 @@ class Rule(BaseEstimator):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         raise NotImplementedError
 
-    def _check_decide(self, proba: Any) -> FloatArray:
+    def _check_decide(self, proba: ArrayLike) -> FloatArray:
         proba = check_probabilities(proba)
         n_labels = getattr(self, "n_labels_", None)
         if n_labels is None and self.learns:
@@ -157,7 +164,7 @@ class Rule(BaseEstimator):
         self.n_labels_ = n_fitted
 
     def _needed(self) -> tuple[str, ...]:
-        """What of ``learnt`` it cannot decide without."""
+        """Names in ``learnt`` that the rule cannot decide without."""
         return ()
 
 
@@ -173,7 +180,7 @@ class ThresholdRule(Rule):
     def _needed(self) -> tuple[str, ...]:
         return ("thresholds_",)
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """True where p > threshold."""
         proba = self._check_decide(proba)
         return proba > self.thresholds_
@@ -185,6 +192,12 @@ class ThresholdRule(Rule):
         The mean is taken of probabilities or of log-odds (``scale``). A fold without a positive of a label says
         nothing of where its positives lie and is left out of that label's mean; if none has any, the highest threshold
         is taken. One fold that says "never" makes the mean infinite, hence "never".
+
+        Parameters
+        ----------
+        folds : sequence of (proba, Y)
+            Of the held-out documents of each fold.
+        scale : {"probability", "logit"}
         """
         check_choice("scale", scale, ("probability", "logit"))
         if not folds:
@@ -205,8 +218,17 @@ class ThresholdRule(Rule):
 
 
 def make_rule(rule: str | Rule, **params: Any) -> Rule:
-    """A fresh rule from its name and parameters, which may follow a colon, or an unfitted copy of one given.
+    """Make a rule from its name and parameters, which may follow a colon, or an unfitted copy of one given.
 
+    Parameters
+    ----------
+    rule : str or Rule
+        Such as ``"max_f1"`` or ``"fixed:threshold=0.3"``.
+    **params
+        Parameters of the rule.
+
+    Examples
+    --------
     >>> make_rule("max_f1", fbr=0.3)
     MaxF1(fbr=0.3)
     >>> make_rule("fixed:threshold=0.3")

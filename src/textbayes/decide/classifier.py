@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags, indexable
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.decide._base import Rule, ThresholdRule, make_rule
 from textbayes.decide.folds import stratified_folds
@@ -93,8 +94,16 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Learn the classifier and the rule."""
+    def fit(self, X: Matrix | ArrayLike, y: Any, **fit_params: Any) -> Self:
+        """Learn the classifier and the rule.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features), or whatever the classifier takes
+        y : array (n_docs,), or (n_docs, n_labels) for multi-label
+        **fit_params
+            Passed on to the classifier's ``fit``; ``sample_weight`` of 0 leaves a document out.
+        """
         check_choice("pool", self.pool, ("pooled", "folds"))
         rule = make_rule(self.rule)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
@@ -124,11 +133,11 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, attribute, getattr(self.estimator_, attribute))
         return self
 
-    def decide(self, X: Any) -> BoolArray:
+    def decide(self, X: Matrix | ArrayLike) -> BoolArray:
         """The rule's decisions (n_docs, n_columns): one column for two classes, else one per label."""
         return self.rule_.decide(self._scores(X))
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: Matrix | ArrayLike) -> AnyArray:
         """Classes as a vector, or for multi-label an indicator matrix of 0 and 1."""
         scores = self._scores(X)
         decisions = self.rule_.decide(scores)
@@ -140,7 +149,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.classes_[(scores + 2.0 * decisions).argmax(axis=1)]
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike) -> FloatArray:
         """Probabilities of the classifier: (n_docs, n_classes), or (n_docs, n_labels) for multi-label."""
         check_is_fitted(self)
         if self.kind_ == "multilabel":
@@ -148,7 +157,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
         """Decision scores of the classifier, as they are."""
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
@@ -161,7 +170,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _scores(self, X: Any) -> FloatArray:
+    def _scores(self, X: Matrix | ArrayLike) -> FloatArray:
         check_is_fitted(self)
         return positive_scores(self.estimator_, X, self._space, self._use_scores)
 
@@ -189,7 +198,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return found[0]
 
-    def _learn_rule(self, rule: Rule, X: Any, target: Target, fit_params: dict[str, Any]) -> None:
+    def _learn_rule(self, rule: Rule, X: Matrix | ArrayLike, target: Target, fit_params: dict[str, Any]) -> None:
         if isinstance(self.cv, int):
             n_docs = len(target.Y)
             fold = stratified_folds(target.Y, min(self.cv, n_docs), self.random_state)

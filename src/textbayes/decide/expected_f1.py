@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice, check_probabilities
@@ -66,7 +67,7 @@ class ExpectedF1(Rule):
         if self.batch == "fit":
             self.thresholds_ = expected_f1_thresholds(proba, self.method)[0]
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """The set of highest expected F1 in this batch, per label (or p > ``thresholds_``, with ``batch="fit"``)."""
         proba = self._check_decide(proba)
         self.check_params(proba.shape[1])
@@ -85,9 +86,23 @@ class ExpectedF1(Rule):
         check_choice("batch", self.batch, ("decide", "fit"))
 
 
-def expected_f1_thresholds(proba: Any, method: Method = "exact") -> tuple[FloatArray, FloatArray]:
+def expected_f1_thresholds(proba: ArrayLike, method: Method = "exact") -> tuple[FloatArray, FloatArray]:
     """Per label the threshold of highest expected F1 in this batch, and that expected F1.
 
+    Parameters
+    ----------
+    proba : array (n_docs, n_labels)
+        Calibrated probabilities.
+    method : {"exact", "lewis"}
+        The expectation of F1, or Lewis's approximation of it.
+
+    Returns
+    -------
+    tuple of arrays (n_labels,)
+        Thresholds, and the expected F1 at each.
+
+    Examples
+    --------
     >>> thresholds, value = expected_f1_thresholds([0.9, 0.5, 0.1], "lewis")  # yes to two: 2 · 1.4 / (2 + 1.5)
     >>> thresholds, value
     (array([0.3]), array([0.8]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide._base import ThresholdRule, check_given, per_label, rules
 
@@ -26,7 +28,7 @@ class FixedThreshold(ThresholdRule):
 
     name = "fixed"
 
-    def __init__(self, threshold: Any = 0.5) -> None:
+    def __init__(self, threshold: ArrayLike = 0.5) -> None:
         self.threshold = threshold
 
     @property
@@ -43,7 +45,7 @@ class FixedThreshold(ThresholdRule):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         self.thresholds_ = per_label(self.threshold, proba.shape[1], "threshold")
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """True where p > threshold; works without ``fit``."""
         proba = self._check_decide(proba)
         return proba > per_label(self.threshold, proba.shape[1], "threshold")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, IntArray
+from textbayes.core.types import BoolArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator
 
 
-def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None = 0, groups: Any = None) -> IntArray:
+def stratified_folds(
+    Y: Matrix | ArrayLike,
+    n_folds: int,
+    rng: int | np.random.Generator | None = 0,
+    groups: Iterable[Hashable] | None = None,
+) -> IntArray:
     """The fold (0 … n_folds − 1) of each document, positives of each label spread as evenly as can be.
 
     Each document goes with its rarest label. Labels are taken from the rarest to the commonest; each of their
@@ -25,6 +32,20 @@ def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None
     With ``groups``, one value per document, documents of a group share a fold, so that nothing learnt of a group is
     tried on it; see :func:`grouped_folds`.
 
+    Parameters
+    ----------
+    Y : boolean array (n_docs, n_labels)
+    n_folds : int
+    rng : int, Generator or None
+        Seed of the order that documents are placed in.
+    groups : sequence of n_docs values, optional
+
+    Returns
+    -------
+    array (n_docs,)
+
+    Examples
+    --------
     >>> stratified_folds([[1, 0], [1, 0], [0, 1], [0, 1]], 2, rng=0).tolist()
     [1, 0, 1, 0]
     """
@@ -54,12 +75,27 @@ def stratified_folds(Y: Any, n_folds: int, rng: int | np.random.Generator | None
     return fold
 
 
-def grouped_folds(Y: Any, groups: Any, n_folds: int, rng: int | np.random.Generator | None = 0) -> IntArray:
+def grouped_folds(
+    Y: Matrix | ArrayLike, groups: Iterable[Hashable], n_folds: int, rng: int | np.random.Generator | None = 0
+) -> IntArray:
     """The fold of each document such that those of one group share it, labels spread as evenly as groups allow.
 
     By scikit-learn's ``StratifiedGroupKFold``, each document counting as one of its rarest label. Of fewer groups than
     ``n_folds`` each is a fold of its own.
 
+    Parameters
+    ----------
+    Y : boolean array (n_docs, n_labels)
+    groups : sequence of n_docs values
+    n_folds : int
+    rng : int, Generator or None
+
+    Returns
+    -------
+    array (n_docs,)
+
+    Examples
+    --------
     >>> fold = grouped_folds([[1], [0], [1], [0]], ["ann", "ann", "bob", "bob"], 2)
     >>> bool(fold[0] == fold[1] != fold[2] == fold[3])
     True
@@ -87,7 +123,7 @@ def grouped_folds(Y: Any, groups: Any, n_folds: int, rng: int | np.random.Genera
     return np.unique(fold, return_inverse=True)[1].astype(np.int64)  # a fold may have got no group
 
 
-def group_codes(groups: Any, n_docs: int) -> IntArray:
+def group_codes(groups: Iterable[Hashable], n_docs: int) -> IntArray:
     """Groups as numbers from 0 on, one per document."""
     values = list(groups)
     if len(values) != n_docs:

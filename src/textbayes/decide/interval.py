@@ -1,19 +1,20 @@
-"""How far F1 at a chosen threshold could be off: a bootstrap interval per label."""
+"""Bootstrap intervals of F1 at a chosen threshold, per label."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import check_indicator, check_probabilities, check_same_length
 from textbayes.decide._base import per_label
 
 
 class FInterval(NamedTuple):
-    """F_β on the data and the ends of its interval, arrays of shape (n_labels,)."""
+    """Interval of F_β: its value on the data and the ends, arrays of shape (n_labels,)."""
 
     f: FloatArray
     low: FloatArray
@@ -21,9 +22,9 @@ class FInterval(NamedTuple):
 
 
 def f1_interval(
-    proba: Any,
-    Y: Any,
-    thresholds: Any,
+    proba: ArrayLike,
+    Y: Matrix | ArrayLike,
+    thresholds: ArrayLike,
     *,
     beta: float = 1.0,
     level: float = 0.95,
@@ -39,6 +40,20 @@ def f1_interval(
 
     Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13.
 
+    Parameters
+    ----------
+    proba : array (n_docs, n_labels)
+    Y : boolean array (n_docs, n_labels)
+    thresholds : float or array (n_labels,)
+    beta : float
+        Above 1 recall weighs more.
+    level : float
+        The probability that an interval holds.
+    n_resamples : int
+    rng : int, Generator or None
+
+    Examples
+    --------
     >>> interval = f1_interval([0.9, 0.8, 0.3, 0.1] * 25, [1, 0, 1, 0] * 25, 0.5)
     >>> float(interval.f[0]), bool(interval.low[0] < 0.5 < interval.high[0])
     (0.5, True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
@@ -15,7 +16,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 
 
 class Target(NamedTuple):
@@ -41,17 +42,25 @@ def prepared(estimator: Any, target: Target) -> Any:
     return clone(estimator)
 
 
-def fit_quietly(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
+def fit_quietly(estimator: Any, X: Matrix | ArrayLike, y: Any, fit_params: dict[str, Any]) -> Any:
     """Fit without the warning for a label that every document, or none, carries; ``out_of_fold`` scores it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Label .* is present in all training examples")
         return estimator.fit(X, y, **fit_params)
 
 
-def positive_scores(estimator: Any, X: Any, space: LabelSpace, use_scores: bool) -> FloatArray:
+def positive_scores(estimator: Any, X: Matrix | ArrayLike, space: LabelSpace, use_scores: bool) -> FloatArray:
     """Probability of each column of the label space, or its decision score mapped into (0, 1).
 
     Scores s become ½ + ½ s/(1 + |s|): monotone, 0 at ½, and unlike the logistic function distinct far from 0.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : array or sparse matrix (n_docs, n_features)
+    space : LabelSpace
+    use_scores : bool
+        Decision scores in place of probabilities.
     """
     raw = estimator.decision_function(X) if use_scores else estimator.predict_proba(X)
     columns = _columns(raw, estimator, space, use_scores)
@@ -80,7 +89,7 @@ def _of_class(raw: FloatArray, classes: Sequence[Any], name: Any, absent: float 
 
 def out_of_fold(
     estimator: Any,
-    X: Any,
+    X: Matrix | ArrayLike,
     target: Target,
     splits: Iterable[tuple[IntArray, IntArray]],
     use_scores: bool,
@@ -91,6 +100,18 @@ def out_of_fold(
     A label that the training part lacks (or that all of it carries) is scored 0 (or 1): nothing was learnt of it. Its
     positives in the test part are taken out of ``Y``: ranked last for want of a model, they would draw the threshold
     down until every document has the label.
+
+    Parameters
+    ----------
+    estimator : classifier
+    X : array or sparse matrix (n_docs, n_features)
+    target : Target
+    splits : iterable of (train, test)
+        Row numbers; the test parts cover all documents.
+    use_scores : bool
+        Decision scores in place of probabilities.
+    fit_params : dict
+        Passed on to ``fit``, rows taken where there is one for each document.
     """
     scores = np.full(target.Y.shape, np.nan)
     Y = target.Y.copy()
@@ -116,7 +137,7 @@ def out_of_fold(
     return OutOfFold(scores, Y, parts)
 
 
-def without_weightless(X: Any, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def without_weightless(X: Matrix | ArrayLike, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """The documents whose ``sample_weight``, if one is given, is not 0: weight 0 means absent, for the rule as well."""
     weight = fit_params.get("sample_weight")
     if weight is None or np.asarray(weight).all():

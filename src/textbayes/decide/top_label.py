@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
@@ -43,7 +42,7 @@ class TopLabel(Rule):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         """Nothing to learn."""
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """One True per row, or none where the top probability is below ``min_probability``."""
         proba = self._check_decide(proba)
         self.check_params(proba.shape[1])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -48,8 +49,8 @@ class UnsureBand(Rule):
     def __init__(
         self,
         rule: str | Rule = "fixed",
-        low: Any = 0.25,
-        high: Any = 0.75,
+        low: ArrayLike = 0.25,
+        high: ArrayLike = 0.75,
         precision: float | None = None,
         error_rate: float | None = None,
     ) -> None:
@@ -114,7 +115,7 @@ class UnsureBand(Rule):
         self.high_[k_high == 0] = NEVER
         self.low_[k_low == cuts.n_docs] = ALWAYS
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """Yes and no of the inner rule, inside the band as well."""
         proba = self._check_decide(proba)
         return self.rule_.decide(proba)
@@ -125,12 +126,12 @@ class UnsureBand(Rule):
         low, high = (1.0 - high, 1.0 - low) if mirrored else (low, high)
         return f"{super().reason(label, mirrored)}, unsure from {max(low, 0.0):.3g} to {min(high, 1.0):.3g}"
 
-    def _check_decide(self, proba: Any) -> FloatArray:
+    def _check_decide(self, proba: ArrayLike) -> FloatArray:
         if not hasattr(self, "rule_"):
             raise InputError("rule 'unsure' has not been fitted; call fit(proba, Y) first")
         return super()._check_decide(proba)
 
-    def unsure(self, proba: Any) -> BoolArray:
+    def unsure(self, proba: ArrayLike) -> BoolArray:
         """True where low < p ≤ high: the decision had better be looked at."""
         proba = self._check_decide(proba)
         return (proba > self.low_) & (proba <= self.high_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, FloatArray
@@ -23,6 +24,11 @@ class LinearUtility(ThresholdRule):
     (threshold 1/3). c < 0 means always, otherwise g ≤ 0 never; when both are negative a yes is worth less the likelier
     it is, which is refused.
 
+    Parameters
+    ----------
+    tp, fp, fn, tn : float or array (n_labels,)
+        Utilities of the four outcomes.
+
     Examples
     --------
     >>> LinearUtility(tp=1, fp=-4).fit([[0.5]]).thresholds_
@@ -31,7 +37,7 @@ class LinearUtility(ThresholdRule):
 
     name = "utility"
 
-    def __init__(self, tp: Any = 2.0, fp: Any = -1.0, fn: Any = 0.0, tn: Any = 0.0) -> None:
+    def __init__(self, tp: ArrayLike = 2.0, fp: ArrayLike = -1.0, fn: ArrayLike = 0.0, tn: ArrayLike = 0.0) -> None:
         self.tp = tp
         self.fp = fp
         self.fn = fn
@@ -55,7 +61,7 @@ class LinearUtility(ThresholdRule):
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         self.thresholds_ = self._thresholds(proba.shape[1])
 
-    def decide(self, proba: Any) -> BoolArray:
+    def decide(self, proba: ArrayLike) -> BoolArray:
         """True where yes has the higher expected utility; works without ``fit``."""
         proba = self._check_decide(proba)
         return proba > self._thresholds(proba.shape[1])

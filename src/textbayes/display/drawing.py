@@ -18,7 +18,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class Colours(NamedTuple):
-    """Of what is written, of the marks along the axes, and of the axes themselves."""
+    """Colours of what is written, of the marks along the axes, and of the axes themselves."""
 
     ink: str
     ticks: str

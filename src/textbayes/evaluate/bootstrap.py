@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.evaluate.contingency import ContingencyTable, check_pair
 from textbayes.evaluate.measures import error_rate, f_measure
 from textbayes.evaluate.significance import TestResult, significance_symbol
@@ -45,16 +46,16 @@ class BootstrapResult(NamedTuple):
 
 
 def paired_bootstrap(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     measure: Literal["micro_f1", "macro_f1", "error_rate"] | Measure = "micro_f1",
     *,
     n_resamples: int = 10_000,
     level: float = 0.95,
     rng: int | np.random.Generator | None = 0,
 ) -> BootstrapResult:
-    """Resample documents and recompute the difference of a measure between systems A and B.
+    """Paired bootstrap: resample documents and recompute the difference of a measure between systems A and B.
 
     Documents are drawn with replacement, the same for both systems, so labels of one document stay together. With the
     observed difference d and the resampled d*, two-sided P = (1 + #{|d* − d| ≥ |d|}) / (1 + n_resamples): how often a
@@ -66,6 +67,18 @@ def paired_bootstrap(
 
     Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, § 16.4.
 
+    Parameters
+    ----------
+    Y_true, A, B : boolean arrays (n_docs, n_labels)
+        The truth, and the decisions of both systems.
+    measure : {"micro_f1", "macro_f1", "error_rate"} or function
+    n_resamples : int
+    level : float
+        The probability that the interval holds.
+    rng : int, Generator or None
+
+    Examples
+    --------
     >>> Y = np.arange(200)[:, None] % 2 == 0
     >>> worse = Y ^ (np.arange(200)[:, None] % 10 == 3)
     >>> paired_bootstrap(Y, Y, worse, n_resamples=500).test.symbol
@@ -100,7 +113,7 @@ def _measure(measure: str | Measure) -> Measure:
 
 
 def _weights(generator: np.random.Generator, size: int, n_docs: int) -> FloatArray:
-    """How often each document is drawn, (size, n_docs): multinomial, by counting drawn indices."""
+    """Number of times each document is drawn, (size, n_docs): multinomial, by counting drawn indices."""
     drawn = generator.integers(n_docs, size=(size, n_docs), dtype=np.int64)
     drawn += np.arange(size, dtype=np.int64)[:, None] * n_docs
     return np.bincount(drawn.reshape(-1), minlength=size * n_docs).reshape(size, n_docs).astype(np.float64)

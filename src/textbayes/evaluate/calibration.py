@@ -1,4 +1,4 @@
-"""How good the probabilities themselves are, whatever is decided on them.
+"""Measures of the probabilities themselves, whatever is decided on them.
 
 Each column is one yes-or-no question; ``average=None`` gives one value per label, ``"micro"`` the mean over all
 decisions. Lower is better for losses and errors.
@@ -9,19 +9,33 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice, check_indicator, check_probabilities, check_same_length
 
 Binning = Literal["width", "mass"]
 
 
-def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", clip: float = 1e-15) -> FloatArray:
-    """−mean of y ln p + (1−y) ln(1−p) per yes-or-no decision, p clipped to [clip, 1 − clip]: none gives infinity.
+def log_loss(
+    Y_true: Matrix | ArrayLike, proba: ArrayLike, average: Literal["micro"] | None = "micro", clip: float = 1e-15
+) -> FloatArray:
+    """Log-loss per yes-or-no decision, −mean of y ln p + (1−y) ln(1−p), p clipped to [clip, 1 − clip].
 
     Where classes exclude each other, ``class_log_losses`` is the loss per document.
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : "micro" or None
+        The mean over all decisions, or that of each label.
+    clip : float
+        Keeps the loss finite.
+
+    Examples
+    --------
     >>> float(log_loss([[1], [0]], [[0.5], [0.5]]).round(4))
     0.6931
     """
@@ -30,12 +44,21 @@ def log_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro"
     return _mean(-np.log(np.where(Y, p, 1 - p)), average)
 
 
-def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[float, FloatArray]:
-    """−ln p(true class) where classes exclude each other: the mean over documents, and over those of each class.
+def class_log_losses(Y_true: Matrix | ArrayLike, proba: ArrayLike, clip: float = 1e-15) -> tuple[float, FloatArray]:
+    """Log-loss −ln p(true class) of exclusive classes: the mean over documents, and over those of each class.
 
     The first is ``sklearn.metrics.log_loss``. Documents of none of the classes are left out; without any document the
     mean is NaN.
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_classes)
+    proba : array (n_docs, n_classes)
+    clip : float
+        Keeps the loss finite.
+
+    Examples
+    --------
     >>> overall, by_class = class_log_losses([[1, 0], [1, 0], [0, 1]], [[0.5, 0.5], [0.25, 0.75], [0.5, 0.5]])
     >>> round(float(overall / np.log(2)), 6), (by_class / np.log(2)).round(6).tolist()
     (1.333333, [1.5, 1.0])
@@ -47,9 +70,18 @@ def class_log_losses(Y_true: Any, proba: Any, clip: float = 1e-15) -> tuple[floa
     return float(loss.sum() / n.sum()) if n.sum() else float("nan"), by_class
 
 
-def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro") -> FloatArray:
-    """Mean of (p − y)², Brier (1950).
+def brier_loss(Y_true: Matrix | ArrayLike, proba: ArrayLike, average: Literal["micro"] | None = "micro") -> FloatArray:
+    """Brier loss, the mean of (p − y)², Brier (1950).
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : "micro" or None
+        The mean over all decisions, or that of each label.
+
+    Examples
+    --------
     >>> float(brier_loss([[1], [0]], [[0.8], [0.4]]).round(4))
     0.1
     """
@@ -58,12 +90,23 @@ def brier_loss(Y_true: Any, proba: Any, average: Literal["micro"] | None = "micr
 
 
 def average_log_evidence(
-    Y_true: Any, proba: Any, average: Literal["decision", "label"] = "decision", clip: float = 1e-15
+    Y_true: Matrix | ArrayLike,
+    proba: ArrayLike,
+    average: Literal["decision", "label"] = "decision",
+    clip: float = 1e-15,
 ) -> float:
     """Log-probability of what was observed, Σ_t ln p(y_t): per decision, or summed per label and averaged over labels.
 
     ``"decision"`` divides by the number of decisions T (minus the micro log-loss); ``"label"`` is the average
     log-evidence of Chai, Ng & Chieu (2002), appendix A.1, tables 6 and 7.
+
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : {"decision", "label"}
+    clip : float
+        Keeps the logarithm finite.
     """
     check_choice("average", average, ("decision", "label"))
     per_label = -log_loss(Y_true, proba, None, clip)
@@ -72,18 +115,27 @@ def average_log_evidence(
 
 
 class ReliabilityCurve(NamedTuple):
-    """Per bin that holds a decision: mean probability, share of positives, number of decisions."""
+    """Reliability curve: mean probability, share of positives and number of decisions of each bin that holds one."""
 
     mean_proba: FloatArray
     share_positive: FloatArray
     n: IntArray
 
 
-def reliability_curve(Y_true: Any, proba: Any, n_bins: int = 10, binning: Binning = "width") -> ReliabilityCurve:
+def reliability_curve(
+    Y_true: Matrix | ArrayLike, proba: ArrayLike, n_bins: int = 10, binning: Binning = "width"
+) -> ReliabilityCurve:
     """Observed against predicted frequency, all decisions pooled; a calibrated classifier lies on the diagonal.
 
     Bins are of equal width on [0, 1] (``"width"``) or hold equally many decisions (``"mass"``; equal probabilities stay
     together). Pass one column for the curve of one label.
+
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    n_bins : int
+    binning : {"width", "mass"}
     """
     Y, p = check_forecast(Y_true, proba)
     p, y = p.reshape(-1), Y.reshape(-1)
@@ -97,12 +149,26 @@ def reliability_curve(Y_true: Any, proba: Any, n_bins: int = 10, binning: Binnin
 
 
 def calibration_error(
-    Y_true: Any, proba: Any, average: Literal["micro"] | None = "micro", n_bins: int = 10, binning: Binning = "width"
+    Y_true: Matrix | ArrayLike,
+    proba: ArrayLike,
+    average: Literal["micro"] | None = "micro",
+    n_bins: int = 10,
+    binning: Binning = "width",
 ) -> FloatArray:
     """Expected calibration error, Σ_b (n_b / n) |share of positives − mean probability| over bins b.
 
     Reference: Naeini, Cooper & Hauskrecht (2015), AAAI. Equal-mass bins are the less biased choice when most
     probabilities are close to 0, as they are for rare labels.
+
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    average : "micro" or None
+        All decisions together, or each label by itself.
+    n_bins : int
+    binning : {"width", "mass"}
+        Bins of equal width, or of equally many decisions.
     """
     Y, p = check_forecast(Y_true, proba)
     check_choice("average", average, ("micro", None))
@@ -111,8 +177,8 @@ def calibration_error(
     return _pooled_error(Y, p, n_bins, binning)
 
 
-def check_forecast(Y_true: Any, proba: Any) -> tuple[BoolArray, FloatArray]:
-    """An indicator and probabilities of the same shape, with at least one document."""
+def check_forecast(Y_true: Matrix | ArrayLike, proba: ArrayLike) -> tuple[BoolArray, FloatArray]:
+    """Check an indicator and probabilities, which must be of the same shape, with at least one document."""
     Y, p = check_indicator(Y_true, "Y_true"), check_probabilities(proba)
     check_same_length(Y, "Y_true", p, "proba")
     if Y.shape != p.shape:

@@ -7,11 +7,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, bdtrik
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import AnyArray, BoolArray
+from textbayes.core.types import AnyArray, BoolArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.bootstrap import paired_bootstrap
 from textbayes.evaluate.comparison import TESTS, Comparison, unit_of
@@ -36,7 +37,7 @@ _MIRROR = {"≫": "≪", ">": "<", "~": "~", "<": ">", "≪": "≫"}
 
 def compare(
     systems: Mapping[str, Any],
-    Y_true: Any,
+    Y_true: Matrix | ArrayLike,
     tests: Iterable[str] = ("s", "S"),
     *,
     label_names: Sequence[Any] | None = None,
@@ -158,8 +159,19 @@ def _power_note(test: str, kind: Kind, first: str, second: str, result: TestResu
 
 
 def sign_test_power(n: int, share: float = 0.75, level: float = 0.05) -> float:
-    """Chance that a two-sided sign test over n differing pairs finds that one system wins ``share`` of them.
+    """Power of a two-sided sign test over n differing pairs of which one system wins ``share``.
 
+    Parameters
+    ----------
+    n : int
+        Pairs that differ.
+    share : float
+        The share of them that the better system wins.
+    level : float
+        The P at which a difference counts as found.
+
+    Examples
+    --------
     >>> round(sign_test_power(10), 3), round(sign_test_power(40), 3)
     (0.244, 0.897)
     """

@@ -1,4 +1,4 @@
-"""What a comparison of systems found, as rows for programs and as a text for people."""
+"""Results of a comparison of systems, as rows for programs and as a text for people."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TESTS = ("s", "S", "mcnemar", "bootstrap_micro", "bootstrap_macro")
 
 
 def unit_of(test: str, kind: Kind) -> str:
-    """What a test counts: ``n`` is how many of these differ."""
+    """Unit that a test counts: ``n`` is how many of these differ."""
     if test == "s":
         return "decisions" if kind == "multilabel" else "documents"
     return "labels" if test == "S" else "documents"
 
 
 def title_of(test: str, kind: Kind, alternative: Alternative) -> str:
-    """What a test does, and what its difference is of."""
+    """Title of a test: its name, its side, and the quantity its difference is of."""
     side = "two-sided" if alternative == "two-sided" else "one-sided"
     right = "all labels right" if kind == "multilabel" else "the right label"
     mean = "the labels" if kind == "multilabel" else "the classes"
@@ -33,9 +33,10 @@ def title_of(test: str, kind: Kind, alternative: Alternative) -> str:
 
 
 class Comparison(NamedTuple):
-    """``results[test][first, second]`` for each pair in both orders; ``winners[label]`` the systems of highest F1.
+    """Results of comparing systems: ``results[test][first, second]`` for each pair in both orders, and the winners.
 
-    ``accuracy`` is the share of documents with all labels right, whatever the ``kind``.
+    ``winners[label]`` are the systems of highest F1. ``accuracy`` is the share of documents with all labels right,
+    whatever the ``kind``.
     """
 
     systems: tuple[str, ...]

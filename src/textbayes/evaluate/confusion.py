@@ -1,4 +1,4 @@
-"""What is taken for what: how often each true label was given as which."""
+"""Confusion matrix: how often each true label was given as which."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SEVERAL = "(several)"
 
 
 class Confused(NamedTuple):
-    """``n`` documents of label ``true`` were given label ``given``."""
+    """Number ``n`` of documents of label ``true`` that were given label ``given``."""
 
     true: str
     given: str
@@ -30,6 +30,15 @@ def confusion(
     For multi-label documents these are the mistakes, the most frequent first: each label that was missed with each that
     was wrongly given to the same document, or with "(none)" where nothing was, and the other way round.
 
+    Parameters
+    ----------
+    true, given : iterables of sequences of str
+        The labels of each document, and those it was given.
+    multilabel : bool
+        Documents may have several labels.
+
+    Examples
+    --------
     >>> for pair in confusion([["corn"], ["corn"], ["rain"]], [["corn"], ["rain"], ["rain"]]):
     ...     print(*pair)
     corn corn 1

@@ -1,13 +1,14 @@
-"""How often yes and no were right and wrong: the table all decision measures are functions of."""
+"""Contingency tables of decisions and truth, of which all decision measures are functions."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
 
 
@@ -52,8 +53,10 @@ class ContingencyTable(NamedTuple):
         return self.tp + self.fp + self.fn + self.tn
 
 
-def check_pair(Y_true: Any, Y_pred: Any, names: tuple[str, str] = ("Y_true", "Y_pred")) -> tuple[BoolArray, BoolArray]:
-    """Two indicators of the same shape, (n_docs, n_labels)."""
+def check_pair(
+    Y_true: Matrix | ArrayLike, Y_pred: Matrix | ArrayLike, names: tuple[str, str] = ("Y_true", "Y_pred")
+) -> tuple[BoolArray, BoolArray]:
+    """Check two indicators, which must be of the same shape, (n_docs, n_labels)."""
     true, pred = check_indicator(Y_true, names[0]), check_indicator(Y_pred, names[1])
     check_same_length(true, names[0], pred, names[1])
     if true.shape != pred.shape:
@@ -63,9 +66,15 @@ def check_pair(Y_true: Any, Y_pred: Any, names: tuple[str, str] = ("Y_true", "Y_
     return true, pred
 
 
-def contingency(Y_true: Any, Y_pred: Any) -> ContingencyTable:
-    """The table of true and predicted indicators (n_docs, n_labels); a vector is one label.
+def contingency(Y_true: Matrix | ArrayLike, Y_pred: Matrix | ArrayLike) -> ContingencyTable:
+    """Contingency table of true and predicted indicators (n_docs, n_labels); a vector is one label.
 
+    Parameters
+    ----------
+    Y_true, Y_pred : boolean arrays (n_docs, n_labels) or (n_docs,)
+
+    Examples
+    --------
     >>> contingency([[1, 0], [1, 1], [0, 0]], [[1, 1], [0, 1], [0, 0]]).tp
     array([1., 1.])
     """

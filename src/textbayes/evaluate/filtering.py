@@ -22,6 +22,15 @@ from textbayes.evaluate.measures import precision, recall
 def t9p(table: ContingencyTable, target: float = 50) -> FloatArray:
     """T9P = R⁺ / max(target, R⁺ + N⁺): precision, with a penalty for retrieving fewer than ``target`` documents.
 
+    Parameters
+    ----------
+    table : ContingencyTable
+        One column per topic.
+    target : float
+        Documents to retrieve.
+
+    Examples
+    --------
     >>> from textbayes.evaluate import ContingencyTable
     >>> import numpy as np
     >>> t9p(ContingencyTable(*np.array([[20.0, 30.0], [5.0, 70.0], [0.0, 0.0], [900.0, 900.0]])))
@@ -31,12 +40,28 @@ def t9p(table: ContingencyTable, target: float = 50) -> FloatArray:
 
 
 def linear_utility(table: ContingencyTable, gain: float = 2.0, cost: float = 1.0) -> FloatArray:
-    """gain · R⁺ − cost · N⁺; the default, 2R⁺ − N⁺, is the utility of TREC-9 to TREC 2002 (T11U)."""
+    """Linear utility gain · R⁺ − cost · N⁺; the default, 2R⁺ − N⁺, is that of TREC-9 to TREC 2002 (T11U).
+
+    Parameters
+    ----------
+    table : ContingencyTable
+        One column per topic.
+    gain, cost : float
+        Of a relevant document and of another that is retrieved.
+    """
     return gain * table.tp - cost * table.fp
 
 
 def t9u(table: ContingencyTable, floor: float = -100.0) -> FloatArray:
-    """T9U = max(2R⁺ − N⁺, floor): one bad topic cannot outweigh many; floor −100 for the OHSU topics, −400 for MeSH."""
+    """T9U = max(2R⁺ − N⁺, floor): one bad topic cannot outweigh many; floor −100 for the OHSU topics, −400 for MeSH.
+
+    Parameters
+    ----------
+    table : ContingencyTable
+        One column per topic.
+    floor : float
+        The least utility of a topic.
+    """
     return np.maximum(linear_utility(table), floor)
 
 
@@ -46,7 +71,15 @@ def t11u(table: ContingencyTable) -> FloatArray:
 
 
 def scaled_utility(table: ContingencyTable, floor: float | None = -100.0) -> FloatArray:
-    """T9U as a share of the best possible utility, T9U / 2R; NaN for a topic without relevant documents."""
+    """T9U as a share of the best possible utility, T9U / 2R; NaN for a topic without relevant documents.
+
+    Parameters
+    ----------
+    table : ContingencyTable
+        One column per topic.
+    floor : float or None
+        The least utility of a topic; None for none.
+    """
     utility = linear_utility(table) if floor is None else t9u(table, floor)
     return _share_of_best(utility, table)
 
@@ -56,6 +89,15 @@ def t11su(table: ContingencyTable, min_nu: float = -0.5) -> FloatArray:
 
     NaN for a topic without relevant documents.
 
+    Parameters
+    ----------
+    table : ContingencyTable
+        One column per topic.
+    min_nu : float
+        The least normalised utility.
+
+    Examples
+    --------
     >>> from textbayes.evaluate import ContingencyTable
     >>> import numpy as np
     >>> t11su(ContingencyTable(*np.array([[10.0, 0.0], [0.0, 0.0], [0.0, 10.0], [90.0, 90.0]]))).round(3)
@@ -73,10 +115,19 @@ def zero_returns(table: ContingencyTable) -> int:
 def filtering_summary(
     table: ContingencyTable, target: float = 50, floor: float = -100.0
 ) -> dict[str, float | int | None]:
-    """The rows of table 4 of Chai, Ng & Chieu (2002), plus T11SU: sums and means over topics.
+    """Summary of filtering: the rows of table 4 of Chai, Ng & Chieu (2002), plus T11SU, over topics.
 
     Topics without relevant documents are left out of the means of scaled utilities (None when there is no other).
     Recall and precision count 0/0 as 0.
+
+    Parameters
+    ----------
+    table : ContingencyTable
+        One column per topic.
+    target : float
+        Of :func:`t9p`.
+    floor : float
+        Of :func:`t9u`.
     """
     return {
         "total_retrieved": int(table.predicted.sum()),

@@ -18,12 +18,13 @@ positives nor predictions; precision is 0/0 without predictions, recall without 
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray
+from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_finite, check_indicator, check_same_length
 from textbayes.evaluate.contingency import ContingencyTable
 
@@ -32,8 +33,18 @@ ZeroDivision = Literal[0, 1, "skip"]
 
 
 def precision(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
-    """TP / (TP + FP): the share of given labels that are right.
+    """Precision TP / (TP + FP): the share of given labels that are right.
 
+    Parameters
+    ----------
+    table : ContingencyTable
+    average : {None, "micro", "macro"}
+        Each label by itself, of the summed table, or the mean over labels.
+    zero_division : {0, 1, "skip"}
+        The value of 0/0; "skip" is NaN, which macro averages leave out.
+
+    Examples
+    --------
     >>> from textbayes.evaluate import contingency
     >>> table = contingency([[1, 0], [1, 0], [0, 0]], [[1, 0], [0, 0], [1, 0]])
     >>> precision(table), precision(table, zero_division="skip"), float(precision(table, "micro"))
@@ -44,7 +55,13 @@ def precision(table: ContingencyTable, average: Average = None, zero_division: Z
 
 
 def recall(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
-    """TP / (TP + FN): the share of the documents with the label that were given it; also called sensitivity."""
+    """Recall TP / (TP + FN): the share of the documents with the label that were given it; also called sensitivity.
+
+    Parameters
+    ----------
+    table, average, zero_division
+        As for :func:`precision`.
+    """
     table = _averaged(table, average)
     return _mean(_ratio(table.tp, table.support, zero_division), average)
 
@@ -53,7 +70,13 @@ sensitivity = recall
 
 
 def specificity(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
-    """TN / (TN + FP): the share of the documents without the label that were not given it."""
+    """Specificity TN / (TN + FP): the share of the documents without the label that were not given it.
+
+    Parameters
+    ----------
+    table, average, zero_division
+        As for :func:`precision`.
+    """
     table = _averaged(table, average)
     return _mean(_ratio(table.tn, table.tn + table.fp, zero_division), average)
 
@@ -61,7 +84,15 @@ def specificity(table: ContingencyTable, average: Average = None, zero_division:
 def f_measure(
     table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0, beta: float = 1.0
 ) -> FloatArray:
-    """F_β = (1+β²) TP / ((1+β²) TP + β² FN + FP), van Rijsbergen (1979); β > 1 weighs recall more."""
+    """F-measure F_β = (1+β²) TP / ((1+β²) TP + β² FN + FP), van Rijsbergen (1979).
+
+    Parameters
+    ----------
+    table, average, zero_division
+        As for :func:`precision`.
+    beta : float
+        Above 1 recall weighs more, below 1 precision.
+    """
     if not beta > 0:
         raise InputError(f"beta={beta!r} must be above 0; 1 weighs precision and recall alike")
     table = _averaged(table, average)
@@ -70,18 +101,32 @@ def f_measure(
 
 
 def error_rate(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
-    """(FP + FN) / all: the share of wrong decisions."""
+    """Error rate (FP + FN) / all: the share of wrong decisions.
+
+    Parameters
+    ----------
+    table, average, zero_division
+        As for :func:`precision`.
+    """
     table = _averaged(table, average)
     return _mean(_ratio(table.fp + table.fn, table.total, zero_division), average)
 
 
 def accuracy(table: ContingencyTable, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
-    """(TP + TN) / all: the share of right decisions (of decisions, not of documents)."""
+    """Accuracy (TP + TN) / all: the share of right decisions (of decisions, not of documents).
+
+    Parameters
+    ----------
+    table, average, zero_division
+        As for :func:`precision`.
+    """
     table = _averaged(table, average)
     return _mean(_ratio(table.tp + table.tn, table.total, zero_division), average)
 
 
-def break_even(Y_true: Any, scores: Any, average: Average = None, zero_division: ZeroDivision = 0) -> FloatArray:
+def break_even(
+    Y_true: Matrix | ArrayLike, scores: ArrayLike, average: Average = None, zero_division: ZeroDivision = 0
+) -> FloatArray:
     """Precision/recall break-even point: the value both share when as many documents are accepted as are positive.
 
     Accepting the n⁺ best gives precision TP/n⁺ and recall TP/n⁺. Where scores tie at that place, the positives among
@@ -89,6 +134,16 @@ def break_even(Y_true: Any, scores: Any, average: Average = None, zero_division:
 
     Reference: Lewis (1991), Evaluating text categorization; Joachims (1998), ECML.
 
+    Parameters
+    ----------
+    Y_true : boolean array (n_docs, n_labels)
+    scores : array (n_docs, n_labels)
+        Anything that ranks documents.
+    average, zero_division
+        As for :func:`precision`.
+
+    Examples
+    --------
     >>> break_even([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     array([0.5])
     """

@@ -1,4 +1,4 @@
-"""How far two shares of the same cases lie apart: the difference and an interval that respects the pairing."""
+"""Difference of two shares of the same cases, with an interval that respects the pairing."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def paired_difference(both: int, first: int, second: int, neither: int, level: f
 
     Reference: Newcombe (1998), Statistics in Medicine 17, 2635–2650.
 
+    Parameters
+    ----------
+    both, first, second, neither : int
+        Cases, by who gets them right.
+    level : float
+        The probability that the interval holds.
+
+    Examples
+    --------
     >>> [round(value, 4) for value in paired_difference(36, 12, 2, 0)]  # the paper's example
     [0.2, 0.0569, 0.3404]
     """
@@ -54,8 +63,17 @@ def paired_difference(both: int, first: int, second: int, neither: int, level: f
 
 
 def exact_interval(count: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """The interval of Clopper & Pearson (1934) for a share of n ≥ 1 cases, as ``binomtest`` has it.
+    """Interval of Clopper & Pearson (1934) for a share of n ≥ 1 cases, as ``binomtest`` has it.
 
+    Parameters
+    ----------
+    count, n : int
+        The cases that count, of so many.
+    level : float
+        The probability that the interval holds.
+
+    Examples
+    --------
     >>> [round(end, 4) for end in exact_interval(9, 10)]
     [0.555, 0.9975]
     """

@@ -7,14 +7,15 @@ decision, however many columns it has.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, chdtrc, ndtr
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import BoolArray
+from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.contingency import check_pair, contingency
 from textbayes.evaluate.measures import ZeroDivision, f_measure
@@ -44,7 +45,7 @@ TestResult.__test__ = False  # type: ignore[attr-defined]  # not a test class, w
 
 
 def significance_symbol(p_value: float, difference: float) -> str:
-    """≫ > ~ < ≪ for P ≤ 0.01, P ≤ 0.05 or neither, by the sign of the difference (Yang & Liu 1999).
+    """Symbol ≫ > ~ < ≪ for P ≤ 0.01, P ≤ 0.05 or neither, by the sign of the difference (Yang & Liu 1999).
 
     >>> significance_symbol(0.003, 0.1), significance_symbol(0.03, -0.1), significance_symbol(0.3, 0.1)
     ('≫', '<', '~')
@@ -58,7 +59,7 @@ def significance_symbol(p_value: float, difference: float) -> str:
 def sign_test(
     wins: int, losses: int, alternative: Alternative = "observed", exact_up_to: int | None = None, ties: int = 0
 ) -> TestResult:
-    """Are wins and losses equally likely? The exact binomial test, as ``scipy.stats.binomtest``.
+    """Sign test of equally likely wins and losses: the exact binomial test, as ``scipy.stats.binomtest``.
 
     With k wins among n = wins + losses cases that differ: P(K ≥ k) when k ≥ n/2, P(K ≤ k) otherwise, for
     K ~ Binomial(n, ½). This P is one-sided in the direction observed, as in Yang & Liu (1999), so two equally good
@@ -69,6 +70,18 @@ def sign_test(
     ``exact_up_to=12`` is the paper's own test, normal with Z = (k − n/2) / (√n / 2) beyond n = 12: it needs no table
     of the binomial, but without a correction for continuity it finds differences a little too easily.
 
+    Parameters
+    ----------
+    wins, losses : int
+        Cases that the first and the second system win.
+    alternative : {"observed", "two-sided"}
+    exact_up_to : int or None
+        Cases up to which the test is exact; None for any number.
+    ties : int
+        Cases that neither wins.
+
+    Examples
+    --------
     >>> result = sign_test(10, 2)
     >>> round(result.p_value, 4), result.symbol
     (0.0193, '>')
@@ -89,14 +102,14 @@ def sign_test(
 
 
 def micro_sign_test(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     alternative: Alternative = "observed",
     exact_up_to: int | None = None,
     kind: Kind = "multilabel",
 ) -> TestResult:
-    """The s-test of Yang & Liu (1999): the sign test over the decisions of which one system alone is right.
+    """Micro sign test, the s-test of Yang & Liu (1999): over the decisions of which one system alone is right.
 
     ``kind="multilabel"``: every label of every document is a decision, as in the paper. Where classes exclude each
     other ("binary", "multiclass") a document is one decision, right or wrong: its columns hang together, and two of
@@ -104,6 +117,14 @@ def micro_sign_test(
 
     Decisions are taken for independent. Labels of one document often hang together in multi-label problems as well;
     ``paired_bootstrap`` resamples whole documents instead.
+
+    Parameters
+    ----------
+    Y_true, A, B : boolean arrays (n_docs, n_labels)
+        The truth, and the decisions of both systems.
+    alternative, exact_up_to
+        As for :func:`sign_test`.
+    kind : {"binary", "multiclass", "multilabel"}
     """
     right_a, right_b = _right(Y_true, A, B, whole_documents=_exclusive(kind))
     both, first, second, neither = _crossed(right_a, right_b)
@@ -113,19 +134,29 @@ def micro_sign_test(
 
 
 def macro_sign_test(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     alternative: Alternative = "observed",
     exact_up_to: int | None = None,
     zero_division: ZeroDivision = 0,
     kind: Kind = "multilabel",
 ) -> TestResult:
-    """The S-test of Yang & Liu (1999): the sign test over labels, a win being the higher F1; equal F1 is a tie.
+    """Macro sign test, the S-test of Yang & Liu (1999): over labels, a win being the higher F1; equal F1 is a tie.
 
     Two classes that exclude each other are one decision seen from two sides, hence one case, won by the higher mean F1
     of both: ``kind="binary"`` has n ≤ 1 and can find no difference. Difference: labels won less labels lost, as a share
     of all labels.
+
+    Parameters
+    ----------
+    Y_true, A, B : boolean arrays (n_docs, n_labels)
+        The truth, and the decisions of both systems.
+    alternative, exact_up_to
+        As for :func:`sign_test`.
+    zero_division : {0, 1, "skip"}
+        The F1 of a label that neither has documents nor was given.
+    kind : {"binary", "multiclass", "multilabel"}
     """
     exclusive = _exclusive(kind)
     a, b = (f_measure(contingency(Y_true, system), zero_division=zero_division) for system in (A, B))
@@ -136,18 +167,25 @@ def macro_sign_test(
 
 
 def mcnemar_test(
-    Y_true: Any,
-    A: Any,
-    B: Any,
+    Y_true: Matrix | ArrayLike,
+    A: Matrix | ArrayLike,
+    B: Matrix | ArrayLike,
     unit: Literal["document", "decision"] = "document",
     method: Literal["exact", "mid-p", "chi2"] = "mid-p",
 ) -> TestResult:
-    """McNemar's (1947) test: do the systems get equally many documents (or decisions) right? Two-sided.
+    """McNemar's (1947) test that the systems get equally many documents (or decisions) right, two-sided.
 
     A document is right when all its labels are. With b and c the numbers that only A or only B gets right: ``"exact"``
     is the binomial test 2 P(K ≤ min(b, c)); ``"mid-p"`` subtracts P(K = min(b, c)), less conservative yet rarely above
     its level (Fagerland, Lydersen & Laake 2013); ``"chi2"`` compares (b − c)²/(b + c) with χ²₁. Difference: of the
     shares right, (b − c) / N.
+
+    Parameters
+    ----------
+    Y_true, A, B : boolean arrays (n_docs, n_labels)
+        The truth, and the decisions of both systems.
+    unit : {"document", "decision"}
+    method : {"exact", "mid-p", "chi2"}
     """
     check_choice("unit", unit, ("document", "decision"))
     check_choice("method", method, ("exact", "mid-p", "chi2"))
@@ -181,8 +219,10 @@ def _exclusive(kind: Kind) -> bool:
     return kind != "multilabel"
 
 
-def _right(Y_true: Any, A: Any, B: Any, whole_documents: bool) -> tuple[BoolArray, BoolArray]:
-    """Which decisions, or documents with all of theirs, each system has right."""
+def _right(
+    Y_true: Matrix | ArrayLike, A: Matrix | ArrayLike, B: Matrix | ArrayLike, whole_documents: bool
+) -> tuple[BoolArray, BoolArray]:
+    """Masks of the decisions, or documents with all of theirs, that each system has right."""
     Y, first = check_pair(Y_true, A, ("Y_true", "A"))
     _, second = check_pair(Y_true, B, ("Y_true", "B"))
     right_a, right_b = np.equal(Y, first), np.equal(Y, second)
@@ -192,6 +232,6 @@ def _right(Y_true: Any, A: Any, B: Any, whole_documents: bool) -> tuple[BoolArra
 
 
 def _crossed(a: BoolArray, b: BoolArray) -> tuple[int, int, int, int]:
-    """How many both, only the first, only the second and neither have right."""
+    """Numbers that both, only the first, only the second and neither have right."""
     both, first, second = int((a & b).sum()), int((a & ~b).sum()), int((b & ~a).sum())
     return both, first, second, int(a.size) - both - first - second

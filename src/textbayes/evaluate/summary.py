@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.calibration import (
     brier_loss,
@@ -24,9 +25,9 @@ from textbayes.evaluate.measures import ZeroDivision, f_measure, precision, reca
 
 
 def evaluate(
-    Y_true: Any,
-    proba: Any,
-    decisions: Any,
+    Y_true: Matrix | ArrayLike,
+    proba: ArrayLike | None,
+    decisions: Matrix | ArrayLike,
     label_names: Sequence[str] | None = None,
     *,
     kind: Kind = "multilabel",

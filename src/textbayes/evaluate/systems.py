@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind, encode_labels, label_layout
-from textbayes.core.types import BoolArray
+from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice, check_indicator, check_same_length
 from textbayes.evaluate.contingency import check_pair
 
@@ -26,13 +27,27 @@ class Decided(NamedTuple):
 
 
 def as_indicators(
-    systems: Mapping[str, Any], Y_true: Any, label_names: Sequence[Any] | None = None, kind: AnyKind = "auto"
+    systems: Mapping[str, Any],
+    Y_true: Matrix | ArrayLike,
+    label_names: Sequence[Any] | None = None,
+    kind: AnyKind = "auto",
 ) -> Decided:
-    """The same labels in the same columns, from indicator matrices, label vectors or lists of labels.
+    """Bring labels and decisions of several systems into indicator matrices of the same columns.
 
     With ``kind="auto"`` classes exclude each other if all were given as vectors, or if there are two labels or more,
     every document has exactly one of them, and no system gives one more than one.
 
+    Parameters
+    ----------
+    systems : name → decisions
+        Indicator matrices, label vectors or lists of labels.
+    Y_true : labels in any of these forms
+    label_names : sequence, optional
+        The columns of indicator matrices.
+    kind : {"auto", "binary", "multiclass", "multilabel"}
+
+    Examples
+    --------
     >>> as_indicators({"ours": ["b", "a"]}, ["a", "a"]).kind
     'binary'
     """

@@ -10,7 +10,17 @@ inferences: Registry[type[BaseInference]] = Registry("inference", "textbayes.inf
 
 
 def make_inference(inference: str | BaseInference, tol: float, max_iter: int, n_jobs: int) -> BaseInference:
-    """The inference of that name with the given settings, or the object itself, which brings its own."""
+    """Make the inference of that name with the given settings; an object is returned as it is, with its own.
+
+    Parameters
+    ----------
+    inference : str or BaseInference
+    tol : float
+        Relative violation of the optimality conditions to stop at.
+    max_iter : int
+    n_jobs : int
+        Threads.
+    """
     if isinstance(inference, BaseInference):
         return inference
     if not isinstance(inference, str):

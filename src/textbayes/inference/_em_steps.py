@@ -202,5 +202,5 @@ class EmSteps:
 
 
 def _rounding(state: _State) -> float:
-    """What the objective, a sum over the documents, is not known better than."""
+    """Rounding error of the objective, a sum over the documents."""
     return 4.0 * float(np.finfo(float).eps) * (2.0 * abs(state.likelihood) + abs(state.objective))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
+    """Problem of k binary regressions on the same documents: X (n, p) in CSC with int32 indices, y (n, k) of −1 and +1.
 
     ``intercept_prior``, with hyperparameters that are numbers or (k, 1), is None where there is no intercept; its scale
     is inf where the intercept is free. ``words`` (k, p), where given, says which words a label may use; the others stay
@@ -37,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class FitInfo(NamedTuple):
-    """How a fit ended, one value per label.
+    """Outcome of a fit, one value per label.
 
     ``violation`` is the largest distance of a partial derivative of the objective from its optimality condition,
     relative to the largest one at the start; ``objective`` is −log likelihood − log prior up to the prior's constant.
@@ -73,7 +73,7 @@ class Posterior(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where a label's weights were after a step; see ``BaseInference.trace``."""
+    """Weights of a label after a step; see ``BaseInference.trace``."""
 
     label: int
     w: FloatArray
@@ -113,7 +113,7 @@ class BaseInference(ABC):
 
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
-        """Refuse a combination that does not exist, naming the lack."""
+        """Refuse a combination of link and prior that does not exist, naming the lack."""
         for part, kind, wanted in ((link, "link", cls.requires_link), (prior, "prior", cls.requires_prior)):
             for attribute in wanted:
                 if not getattr(part, attribute, False):
@@ -129,7 +129,7 @@ class BaseInference(ABC):
 
     @classmethod
     def takes(cls, link: BaseLink, prior: BasePrior) -> bool:
-        """Whether the combination exists."""
+        """Whether the combination of link and prior exists."""
         try:
             cls.check(link, prior)
         except NotSupportedError:
@@ -137,22 +137,30 @@ class BaseInference(ABC):
         return True
 
     def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
-        """The scale of the intercept's prior where none is asked for: inf leaves it free.
+        """Default scale of the intercept's prior: inf leaves it free.
 
         An inference gives it a prior where a free intercept need not have a posterior under the words' ``prior``.
         """
         return math.inf
 
     def record(self, label: int, w: FloatArray, b: float) -> None:
-        """Note a step where a trace is kept."""
+        """Record a step where a trace is kept."""
         if self.trace is not None:
             self.trace.append(Step(label, w.copy(), b))
 
     @abstractmethod
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
-        """Fit all labels of the problem, from ``start`` where one is given."""
+        """Fit all labels of the problem, from ``start`` where one is given.
+
+        Parameters
+        ----------
+        problem : Problem
+            Documents, labels, link and priors.
+        start : Posterior, optional
+            Weights and intercepts to start from.
+        """
 
 
 def label_replicates_of(inference: str | BaseInference) -> int:
-    """How many times an inference takes each label; once unless it is a sampler that was told otherwise."""
+    """Number of times an inference takes each label; once unless it is a sampler that was told otherwise."""
     return inference.label_replicates if isinstance(inference, BaseInference) else 1

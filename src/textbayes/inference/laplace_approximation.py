@@ -118,7 +118,7 @@ def _form(
 
 
 def active_words(fit: LabelFit, w: FloatArray) -> tuple[AnyArray, FloatArray, FloatArray]:
-    """The words that neither a kink nor a sign holds, with l1 and l2 of their local penalty."""
+    """Active words, which neither a kink nor a sign holds, with l1 and l2 of their local penalty."""
     center, l1, l2 = fit.prior.local(w)
     active = ((l1 == 0.0) | (w != center)) & (w - center > fit.low) & (w - center < fit.high)
     if fit.allowed is not None:
@@ -138,7 +138,7 @@ def _curvature(link: BaseLink, eta: FloatArray, y: FloatArray, weight: FloatArra
 
 
 def intercept_precision(problem: Problem, fit: LabelFit, b: float) -> tuple[float, float] | None:
-    """(l2, l1) of the intercept beside what the documents say of it; None where there is none or a kink holds it."""
+    """Prior precision (l2, l1) of the intercept, beside what the documents say; None where it is absent or held."""
     if fit.intercept_prior is None:
         return None
     center, l1, l2 = (float(part[0]) for part in fit.intercept_prior.local(np.array([b])))
@@ -170,6 +170,6 @@ def _primal(
 
 
 def least_precision(precision: FloatArray, l1: FloatArray, l2: FloatArray) -> FloatArray:
-    """What no direction is less certain than: the prior's own precision, of a free weight a share of its curvature."""
+    """Lower bound on the precision of each weight: the prior's own, or of a free weight a share of its curvature."""
     of_prior = l2 + 0.5 * l1**2
     return np.where(of_prior > 0.0, of_prior, np.maximum(_FREE * np.diag(precision), LEAST_PRECISION))

@@ -1,4 +1,4 @@
-"""Where a fit starts: it matters to priors that are not log-concave, and so it is said and not left to chance."""
+"""Starting points of fits: they matter to priors that are not log-concave, and so are said and not left to chance."""
 
 from __future__ import annotations
 
@@ -17,9 +17,19 @@ _TOL, _MAX_ITER = 1e-6, 100  # a start need not be exact, but must not depend on
 def ridge_start(
     problem: Problem, factor: float = 1.0, n_jobs: int = 1, newton: type[BaseInference] = Newton
 ) -> Posterior:
-    """The mode under the Gaussian prior of the same mean and ``factor`` times the scale: every word has a weight.
+    """Ridge start: the mode under the Gaussian prior of the same mean and ``factor`` times the scale.
 
     Figueiredo & Jain (2001) start from a ridge regression for the same reason: EM cannot leave a weight of zero.
+
+    Every word then has a weight.
+
+    Parameters
+    ----------
+    problem : Problem
+    factor : float
+    n_jobs : int
+        Threads.
+    newton : class of the inference
     """
     prior, intercept = problem.prior, problem.intercept_prior
     smooth = problem._replace(
@@ -32,7 +42,16 @@ def ridge_start(
 def away_from_pole(
     problem: Problem, start: Posterior | None, n_jobs: int, newton: type[BaseInference] = Newton
 ) -> Posterior | None:
-    """The start that was given; for a prior with a pole at its mean, from which no weight ever leaves, else ridge."""
+    """Start as given; else, for a prior with a pole at its mean, from which no weight ever leaves, the ridge start.
+
+    Parameters
+    ----------
+    problem : Problem
+    start : Posterior or None
+    n_jobs : int
+        Threads.
+    newton : class of the inference
+    """
     return ridge_start(problem, n_jobs=n_jobs, newton=newton) if start is None and problem.prior.pole else start
 
 
@@ -41,6 +60,13 @@ def best_of_starts(inference: BaseInference, problem: Problem, starts: Sequence[
 
     For links and priors that are not log-concave. A prior with a pole is refused: its posterior is unbounded wherever
     a weight is at its mean, so that modes with different words cannot be compared.
+
+    Parameters
+    ----------
+    inference : BaseInference
+    problem : Problem
+    starts : sequence of Posterior or None
+        None starts at the prior means.
     """
     if problem.prior.pole:
         raise NotSupportedError(

@@ -1,4 +1,4 @@
-"""What kinds of models share: probabilities made of scores, and refusals of what a kind cannot do."""
+"""Base of the kinds of models: probabilities made of scores, and refusals of what a kind cannot do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from textbayes.knowledge import MatchedPriors
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How one model of a training is to be fitted, beyond its own settings.
+    """Options for fitting one model of a training, beyond its own settings.
 
     Parameters
     ----------
@@ -62,7 +62,14 @@ class Fitted(ABC):
 
     @abstractmethod
     def scores(self, features: Features, average: bool = True) -> FloatArray:
-        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""
+        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
+
+        Parameters
+        ----------
+        features : Features
+        average : bool
+            Average over the posterior rather than score at its mean.
+        """
 
     @abstractmethod
     def contributions(self, document: Features) -> Contributions:
@@ -70,7 +77,7 @@ class Fitted(ABC):
 
     @abstractmethod
     def words(self) -> WordWeights:
-        """What the model says of words by themselves."""
+        """Weights of single words."""
 
     @abstractmethod
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -81,7 +88,15 @@ class Fitted(ABC):
         return class_probabilities(self.scores(features, average), self.space, self.joint)
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
-        """The model after more documents."""
+        """Model after more documents.
+
+        Parameters
+        ----------
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        weight : array (n_docs,), optional
+            How much each document counts.
+        """
         self._refuse("learn on", "train it again with all texts")
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
@@ -89,11 +104,11 @@ class Fitted(ABC):
         self._refuse("give intervals of probabilities", "use a model that samples, or --model online")
 
     def known_words(self) -> BoolArray:
-        """Which features say something of some label."""
+        """Mask of the features that say something of some label, (n_features,)."""
         return np.asarray((self.words().weights != 0.0).any(axis=0))
 
     def word_totals(self, features: Features) -> FloatArray:
-        """What each word adds to the scores of these documents in sum, (n_columns, n_features).
+        """Sum of each word's contributions to the scores of these documents, (n_columns, n_features).
 
         Weights times the sums of what they multiply: exact where scores are linear in the words.
         """
@@ -133,13 +148,32 @@ class Kind(ABC):
     def fit(
         self, estimator: Any, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions
     ) -> FittedModel:
-        """Fit a copy of the estimator to documents and labels (n_docs, n_columns)."""
+        """Fit a copy of the estimator to documents and labels (n_docs, n_columns).
+
+        Parameters
+        ----------
+        estimator : estimator of this kind
+            It is not changed.
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        space : LabelSpace
+        options : FitOptions
+        """
 
     @abstractmethod
     def from_state(
         self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
     ) -> FittedModel:
-        """The fitted model of a file, everything checked that it could claim."""
+        """Restore the fitted model of a file, everything checked that it could claim.
+
+        Parameters
+        ----------
+        meta, arrays : mappings
+            As ``to_state`` gave them.
+        space : LabelSpace
+        n_features : int
+            Words of the model they must be for.
+        """
 
     def make(self, **parameters: Any) -> Any:
         """An estimator of this kind, not fitted."""
@@ -158,7 +192,7 @@ class Kind(ABC):
         return False
 
     def sampling_settings(self, estimator: Any) -> Any:
-        """What decides which draws are made, where there are some; how many there will be does not."""
+        """Settings that decide which draws are made, but not how many; None where there are no draws."""
         return None
 
     def joint(self, estimator: Any, space: LabelSpace) -> bool:
@@ -166,7 +200,17 @@ class Kind(ABC):
         return False
 
     def informed(self, estimator: Any, matched: MatchedPriors, features: Features, weight: FloatArray) -> Any:
-        """A copy of the estimator that knows what a prior file says, label by label as far as ``weight``."""
+        """Copy of the estimator that knows what a prior file says, label by label as far as ``weight``.
+
+        Parameters
+        ----------
+        estimator : estimator of this kind
+        matched : MatchedPriors
+        features : Features
+            The training texts.
+        weight : array (n_columns,)
+            How far each label follows the file, from 0 to 1.
+        """
         raise NotSupportedError(
             f"a prior file cannot be used with a model of kind {self.name!r}; leave it out, or use another kind"
         )
@@ -213,7 +257,15 @@ class Kind(ABC):
 
 
 def class_probabilities(scores: FloatArray, space: LabelSpace, joint: bool) -> FloatArray:
-    """Probabilities of log-odds, or of logarithms of joint probabilities; those of exclusive classes add up to one."""
+    """Probabilities from log-odds, or from logarithms of joint probabilities; exclusive classes add up to one.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+    space : LabelSpace
+    joint : bool
+        Scores are logarithms of one distribution over exclusive classes.
+    """
     if joint and space.kind == "multiclass":
         return normalise_classes(scores)
     if space.kind == "multiclass":
@@ -240,6 +292,12 @@ def shared_parts(document: Any, weights: FloatArray, base: FloatArray, total: Fl
 
     A link other than the logit, or an average over the posterior, is not linear in the words: the mean slope between
     the base and the score shares it out.
+
+    Parameters
+    ----------
+    document : sparse matrix (1, n_features)
+    weights : array (n_columns, n_features)
+    base, total : arrays (n_columns,)
     """
     columns = document.indices
     parts = document.data * weights[:, columns]

@@ -42,7 +42,7 @@ class FittedClusters(Fitted):
         return shares if self.joint else shares[:, 1:] - shares[:, :1]
 
     def contributions(self, document: Features) -> Contributions:
-        """How much more often clusters use each word than all text does, times its count; the rest is the base.
+        """Contribution of each word: its count times the log of its rate in a cluster over its rate in all text.
 
         Shares are not sums over words: a word counts by the others around it too.
         """

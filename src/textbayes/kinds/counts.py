@@ -51,7 +51,7 @@ class FittedCounts(Fitted):
         return np.stack(columns, axis=1)
 
     def contributions(self, document: Features) -> Contributions:
-        """What having a word, as often as it occurs, adds to having it not at all, in a document of this length."""
+        """Contribution of each word: the score with its count less that without it, in a document of this length."""
         columns = document.counts.indices.astype(np.int64)
         length = float(document.lengths[0])
         parts = self._of_single_words(columns, np.asarray(document.counts.data, dtype=np.float64), length)
@@ -74,7 +74,7 @@ class FittedCounts(Fitted):
         return np.ones(self.classifiers[0].n_features_in_, dtype=np.bool_)
 
     def _of_single_words(self, columns: IntArray, values: FloatArray, length: float) -> FloatArray:
-        """What each word by itself adds to every score, (n_columns, n_words); models add up over the words."""
+        """Contribution of each word by itself to every score, (n_columns, n_words); models add up over the words."""
         if not length > 0.0 or not len(columns):
             return np.zeros((self.space.n_columns, len(columns)))
         n_words, n_features = len(columns), self.classifiers[0].n_features_in_

@@ -168,7 +168,7 @@ class FittedLinear(Fitted):
 
 
 def fitted_linear(estimator: BayesLinearClassifier, space: LabelSpace) -> FittedLinear:
-    """What a fitted classifier has learnt."""
+    """Make the fitted model of a categorizer from a fitted classifier."""
     link = make_link(estimator.link)
     intercept_errors = None
     if estimator.draws_ is not None:

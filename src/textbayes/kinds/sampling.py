@@ -1,4 +1,4 @@
-"""How linear models of a ``TextCategorizer`` sample: one run for each fold and member, watched and resumed."""
+"""Sampling of the linear models of a ``TextCategorizer``: one run for each fold and member, watched and resumed."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class SamplingCallback:
-    """Is told how sampling goes, and may know how far it went before; this one watches nothing and knows nothing.
+    """Callback that is told how sampling goes, and may know how far it went before; this one does nothing.
 
     A stage is the sampling of one member on the texts of one fold, or on all of them: "fold 2 of 5", "all texts".
     ``textbayes.store.checkpoint.RunFolder`` keeps stages in files, so that a run can be interrupted.
     """
 
     def begin(self, labels: Sequence[str], mark: str) -> None:
-        """Before the first stage: the labels, in the order of their numbers, and a digest of all that is trained."""
+        """Called before the first stage, with the labels in the order of their numbers and a digest of the training."""
 
     def progress(self, stage: str, at: SamplingProgress) -> None:
-        """A label of a stage has been sampled some more."""
+        """Called when a label of a stage has been sampled some more."""
 
     def resume(self, stage: str) -> Mapping[int, State] | None:
         """States of a stage's labels to go on from."""
         return None
 
     def recall(self, fold: str) -> AnyArray | None:
-        """What came of a fold that was finished before."""
+        """Result of a fold that was finished before, None if there is none."""
         return None
 
     def finish(self, fold: str, result: AnyArray) -> None:
-        """A fold is finished: this came of it, and its stages are not needed any more."""
+        """Called when a fold is finished, with its result; its stages are not needed any more."""
 
 
 def fit_member(
@@ -53,6 +53,18 @@ def fit_member(
 
     All but the last fit, that of all texts, are for probabilities alone, which take fewer draws: a quarter of the
     effective sample size asked for, and 100 at least, at an R-hat of at most 1.05.
+
+    Parameters
+    ----------
+    member : BayesLinearClassifier
+        Fitted in place.
+    X : sparse matrix (n_docs, n_features)
+    indicator : boolean array (n_docs, n_columns)
+    words : boolean array (n_columns, n_features) or None
+        The words that each label may use.
+    options : FitOptions
+    again : str
+        Added to the name of the stage.
     """
     asked = member.inference
     if samples(member):

@@ -1,4 +1,4 @@
-"""What is known of words before any document: priors from files, descriptions, word lists and earlier models.
+"""Prior knowledge of words: priors from files, descriptions, word lists and earlier models.
 
 >>> from textbayes.knowledge import WordPriors, from_descriptions, from_words
 >>> described = from_descriptions({"grain": "wheat, corn and their harvest"})

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from textbayes.core.errors import InputError, NotSupportedError
@@ -23,7 +24,7 @@ from textbayes.priors.by_word import ByWord
 
 
 class AppliedPriors(NamedTuple):
-    """A prior made of a table, where it knows something (n_labels, n_features), and what was not found."""
+    """Prior made of a table, where it knows something (n_labels, n_features), and what was not found."""
 
     prior: BasePrior
     known: BoolArray
@@ -38,7 +39,7 @@ def apply_priors(
     labels: LabelSpace | Sequence[str],
     X: Any = None,
     *,
-    weight: Any = 1.0,
+    weight: ArrayLike = 1.0,
     analyze: Analyze | None = None,
     link: str | BaseLink = "logit",
     strength: Strength = DEFAULT_STRENGTH,
@@ -79,12 +80,26 @@ def informed_prior(
     matched: MatchedPriors,
     default: BasePrior,
     X: Any = None,
-    weight: Any = 1.0,
+    weight: ArrayLike = 1.0,
     *,
     link: str | BaseLink = "logit",
     strength: Strength = DEFAULT_STRENGTH,
 ) -> BasePrior:
-    """As :func:`apply_priors`, of a table whose words and labels were found before."""
+    """Prior informed by a table as in :func:`apply_priors`, whose words and labels were found before.
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+    default : BasePrior
+        The prior without knowledge.
+    X : array or sparse matrix (n_docs, n_features), optional
+        The documents to be learnt from; needed for rows that say "for" or "against".
+    weight : float or array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    link : str or BaseLink
+    strength : Strength
+        The size of "for" and "against".
+    """
     shape = (matched.n_labels, matched.n_features)
     weights = _checked_weight(weight, matched.n_labels)
     followed = np.flatnonzero(weights[matched.label] > 0.0)
@@ -111,13 +126,24 @@ def informed(
     classifier: BayesLinearClassifier,
     matched: MatchedPriors,
     X: Any,
-    weight: Any = 1.0,
+    weight: ArrayLike = 1.0,
     strength: Strength = DEFAULT_STRENGTH,
 ) -> BayesLinearClassifier:
-    """A copy of a classifier, not fitted, that knows what a table says; at weight 0 a plain copy.
+    """Copy a classifier, not fitted, with a prior informed by a table; at weight 0 a plain copy.
 
     Where its inference cannot work with the prior that results (a sign, or another family among the words), the copy
     has ``coordinate``, which can.
+
+    Parameters
+    ----------
+    classifier : BayesLinearClassifier
+    matched : MatchedPriors
+    X : array or sparse matrix (n_docs, n_features)
+        The documents to be learnt from.
+    weight : float or array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    strength : Strength
+        The size of "for" and "against".
     """
     default = make_prior(classifier.prior, classifier.scale, classifier.mean, classifier.sign)
     link = make_link(classifier.link)

@@ -21,11 +21,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse, special
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import make_link
@@ -61,7 +62,7 @@ class AuditRow(NamedTuple):
 def audit_priors(
     model: BayesLinearClassifier,
     X: Any,
-    Y: Any,
+    Y: Matrix | ArrayLike,
     matched: MatchedPriors,
     vocabulary: Mapping[str, int] | Iterable[str],
     labels: LabelSpace | Sequence[str],
@@ -193,9 +194,16 @@ def _conjugate_gradients(system: Callable[[FloatArray], FloatArray], right: Floa
 
 
 def prior_predictive_p(prior: BasePrior, estimate: FloatArray, precision: FloatArray) -> FloatArray:
-    """2·min(P(ŵ ≤ estimate), P(ŵ ≥ estimate)) with ŵ = w + e, w from the prior of each word, e ~ N(0, 1/precision).
+    """Prior predictive p-value 2·min(P(ŵ ≤ estimate), P(ŵ ≥ estimate)) of each word's estimate.
 
-    1 where the prior or the documents say nothing: an infinite scale, an improper family, a precision of 0.
+    ŵ = w + e, w from the prior of each word and e ~ N(0, 1/precision). 1 where the prior or the documents say nothing:
+    an infinite scale, an improper family, a precision of 0.
+
+    Parameters
+    ----------
+    prior : BasePrior
+    estimate, precision : arrays (n_features,)
+        What the documents alone say of each weight.
     """
     informative = (precision > 0.0) & np.isfinite(prior.scale) & _proper(prior)
     p_values = np.ones(len(estimate))
@@ -219,7 +227,7 @@ def prior_predictive_p(prior: BasePrior, estimate: FloatArray, precision: FloatA
 
 
 def _proper(prior: BasePrior) -> BoolArray:
-    """Which words have a prior that can be integrated."""
+    """Mask of the words whose prior can be integrated."""
     from textbayes.priors import priors
     from textbayes.priors.by_word import ByWord
 

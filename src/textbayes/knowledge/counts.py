@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
@@ -17,7 +18,10 @@ _MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to
 
 
 class CountPriors(NamedTuple):
-    """Arrays (n_classes, n_features) for ``make_count_model(name, **priors.settings())``, and what was not found."""
+    """Priors of a count model, (n_classes, n_features), for ``make_count_model(name, **priors.settings())``.
+
+    Words and labels that were not found are named.
+    """
 
     pseudo_counts: FloatArray
     rate_means: FloatArray
@@ -37,13 +41,13 @@ def count_priors(
     vocabulary: Mapping[str, int] | Iterable[str],
     classes: Sequence[str],
     X: Any,
-    lengths: Any = None,
+    lengths: ArrayLike | None = None,
     *,
     log_ratio: float = 1.0,
     pseudo_counts: float = 1.0,
     analyze: Analyze | None = None,
 ) -> CountPriors:
-    """What a table says of words, in terms of how often documents of a class use them.
+    """Turn a table of word priors into priors on how often documents of a class use each word.
 
     A mean m is taken for the logarithm of how many times more often the class uses the word than all documents do, so
     that the rate to expect is e^m times its rate in X; "for" and "against" are m = ±``log_ratio``. A scale s is the
@@ -95,6 +99,18 @@ def matched_count_priors(
     """As :func:`count_priors`, of a table whose words and labels were found before, followed as far as ``weight``.
 
     Log-ratios and pseudo-counts (n_labels, n_features), and the rates (n_features,) that words have in general.
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+    X : counts (n_docs, n_features)
+        Those of the training documents.
+    lengths : array (n_docs,) or None
+        Thousands of words; the sums of X's rows unless given.
+    weight : array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    log_ratio, pseudo_counts : float
+        As for :func:`count_priors`.
     """
     totals = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
     exposure = float(np.sum(lengths)) if lengths is not None else float(totals.sum()) / 1000.0

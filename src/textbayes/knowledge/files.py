@@ -47,7 +47,15 @@ _NOT_TEXT = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # wor
 
 
 def read_rows(source: Source, format: str | None = None, encoding: str = "utf-8") -> tuple[WordPrior, ...]:
-    """The rows of a CSV or YAML file or stream, checked; errors name the file and the line."""
+    """Read and check the rows of a CSV or YAML file or stream; errors name the file and the line.
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    format : {"csv", "yaml"} or None
+        None takes it from the name.
+    encoding : str
+    """
     label = source_label(source)
     format = _format(label) if format is None else format
     check_choice("format", format, ("csv", "yaml"))
@@ -65,7 +73,7 @@ def read_rows(source: Source, format: str | None = None, encoding: str = "utf-8"
 
 
 def refuse_in(file: str, lines: Sequence[int]) -> Callable[[Refusal], NoReturn]:
-    """What refuses a row of a file, naming its line."""
+    """Make a function that refuses a row of a file, naming its line."""
 
     def refuse(refusal: Refusal) -> NoReturn:
         earlier = "" if refusal.earlier is None else f" (it is in line {lines[refusal.earlier]} as well)"

@@ -19,7 +19,7 @@ Analyze = Callable[[str], Iterable[str]]
 
 
 class MatchedPriors(NamedTuple):
-    """A table in terms of a model: one entry for each label and word that something is known of.
+    """Table of prior knowledge in terms of a model: one entry for each label and word that something is known of.
 
     ``label`` and ``column`` say where, ``row`` which row of the table says it. ``mean``, ``scale`` and ``sign`` are NaN
     where the row leaves them to the model, ``direction`` is 1 or −1 where it says "for" or "against", and ``family`` is
@@ -102,6 +102,15 @@ def with_words(
     """A vocabulary with the words of a table added, so that a model can use them although no document it learns from
     holds them: such a word stays at its prior mean.
 
+    Parameters
+    ----------
+    vocabulary : iterable of str
+    priors : WordPriors or rows
+    analyze : function of a text that gives its words, optional
+        The model's own, :func:`textbayes.knowledge.words_of`.
+
+    Examples
+    --------
     >>> with_words(["bank", "ship"], [WordPrior("ship", "trade"), WordPrior("port", "trade")])
     ['bank', 'port', 'ship']
     """
@@ -128,7 +137,7 @@ class _Words:
 
 
 class _Claims:
-    """Which row speaks for a place; two that differ are refused, unless one is for a phrase that holds the word."""
+    """Row that speaks for each place; two that differ are refused, unless one is for a phrase that holds the word."""
 
     def __init__(self, table: WordPriors) -> None:
         self._table = table

@@ -14,7 +14,7 @@ COLUMNS = ("word", "label", "mean", "scale", "family", "sign", "source")
 
 
 class WordPrior(NamedTuple):
-    """What is known of one word for one label; None leaves a value to the model's own default.
+    """Prior knowledge of one word for one label; None leaves a value to the model's own default.
 
     A row that says nothing but the word and the label says that the word speaks for the label.
 
@@ -47,7 +47,7 @@ class WordPrior(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a row cannot be used: its number, the cause, and the number of the earlier row it repeats, if it does."""
+    """Reason for refusing a row: its number, the cause, and the number of the earlier row it repeats, if it does."""
 
     row: int
     cause: str
@@ -83,7 +83,7 @@ def _tidied(row: WordPrior) -> WordPrior:
 
 
 def _fault(row: WordPrior, families: frozenset[str]) -> str | None:
-    """What is wrong with a row, if anything."""
+    """Fault of a row in words, None if it has none."""
     for name, value in (("word", row.word), ("label", row.label)):
         if not isinstance(value, str) or not value.strip():
             return f"the {name} is {value!r}; it must be a text that is not empty"

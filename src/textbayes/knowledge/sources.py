@@ -1,4 +1,4 @@
-"""Where knowledge of words comes from: names, descriptions, word lists, an earlier model."""
+"""Sources of prior knowledge of words: names, descriptions, word lists, an earlier model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray
@@ -18,8 +19,16 @@ _JOINED = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # the words of money-fx, co
 
 
 def from_names(labels: Iterable[str], analyze: Analyze | None = None) -> WordPriors:
-    """The words of each label's own name speak for it.
+    """Make a table from the labels' own names, whose words speak for them.
 
+    Parameters
+    ----------
+    labels : iterable of str
+    analyze : function of a text that gives its words, optional
+        As for :func:`from_descriptions`.
+
+    Examples
+    --------
     >>> [(row.word, row.label) for row in from_names(["money-fx", "MoneyMarket"])]
     [('money fx', 'money-fx'), ('Money Market', 'MoneyMarket')]
     """
@@ -29,7 +38,7 @@ def from_names(labels: Iterable[str], analyze: Analyze | None = None) -> WordPri
 def from_descriptions(
     descriptions: Mapping[str, str], analyze: Analyze | None = None, *, source: str = "description"
 ) -> WordPriors:
-    """The words of each label's description speak for it; how strongly, :class:`textbayes.knowledge.Strength` says.
+    """Make a table from descriptions of the labels, whose words speak for them as :class:`Strength` says.
 
     Parameters
     ----------
@@ -63,10 +72,24 @@ def from_words(
     scale: float | None = None,
     source: str = "list",
 ) -> WordPriors:
-    """Words that speak for a label, and words that speak against it.
+    """Make a table from words that speak for a label, and words that speak against it.
 
     ``mean``, where given, is the weight of the former, and with its sign turned that of the latter.
 
+    Parameters
+    ----------
+    label : str
+    include, exclude : iterables of str
+        Words for the label, and words against it.
+    mean : float or None
+        Above 0; None leaves the size to the model.
+    scale : float or None
+        How far a weight may be from there.
+    source : str
+        Where the words are from, for people.
+
+    Examples
+    --------
     >>> from_words("grain", ["wheat", "corn"], ["bank"])[2]
     WordPrior(word='bank', label='grain', mean='against', scale=None, family=None, sign=None, source='list')
     """
@@ -81,16 +104,16 @@ def from_words(
 
 
 def from_posterior(
-    coef: Any,
+    coef: ArrayLike,
     words: Sequence[str],
     labels: Sequence[str],
     *,
-    standard_errors: Any = None,
+    standard_errors: ArrayLike | None = None,
     discount: float = 1.0,
     scale: float | None = None,
     source: str = "model",
 ) -> WordPriors:
-    """What an earlier model has learnt, as the prior of the next: each weight that is not zero, for words and labels
+    """Turn the weights of an earlier model into the prior of the next: each that is not zero, for words and labels
     of the same names.
 
     With standard errors (of a Laplace approximation, say) the earlier posterior N(coef, se²) is raised to the power

@@ -1,4 +1,4 @@
-"""How large a weight "for" and "against" are, in the units of a model's features.
+"""Size of the weights that "for" and "against" stand for, in the units of a model's features.
 
 A weight has no meaning apart from the features: 2 is much for a word count and little for a weight of a text of
 length one. What people can say is what an occurrence of the word should add to the log-odds. So with x̄ the typical
@@ -27,16 +27,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray, IntArray
+from textbayes.core.types import FloatArray, IntArray, Matrix
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import BaseLink, make_link
 
 
 class Strength(NamedTuple):
-    """What "for" and "against" mean.
+    """Strength of the words "for" and "against": the mean and the scale of the prior they stand for.
 
     Parameters
     ----------
@@ -52,10 +53,17 @@ class Strength(NamedTuple):
     doubt: float = 0.5
     common: float = 0.25
 
-    def means(self, matched: MatchedPriors, X: Any, link: str | BaseLink = "logit") -> FloatArray:
-        """The prior mean of each entry; NaN where neither a number nor a direction is given.
+    def means(self, matched: MatchedPriors, X: Matrix | ArrayLike, link: str | BaseLink = "logit") -> FloatArray:
+        """Prior mean of each entry; NaN where neither a number nor a direction is given.
 
         ``X`` (n_docs, n_features) are the documents to be learnt from; their labels are not asked.
+
+        Parameters
+        ----------
+        matched : MatchedPriors
+        X : array or sparse matrix (n_docs, n_features)
+        link : str or BaseLink
+            Sets the size of a weight that is worth ``log_odds``.
         """
         self._check()
         means = matched.mean.copy()
@@ -78,7 +86,16 @@ class Strength(NamedTuple):
         return means
 
     def scales(self, matched: MatchedPriors, means: FloatArray, default: FloatArray, entries: IntArray) -> FloatArray:
-        """The scales of some entries, given their means and the scales of the model without knowledge."""
+        """Scales of some entries, given their means and the scales of the model without knowledge.
+
+        Parameters
+        ----------
+        matched : MatchedPriors
+        means, default : arrays (n_entries,)
+            Prior means, and scales without knowledge.
+        entries : array (n_entries,)
+            The rows of ``matched`` they belong to.
+        """
         given, hinted = matched.scale[entries], matched.direction[entries] != 0.0
         doubtful = np.where(hinted, np.maximum(default, self.doubt * np.abs(means)), default)
         return np.where(np.isnan(given), doubtful, given)
@@ -91,7 +108,7 @@ class Strength(NamedTuple):
 DEFAULT_STRENGTH = Strength()
 
 
-def typical_value(X: Any) -> float:
+def typical_value(X: Matrix | ArrayLike) -> float:
     """The mean size of the features that are not zero; 1 where there are none."""
     values = np.abs(sparse.csr_matrix(X).data)
     values = values[values > 0.0]

@@ -1,4 +1,4 @@
-"""What is known of words: a table of rows that every model of the toolkit can use."""
+"""Table of prior knowledge of words: rows that every model of the toolkit can use."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ class WordPriors(Sequence[WordPrior]):
         """Read a CSV or YAML file, ``"-"`` (standard input) or a stream; see ``textbayes.knowledge.files``.
 
         ``format`` is "csv" or "yaml" where the name does not end so. What cannot be used is refused with its line.
+
+        Parameters
+        ----------
+        source : path, "-" or stream
+        format : {"csv", "yaml"} or None
+            None takes it from the name.
+        encoding : str
         """
         from textbayes.knowledge.files import read_rows
 

@@ -1,4 +1,4 @@
-"""How far to follow what is known: a weight for each label, chosen on held-out documents.
+"""Weights of prior knowledge, one for each label, chosen on held-out documents.
 
 Every weight of the grid is tried in a k-fold cross-validation, and the change of the log-loss against weight 0 is
 measured document by document. A label takes, of the weights whose loss is lower by ``caution`` standard errors at
@@ -15,14 +15,15 @@ wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.decide import stratified_folds
 from textbayes.knowledge.apply import informed
@@ -50,8 +51,8 @@ class WeightChoice(NamedTuple):
 
 def choose_weight(
     classifier: BayesLinearClassifier,
-    X: Any,
-    Y: Any,
+    X: Matrix | ArrayLike,
+    Y: Matrix | ArrayLike,
     matched: MatchedPriors,
     *,
     grid: Sequence[float] = GRID,
@@ -60,7 +61,7 @@ def choose_weight(
     random_state: int = 0,
     strength: Strength = DEFAULT_STRENGTH,
     sample_weight: FloatArray | None = None,
-    groups: Any = None,
+    groups: Iterable[Hashable] | None = None,
 ) -> WeightChoice:
     """Weigh the knowledge of each label by cross-validation.
 
@@ -109,7 +110,15 @@ def choose_weight(
 
 
 def best_weight(change: FloatArray, error: FloatArray, caution: float) -> AnyArray:
-    """The place in the grid of the lowest loss among weights that are better by enough; 0 is always one of them."""
+    """Place in the grid of the lowest loss among weights that are better by enough; 0 is always one of them.
+
+    Parameters
+    ----------
+    change, error : arrays (n_weights, …)
+        The change of the held-out loss against weight 0, and its standard error.
+    caution : float
+        Standard errors that a gain must exceed.
+    """
     tested = np.isfinite(error)
     accepted = tested & (change < -caution * np.where(tested, error, 0.0))
     accepted[0] = True

@@ -1,10 +1,11 @@
-"""Which words come in bursts: per word, how far its counts are from Poisson, and whether the negative binomial fits."""
+"""Burstiness of words: how far each word's counts are from Poisson, and whether the negative binomial fits."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
@@ -41,7 +42,12 @@ class Burstiness(NamedTuple):
 
 
 def burstiness(
-    X: Matrix, lengths: Any = None, *, words: Any = None, n_draws: int = 199, random_state: int = 0
+    X: Matrix,
+    lengths: ArrayLike | None = None,
+    *,
+    words: ArrayLike | None = None,
+    n_draws: int = 199,
+    random_state: int = 0,
 ) -> Burstiness:
     """Compare the counts of words with the Poisson and the negative binomial fitted to them.
 
@@ -104,12 +110,25 @@ def burstiness(
     )
 
 
-def burstiest(X: Matrix, lengths: Any = None, k: int | None = None, min_docs: int = 5) -> AnyArray:
-    """The columns of the k words of largest dispersion δ̂, largest first, among those that ``min_docs`` documents have.
+def burstiest(X: Matrix, lengths: ArrayLike | None = None, k: int | None = None, min_docs: int = 5) -> AnyArray:
+    """Columns of the k words of largest dispersion δ̂, largest first, among those that ``min_docs`` documents have.
 
     δ̂ of a word of one or two documents is huge and says little: that a word occurs three times in one of a thousand
     documents is one event, not a habit. Only dispersions are computed, in one reading of X.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    lengths : array (n_docs,), optional
+        Thousands of words of each document; the sums of the rows unless given.
+    k : int or None
+        Words at most; None for all.
+    min_docs : int
+        Documents that must have the word.
+
+    Examples
+    --------
     >>> counts = np.array([[2, 9, 0], [1, 0, 0], [3, 0, 0], [2, 0, 0], [2, 0, 30], [1, 0, 0], [2, 8, 0], [3, 0, 0]])
     >>> burstiest(counts, np.ones(8), min_docs=1).tolist(), burstiest(counts, np.ones(8), min_docs=2).tolist()
     ([2, 1, 0], [1, 0])

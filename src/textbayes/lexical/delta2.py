@@ -6,6 +6,7 @@ import functools
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import ScoreFunction, ScoreResult
@@ -26,11 +27,11 @@ def delta2_test(
     X: Matrix,
     Y: AnyArray,
     *,
-    lengths: Any = None,
+    lengths: ArrayLike | None = None,
     model: Model = "poisson",
     method: MethodName = "chi2",
     ties: Ties = "mid",
-    dispersion: Any = None,
+    dispersion: ArrayLike | None = None,
     n_draws: int = 999,
     random_state: int = 0,
 ) -> ScoreResult:
@@ -94,7 +95,15 @@ def delta2_score(**settings: Any) -> ScoreFunction:
 
 
 def word_dispersion(exposures: Exposures, model: str, dispersion: Any) -> FloatArray:
-    """δ of each word, (n_features,): 0 for the Poisson model, as given, or estimated."""
+    """Dispersion δ of each word, (n_features,): 0 for the Poisson model, as given, or estimated.
+
+    Parameters
+    ----------
+    exposures : Exposures
+    model : {"poisson", "negative_binomial"}
+    dispersion : float, array (n_features,) or None
+        None estimates it by moments.
+    """
     n_features = exposures.inputs.n_features
     if dispersion is not None:
         if model == "poisson":
@@ -114,13 +123,20 @@ def word_dispersion(exposures: Exposures, model: str, dispersion: Any) -> FloatA
 def word_pairs(
     exposures: Exposures, labels: IntArray, observed: FloatArray, totals: FloatArray, delta: FloatArray
 ) -> Pairs:
-    """What the null distribution needs to know of pairs of a label and a word."""
+    """Pairs of a label and a word, with the moments that their null distribution needs."""
     share, tilt = exposures.share[labels], exposures.tilt[labels]
     return Pairs(observed, totals, share, delta, tilt, labels, exposures.powers_in, exposures.powers)
 
 
 def p_values(tail: Tail, ties: Ties) -> FloatArray:
-    """P(Δ² > observed) and half or all of P(Δ² = observed)."""
+    """P-values of Δ²: P(Δ² > observed) and half or all of P(Δ² = observed).
+
+    Parameters
+    ----------
+    tail : Tail
+    ties : {"mid", "full"}
+        Whether half or all of the equal values count.
+    """
     result: FloatArray = np.minimum(tail.greater + {"mid": 0.5, "full": 1.0}[ties] * tail.equal, 1.0)
     return result
 

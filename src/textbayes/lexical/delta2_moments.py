@@ -33,7 +33,7 @@ _NEGATIVE_BINOMIAL = (
 
 
 class Moments(NamedTuple):
-    """Of Δ² under the null, elementwise."""
+    """Moments of Δ² under the null, elementwise."""
 
     mean: FloatArray
     variance: FloatArray

@@ -20,6 +20,12 @@ def sample_tail(exposures: Exposures, dispersion: FloatArray, n_draws: int, seed
     Complexity: n_draws · n_docs gamma draws per word with δ > 0, n_draws · n_labels Poisson draws per word.
 
     References: the contagion paper, §4 (i–iii); Davison & Hinkley (1997), *Bootstrap Methods*, §4.2.
+
+    Parameters
+    ----------
+    exposures : Exposures
+    dispersion : array (n_features,)
+    n_draws, seed : int
     """
     share, both = exposures.share, exposures.text_of_both
     sums = exposures.sums.toarray()

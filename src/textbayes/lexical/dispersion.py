@@ -1,4 +1,4 @@
-"""How much more a word's counts vary than Poisson counts would: the negative binomial's δ by its moments."""
+"""Overdispersion of word counts against the Poisson: the negative binomial's δ by its moments."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def mosteller_wallace(X: sparse.csr_matrix, lengths: FloatArray) -> WordMoments:
 
     Reference: Mosteller & Wallace (1964), *Inference and Disputed Authorship*; the contagion paper, §2.2.
 
+    Parameters
+    ----------
+    X : sparse matrix (n_docs, n_features)
+        Counts of words.
+    lengths : array (n_docs,)
+        Thousands of words of each document.
+
+    Examples
+    --------
     >>> counts = sparse.csr_matrix([[2, 5], [2, 0], [2, 1]])
     >>> mosteller_wallace(counts, np.array([1.0, 1.0, 1.0])).dispersion.tolist()
     [0.0, 2.5]

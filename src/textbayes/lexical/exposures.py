@@ -6,6 +6,7 @@ import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
@@ -60,11 +61,19 @@ class Exposures(NamedTuple):
         return result
 
 
-def word_exposures(X: Matrix, Y: AnyArray, lengths: Any = None) -> Exposures:
+def word_exposures(X: Matrix, Y: AnyArray, lengths: ArrayLike | None = None) -> Exposures:
     """Check counts, labels and lengths; ``lengths`` are the row sums of X in thousands unless given.
 
     The row sums leave out words that are not in X (stop words, rare words). Where they were removed,
     ``TextVectorizer.document_lengths(texts)`` gives the real lengths.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    Y : boolean array (n_docs, n_labels)
+    lengths : array (n_docs,), optional
+        Thousands of words of each document.
     """
     inputs = check_inputs(X, Y, nonnegative=True)
     data = inputs.X.data

@@ -37,12 +37,20 @@ def benjamini_hochberg(p_values: FloatArray) -> FloatArray:
 
 
 def storey(p_values: FloatArray, at: float = 0.5) -> FloatArray:
-    """π₀ times the q-values of Benjamini & Hochberg, π₀ the estimated fraction of true nulls.
+    """Storey's q-values: π₀ times those of Benjamini & Hochberg, π₀ the estimated fraction of true nulls.
 
     Never larger than theirs, so never fewer discoveries; the gain is large when many words do differ.
 
     Reference: Storey (2002), "A direct approach to false discovery rates", JRSS B 64(3).
 
+    Parameters
+    ----------
+    p_values : array (…, n_tests)
+    at : float
+        λ of :func:`storey_null_fraction`.
+
+    Examples
+    --------
     >>> storey(np.array([0.01, 0.04, 0.03, 0.02, 0.7, 0.05])).round(4)
     array([0.04  , 0.04  , 0.04  , 0.04  , 0.4667, 0.04  ])
     """
@@ -51,12 +59,20 @@ def storey(p_values: FloatArray, at: float = 0.5) -> FloatArray:
 
 
 def storey_null_fraction(p_values: FloatArray, at: float = 0.5) -> FloatArray:
-    """π₀ = (1 + #{p > λ}) / (m (1 − λ)), at most 1, with λ = ``at`` fixed: p-values of true nulls are uniform above it.
+    """Estimated fraction of true nulls, π₀ = (1 + #{p > λ}) / (m (1 − λ)), at most 1, with λ = ``at`` fixed.
 
     λ = ½ needs no tuning and no smoothing of a curve over λ; the 1 makes the rate hold for finite m. P-values that
     pile up at 1, as those of constant words do, make the estimate larger, which errs on the safe side.
 
     Reference: Storey, Taylor & Siegmund (2004), JRSS B 66(1), Theorem 3.
+
+    P-values of true nulls are uniform above λ.
+
+    Parameters
+    ----------
+    p_values : array (…, n_tests)
+    at : float
+        λ, between 0 and 1.
     """
     p = _checked(p_values)
     if not 0.0 < at < 1.0:

@@ -12,12 +12,19 @@ _POISSON_BELOW = 1e-7
 
 
 def overdispersion(counts: FloatArray, lengths: FloatArray) -> float:
-    """z = Σ_d [(x_d − λ_d)² − x_d] / √(2 Σ λ_d²), λ_d = ω_d n/Ω: the score of δ at 0, about N(0, 1) for Poisson counts.
+    """Score statistic of overdispersion, z = Σ_d [(x_d − λ_d)² − x_d] / √(2 Σ λ_d²), λ_d = ω_d n/Ω.
 
     The derivative of the negative binomial's log-likelihood (variance λ(1 + ωδ)) by δ at 0 is
     Σ [(x_d − λ_d)² − x_d] / (2μ); its terms have variance λ²/(2μ²) and are uncorrelated with the score of μ.
 
     Reference: Dean & Lawless (1989), "Tests for detecting overdispersion in Poisson regression models", JASA 84.
+
+    It is the score of δ at 0, about N(0, 1) for Poisson counts.
+
+    Parameters
+    ----------
+    counts, lengths : arrays (n_docs,)
+        Of one word, and thousands of words of each document.
     """
     total = counts.sum()
     means = lengths * (total / lengths.sum())
@@ -25,10 +32,17 @@ def overdispersion(counts: FloatArray, lengths: FloatArray) -> float:
 
 
 def overdispersion_p_value(counts: FloatArray, lengths: FloatArray, n_draws: int, rng: np.random.Generator) -> float:
-    """P(z ≥ observed) for Poisson counts, exact: given their total, n occurrences fall into documents by length alone.
+    """Exact p-value P(z ≥ observed) for Poisson counts: their total falls into documents by length alone.
 
     That multinomial distribution has no unknown parameter, so samples of it give an exact test however rare the word,
     where the normal approximation of z is far off. (1 + #{≥}) / (1 + ``n_draws``).
+
+    Parameters
+    ----------
+    counts, lengths : arrays (n_docs,)
+        Of one word, and thousands of words of each document.
+    n_draws : int
+    rng : Generator
     """
     total = int(counts.sum())
     means = lengths * (total / lengths.sum())
@@ -40,12 +54,20 @@ def overdispersion_p_value(counts: FloatArray, lengths: FloatArray, n_draws: int
 def two_sample_ks(
     counts: FloatArray, lengths: FloatArray, rate: float, delta: float, rng: np.random.Generator
 ) -> float:
-    """The paper's check: p-value of a two-sample Kolmogorov–Smirnov test of counts and a sample of the fitted model.
+    """P-value of a two-sample Kolmogorov–Smirnov test of counts and a sample of the fitted model, as in the paper.
 
     The sample is of the same documents. The p-value is that for continuous data and known parameters; ties and the
     fit make it too large, so a word that fails does not fit, while one that passes may not either.
 
     Reference: the contagion paper, Table 1.
+
+    Parameters
+    ----------
+    counts, lengths : arrays (n_docs,)
+        Of one word, and thousands of words of each document.
+    rate, delta : float
+        The fitted model.
+    rng : Generator
     """
     from scipy import stats  # takes long to import
 
@@ -63,6 +85,14 @@ def bootstrap_fit(
     δ̂, or 0 to test the Poisson.
 
     Reference: Stute, González Manteiga & Presedo Quindimil (1993), "Bootstrap based goodness-of-fit-tests", Metrika 40.
+
+    Parameters
+    ----------
+    counts, lengths : arrays (n_docs,)
+        Of one word, and thousands of words of each document.
+    delta : float
+    n_draws : int
+    rng : Generator
     """
     rate = counts.sum() / lengths.sum()
     negative_binomial = delta > 0.0
@@ -73,7 +103,17 @@ def bootstrap_fit(
 
 
 def sample_counts(lengths: FloatArray, rate: float, delta: float, n: int, rng: np.random.Generator) -> FloatArray:
-    """``n`` samples of the counts of all documents, (n, n_docs): negative binomial as a gamma mixture of Poissons."""
+    """Draw ``n`` samples of the counts of all documents, (n, n_docs): negative binomial as a gamma mixture of Poissons.
+
+    Parameters
+    ----------
+    lengths : array (n_docs,)
+        Thousands of words of each document.
+    rate, delta : float
+        Mean per thousand words, and dispersion.
+    n : int
+    rng : Generator
+    """
     means = rate * np.ones((n, len(lengths))) if delta == 0.0 else rng.gamma(rate / delta, delta, (n, len(lengths)))
     return rng.poisson(means * lengths).astype(np.float64)
 

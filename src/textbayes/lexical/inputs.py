@@ -1,4 +1,4 @@
-"""What every score function is given, checked once and brought into one form."""
+"""Inputs of every score function, checked once and brought into one form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Inputs(NamedTuple):
 
 
 def check_inputs(X: Matrix, Y: AnyArray, *, nonnegative: bool) -> Inputs:
-    """Refuse what cannot be scored; the caller's arrays are never changed."""
+    """Check counts and labels for scoring, and refuse what cannot be scored; the caller's arrays are never changed."""
     documents = _as_csr(X)
     indicator = check_indicator(Y)
     check_same_length(documents, "X", indicator, "Y")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from textbayes.core.errors import InputError
@@ -52,7 +53,7 @@ def keyness(
     X: Matrix,
     Y: AnyArray,
     *,
-    lengths: Any = None,
+    lengths: ArrayLike | None = None,
     model: Model = "negative_binomial",
     method: MethodName = "exact",
     ties: Ties = "mid",

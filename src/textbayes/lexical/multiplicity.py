@@ -10,7 +10,7 @@ from textbayes.core.validation import check_indicator
 
 
 def distinct_tests(Y: AnyArray) -> int:
-    """How many different questions the labels ask: a label and its complement ask the same, an empty one asks none.
+    """Number of different tests among labels: a label and its complement are one, an empty label is none.
 
     Two classes are one test, three are three.
 
@@ -25,7 +25,7 @@ def distinct_tests(Y: AnyArray) -> int:
 
 
 def smallest_p_value(p_values: FloatArray, Y: AnyArray) -> FloatArray:
-    """1 − (1 − min_c p_c)^m over the m distinct tests of the labels, (n_features,): does some class differ?
+    """Šidák-corrected smallest p-value of each word, 1 − (1 − min_c p_c)^m over the m distinct tests of the labels.
 
     The paper keeps the smallest p-value as it is, which is too small by a factor of up to m. Šidák's correction holds
     exactly for independent tests and errs on the safe side for two-sided tests on normal sums of any correlation, as
@@ -34,6 +34,17 @@ def smallest_p_value(p_values: FloatArray, Y: AnyArray) -> FloatArray:
     Reference: Šidák (1967), "Rectangular confidence regions for the means of multivariate normal distributions",
     JASA 62; the contagion paper, §4, end.
 
+    Parameters
+    ----------
+    p_values : array (n_labels, n_features)
+    Y : boolean array (n_docs, n_labels)
+
+    Returns
+    -------
+    array (n_features,)
+
+    Examples
+    --------
     >>> smallest_p_value(np.array([[0.01, 1.0], [0.5, 0.6], [0.7, 0.8]]), np.eye(3)).round(4)
     array([0.0297, 0.936 ])
     """

@@ -58,7 +58,7 @@ class Latent(ABC):
 
     @abstractmethod
     def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """How far each sign·eta may fall, ≥ 0."""
+        """Distance that each sign·eta may fall, ≥ 0."""
 
     def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         """log p(y | eta), given all that ``state`` keeps: what is drawn anew in each iteration is integrated out."""
@@ -73,7 +73,7 @@ class Latent(ABC):
         return np.where(np.log(rng.random(len(eta))) < self.log_prob(eta, np.ones(len(eta))), 1.0, -1.0)
 
     def state(self) -> dict[str, FloatArray]:
-        """What must be kept to go on from here."""
+        """Arrays that must be kept to go on from here."""
         return {}
 
     def restore(self, arrays: dict[str, FloatArray]) -> None:  # noqa: B027  # most links have nothing to keep

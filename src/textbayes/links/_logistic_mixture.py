@@ -30,7 +30,7 @@ _REACH = 8.0
 
 
 def within_reach(mean: FloatArray, var: FloatArray) -> BoolArray:
-    """Where the sum is exact to 1e-9: all but the far tails."""
+    """Mask of the arguments for which the sum is exact to 1e-9: all but the far tails."""
     return np.abs(mean) <= _REACH * np.sqrt(1.0 + 0.25 * var)
 
 

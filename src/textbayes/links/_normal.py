@@ -56,7 +56,7 @@ class ProbitLatent(Latent):
 
 
 def normal_slack(margin: FloatArray, spread: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """How far a normal variable of that mean and standard deviation, known to be positive, lies above zero."""
+    """Draw the excess above zero of a normal variable of that mean and standard deviation, known to be positive."""
     from textbayes.kernels.gibbs.tails import truncated_excess  # loads numba
 
     out = np.empty(len(margin))

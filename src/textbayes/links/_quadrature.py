@@ -138,7 +138,7 @@ def _support(
 def _panels(
     unit: float, mode: FloatArray, width: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[AnyArray, FloatArray, FloatArray]:
-    """Which integral a panel belongs to, its middle as a step from the mode, and half its length."""
+    """Panels of the integrals: the integral each belongs to, its middle as a step from the mode, half its length."""
     around_mode = _ladder(_GAUSSIAN_REACH / _GROWTH, _GROWTH, float((np.maximum(-low, high) / width).max()))
     around_zero = _ladder(unit, _GROWTH, float(np.maximum(-low - mode, high + mode).max()))
     ends, column = (low[:, None], high[:, None]), mode[:, None]

@@ -1,4 +1,4 @@
-"""What every link shares; a new link defines three methods and overrides what it knows exactly."""
+"""Base of all links; a new link defines three methods and overrides what it knows exactly."""
 
 from __future__ import annotations
 
@@ -84,33 +84,49 @@ class BaseLink(ABC):
 
     @abstractmethod
     def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
-        """log p(y | eta)."""
+        """Log-probability log p(y | eta).
+
+        Parameters
+        ----------
+        eta : array
+            Linear predictors.
+        y : array
+            Outcomes, −1 or +1.
+        """
 
     @abstractmethod
     def score(self, eta: FloatArray, y: FloatArray) -> FloatArray:
-        """∂ log p(y | eta) / ∂eta."""
+        """Score ∂ log p(y | eta) / ∂eta."""
 
     @abstractmethod
     def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
-        """A curvature that majorises −log p everywhere."""
+        """Curvature that majorises −log p everywhere."""
 
     @abstractmethod
     def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
-        """−∂² log p(y | eta) / ∂eta²."""
+        """Second derivative −∂² log p(y | eta) / ∂eta²."""
 
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
-        """All three at once; override where they share work."""
+        """Derivatives log p, score and hessian at once; override where they share work."""
         return Derivatives(self.log_prob(eta, y), self.score(eta, y), self.hessian(eta, y))
 
     def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
-        """Σ weight·log p(y | eta) with its score and hessian per document; what a fit asks for at every step."""
+        """Log-likelihood Σ weight·log p(y | eta) with its score and hessian per document, as every step of a fit needs.
+
+        Parameters
+        ----------
+        eta, y : arrays (n_docs,)
+            Linear predictors, and outcomes −1 or +1.
+        weight : array (n_docs,) or None
+            How much each document counts.
+        """
         log_prob, score, hessian = self.derivatives(eta, y)
         if weight is None:
             return Likelihood(float(log_prob.sum()), score, hessian)
         return Likelihood(float(weight @ log_prob), weight * score, weight * hessian)
 
     def working(self, eta: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""
+        """Working response and weight (z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""
         omega = self.curvature(eta, y)
         return eta + self.score(eta, y) / omega, omega
 
@@ -124,17 +140,30 @@ class BaseLink(ABC):
         return self.log_prob(eta, ones) - self.log_prob(eta, -ones)
 
     def moments(self, mean: FloatArray, var: FloatArray, y: FloatArray) -> Moments:
-        """log ∫ p(y | u) N(u; mean, var) du and its derivatives in ``mean``; override where a closed form is known.
+        """Log-evidence log ∫ p(y | u) N(u; mean, var) du and its derivatives in ``mean``; override by a closed form.
 
         What an outcome says of a Gaussian predictor u: given y, its mean is ``mean + var·d1`` and its variance
         ``var + var²·d2`` (Opper 1998, A Bayesian approach to on-line learning). The arrays are broadcast; ``var = 0``
         gives log_prob, score and −hessian. For |mean| up to 1e3 and var up to 1e4 errors are below 1e-8 of
         1 + |log_z|, of |d1| + 1e-4/√var and of |d2| + 1e-4/var, whatever the link.
+
+        Parameters
+        ----------
+        mean, var : arrays
+            Of the Gaussian predictor u.
+        y : array
+            Outcomes, −1 or +1.
         """
         return Moments(*integrate(self, mean, var, y))
 
     def predictive(self, mean: FloatArray, var: FloatArray) -> FloatArray:
-        """p(y = +1) where eta is not known but N(mean, var)."""
+        """Predictive probability p(y = +1) where eta is not known but N(mean, var).
+
+        Parameters
+        ----------
+        mean, var : arrays
+            Of the linear predictor.
+        """
         return np.exp(self.moments(mean, var, np.ones_like(mean)).log_z)
 
     @property
@@ -144,7 +173,7 @@ class BaseLink(ABC):
 
     @property
     def least_probability(self) -> float:
-        """What p(y | eta) never falls below, whatever eta is."""
+        """Lower bound of p(y | eta) over all eta."""
         return 0.0
 
     def latent(self, y: FloatArray, counts: IntArray | None = None) -> Latent:

@@ -117,7 +117,7 @@ class Flip(BaseLink):
 
 
 class FlipLatent(Latent):
-    """What the outcomes were before some were flipped, and then all that their own link draws for them.
+    """Latent outcomes before some were flipped, and then all that their own link draws for them.
 
     p(truth = y | y, eta) = (1 − rate)·p_base(y | eta)/p(y | eta).
     """

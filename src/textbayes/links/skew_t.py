@@ -174,7 +174,7 @@ class SkewLatent(PrecisionLatent):
 
 
 def _against(eta: FloatArray, y: FloatArray) -> AnyArray:
-    """Where the outcome is the one beyond eta: the mode lies between them."""
+    """Mask of outcomes that are beyond eta: the mode lies between them."""
     return (y > 0.0) == (eta < 0.0)
 
 

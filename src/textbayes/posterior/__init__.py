@@ -1,1 +1,1 @@
-"""What is known of weights after the documents: draws, Gaussian approximations, mixtures, intervals."""
+"""Posterior distributions of weights: draws, Gaussian approximations, mixtures, intervals."""

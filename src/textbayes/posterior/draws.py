@@ -96,13 +96,17 @@ class Draws:
         )
 
     def ranking(self, label: int, by: str = "mean", size: float = 0.1) -> IntArray:
-        """Words of a label, the first the most telling one, by one of
+        """Columns of the words of a label, the most telling first.
 
-        ``"mean"``       the size of the posterior mean, as in the paper,
-        ``"sign"``       how sure the sign of its weight is,
-        ``"inclusion"``  how sure it is that its weight exceeds ``size``;
+        Words that are equal in the ranking are in the order of the size of their means.
 
-        words that are equal in this are in the order of the size of their means.
+        Parameters
+        ----------
+        label : int
+        by : {"mean", "sign", "inclusion"}
+            The size of the posterior mean, as in the paper; how sure the sign of the weight is; how sure it is that the
+            weight exceeds ``size``.
+        size : float
         """
         check_choice("by", by, RANKINGS)
         strength = np.abs(self.mean()[label])
@@ -115,7 +119,13 @@ class Draws:
 
     # -- documents ------------------------------------------------------------------------------------------------
     def probability(self, X: Any, link: BaseLink) -> FloatArray:
-        """p(y = 1) of every label, averaged over the draws, (n_docs, n_labels)."""
+        """Probability p(y = 1) of every label, averaged over the draws, (n_docs, n_labels).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+        """
         return self._by_document(X, lambda eta: link.probability(eta).mean(axis=1))
 
     def softmax_probability(self, X: Any) -> FloatArray:
@@ -131,7 +141,15 @@ class Draws:
         return out
 
     def probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels)."""
+        """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+        level : float
+            The probability that an interval holds.
+        """
         low, high = _tails(level)
         # A link is monotone: quantiles of predictors are quantiles of probabilities.
         ends = [
@@ -164,7 +182,7 @@ class Draws:
 
     # -- state ----------------------------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """As a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        """State of the draws as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         arrays = {f"{k}.{name}": value for k, one in enumerate(self.labels) for name, value in one._asdict().items()}
         return {"n_labels": len(self.labels), "n_features": self.n_features}, arrays
 

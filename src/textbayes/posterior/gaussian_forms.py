@@ -24,7 +24,7 @@ LEAST_PRECISION = 1e-8  # of a free weight that no document tells anything of: a
 
 
 class PrimalForm(NamedTuple):
-    """Σ = root·rootᵀ over the active words and, as the last row, the intercept where it has one."""
+    """Covariance as Σ = root·rootᵀ over the active words and, as the last row, the intercept where it has one."""
 
     columns: IntArray
     root: FloatArray
@@ -47,7 +47,7 @@ class PrimalForm(NamedTuple):
         return out
 
     def covariance(self) -> FloatArray:
-        """Σ, the intercept first; zeros where it is held."""
+        """Covariance Σ, the intercept first; zeros where it is held."""
         size = len(self.columns)
         by_word = np.vstack(
             [self.root[size:] if len(self.root) > size else np.zeros_like(self.root[:1]), self.root[:size]]
@@ -55,14 +55,14 @@ class PrimalForm(NamedTuple):
         return by_word @ by_word.T
 
     def standard_errors(self) -> tuple[FloatArray, float]:
-        """Of the active words, and of the intercept (0 where it is held)."""
+        """Standard errors of the active words, and of the intercept (0 where it is held)."""
         every = np.sqrt(np.einsum("ij,ij->i", self.root, self.root))
         size = len(self.columns)
         return every[:size], float(every[size]) if len(every) > size else 0.0
 
 
 class DualForm(NamedTuple):
-    """Σ of precision D + VᵀV over the active words, V = √Ω X in CSR, bordered by the intercept.
+    """Covariance of precision D + VᵀV over the active words, V = √Ω X in CSR, bordered by the intercept.
 
     With A = D + VᵀV, h the border and c the corner, g = A⁻¹h and s = c − h'g,
 
@@ -91,7 +91,7 @@ class DualForm(NamedTuple):
         return out
 
     def covariance(self) -> FloatArray:
-        """Σ, the intercept first; zeros where it is held."""
+        """Covariance Σ, the intercept first; zeros where it is held."""
         seen = self.inverse @ (self.documents @ sparse.diags(1.0 / self.diagonal)).toarray()
         border = np.concatenate([[1.0], -self.coupling])
         cov = np.outer(border, border) * self.intercept_var
@@ -99,7 +99,7 @@ class DualForm(NamedTuple):
         return cov
 
     def standard_errors(self) -> tuple[FloatArray, float]:
-        """Of the active words, and of the intercept (0 where it is held)."""
+        """Standard errors of the active words, and of the intercept (0 where it is held)."""
         var = 1.0 / self.diagonal + self.coupling**2 * self.intercept_var
         by_word = self.documents.tocsc()
         for words in _batches(len(var), _WORDS_AT_ONCE):
@@ -109,10 +109,20 @@ class DualForm(NamedTuple):
 
 
 def primal_form(columns: IntArray, precision: FloatArray, least: FloatArray, check: bool) -> PrimalForm:
-    """From the precision matrix, raised where a direction is less certain than under ``least``, a diagonal precision.
+    """Make the form of a precision matrix, raised where a direction is less certain than under ``least``.
 
     ``check`` says that this can happen: documents alone have no curvature to hold, say, two words that occur in the
     same of them apart.
+
+    Parameters
+    ----------
+    columns : array of int
+        The active words.
+    precision : array
+        The matrix, of the intercept as well where it is not held.
+    least : array
+        A diagonal precision.
+    check : bool
     """
     unit = 1.0 / np.sqrt(least)
     scaled = precision * unit * unit[:, None]
@@ -132,11 +142,21 @@ def primal_form(columns: IntArray, precision: FloatArray, least: FloatArray, che
 def dual_form(
     columns: IntArray, X: Any, omega: FloatArray, diagonal: FloatArray, corner: float | None, limit: int
 ) -> DualForm:
-    """From the documents X (n_docs, active words) in CSR, their information omega and the prior's diagonal precision.
+    """Make the form of documents X in CSR, their information omega and the prior's diagonal precision.
 
     ``corner`` is the intercept's precision beside what the documents say, None where there is none. Of more documents
     than ``limit``, the 512 of the largest omega·x'D⁻¹x are taken in full; the others count as often as they are by
     their mean document, and what each word varies around it on the diagonal alone.
+
+    Parameters
+    ----------
+    columns : array of int
+        The active words.
+    X : sparse matrix (n_docs, n_active)
+    omega : array (n_docs,)
+    diagonal : array (n_active,)
+    corner : float or None
+    limit : int
     """
     told = np.asarray(X.multiply(X) @ (1.0 / diagonal)).ravel() + (corner is not None)
     order = np.argsort(-omega * told, kind="stable")

@@ -47,8 +47,19 @@ class SampledWord(NamedTuple):
 def word_intervals(
     names: AnyArray, weights: FloatArray, errors: FloatArray, level: float = 0.9, top: int | None = None
 ) -> list[WordInterval]:
-    """The words of one label with weights other than 0, the largest first, each with the interval of ``level``.
+    """Intervals of the words of one label with weights other than 0, the largest weight first.
 
+    Parameters
+    ----------
+    names, weights, errors : arrays (n_features,)
+        Words, their weights, and standard errors.
+    level : float
+        The probability that an interval holds.
+    top : int or None
+        Words at most; None for all.
+
+    Examples
+    --------
     >>> found = word_intervals(np.array(["corn", "the"]), np.array([2.0, 0.0]), np.array([0.5, np.nan]), level=0.95)
     >>> [(one.word, round(one.low, 2), round(one.high, 2)) for one in found]  # 2 ± 1.96·0.5
     [('corn', 1.02, 2.98)]
@@ -65,11 +76,17 @@ def word_intervals(
 
 
 def pooled_standard_errors(pool: FloatArray, members: Sequence[GaussianApproximation]) -> FloatArray:
-    """At most so large are the standard errors of the weights Σ_m pool_m·w_m of a pool, (n_labels, n_features).
+    """Upper bounds on the standard errors of the weights Σ_m pool_m·w_m of a pool, (n_labels, n_features).
 
     Members learn from the same documents and err together, how much so their posteriors do not say: each is one under
     a prior of its own. The standard deviation of a sum is at most the sum of the standard deviations, and as large
     where all err in step. A word that a member holds adds nothing; NaN where every member that counts holds it.
+
+    Parameters
+    ----------
+    pool : array (n_members,)
+        The weights of the members.
+    members : sequence of GaussianApproximation
     """
     errors = [member.standard_errors()[0] for member in members]
     counts = [~np.isnan(one) & (weight > 0.0) for weight, one in zip(pool, errors, strict=True)]
@@ -77,7 +94,17 @@ def pooled_standard_errors(pool: FloatArray, members: Sequence[GaussianApproxima
 
 
 def pooled_variance(pool: FloatArray, members: Sequence[GaussianApproximation], X: Any) -> FloatArray:
-    """At most so large are the variances of the pool's predictors Σ_m pool_m·eta_m, (n_docs, n_labels), see above."""
+    """Upper bounds on the variances of the pool's predictors Σ_m pool_m·eta_m, (n_docs, n_labels).
+
+    They add up as in :func:`pooled_standard_errors`.
+
+    Parameters
+    ----------
+    pool : array (n_members,)
+        The weights of the members.
+    members : sequence of GaussianApproximation
+    X : array or sparse matrix (n_docs, n_features)
+    """
     spreads = [np.sqrt(member.variance(X)) for member in members]
     return np.tensordot(pool, spreads, axes=1) ** 2
 
@@ -86,6 +113,12 @@ def mixture_standard_errors(pool: FloatArray, members: Sequence[Draws]) -> Float
     """Standard deviations of the weights under a mixture of posteriors; NaN for words that no member may use.
 
     Var w = Σ_m a_m (Var_m w + (E_m w)²) − (Σ_m a_m E_m w)².
+
+    Parameters
+    ----------
+    pool : array (n_members,)
+        The weights of the members, one in sum.
+    members : sequence of Draws
     """
     means = np.stack([draws.mean() for draws in members])
     within = np.tensordot(pool, np.stack([draws.variance() for draws in members]), axes=1)

@@ -14,10 +14,17 @@ if TYPE_CHECKING:  # loads numba, which is slow
 
 
 def pooled_draws(pool: FloatArray, members: Sequence[Draws], most: int) -> Draws:
-    """The mixture of the members' draws, at most ``most`` of all chains together for each label.
+    """Mix the members' draws, at most ``most`` of all chains together for each label.
 
     Every member has its share of every chain, spread evenly; where there are more draws than are kept, those that are
     left out lie evenly between the others, so that of neighbours that are much alike one is kept.
+
+    Parameters
+    ----------
+    pool : array (n_members,)
+        The weights of the members, one in sum.
+    members : sequence of Draws
+    most : int
     """
     labels = [_mixed(pool, [draws.labels[k] for draws in members], most) for k in range(len(members[0].labels))]
     return type(members[0])(labels, members[0].n_features)

@@ -12,10 +12,19 @@ from textbayes.links.base import BaseLink
 
 
 def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
-    """Probability of every column, ∫ p(y = 1 | u) N(u; eta, var) du; those of one-of-many classes add up to one.
+    """Predictive probability of every column, ∫ p(y = 1 | u) N(u; eta, var) du; one-of-many classes add up to one.
 
     Each class's own is divided by their sum (``core.labels.normalise_classes``).
 
+    Parameters
+    ----------
+    eta, var : arrays (n_docs, n_columns)
+        Mean and variance of the linear predictor.
+    link : BaseLink
+    space : LabelSpace
+
+    Examples
+    --------
     >>> from textbayes.links import make_link
     >>> two = LabelSpace(np.array(["no", "yes"]), "binary")
     >>> predictive_probabilities(np.array([[3.0], [3.0]]), np.array([[0.0], [9.0]]), make_link("logit"), two).round(3)
@@ -35,6 +44,21 @@ def probability_interval(
     A link is monotone, so quantiles of the predictor are quantiles of the probability. They are of each label by
     itself, also where classes exclude each other.
 
+    Parameters
+    ----------
+    eta, var : arrays
+        Mean and variance of the linear predictor.
+    link : BaseLink
+    level : float
+        The probability that an interval holds.
+
+    Returns
+    -------
+    tuple of arrays
+        The lower and the upper ends.
+
+    Examples
+    --------
     >>> from textbayes.links import make_link
     >>> [float(end.round(2)[0]) for end in probability_interval(np.array([1.0]), np.array([0.25]), make_link("logit"))]
     [0.54, 0.86]

@@ -27,7 +27,16 @@ priors: Registry[type[BasePrior]] = Registry("prior", "textbayes.priors")
 def make_prior(
     prior: str | BasePrior, scale: FloatArray | float, mean: FloatArray | float = 0.0, sign: FloatArray | float = 0.0
 ) -> BasePrior:
-    """The prior of that name with the given hyperparameters, or the object itself, which brings its own."""
+    """Make the prior of that name with the given hyperparameters; an object is returned as it is, with its own.
+
+    Parameters
+    ----------
+    prior : str or BasePrior
+    scale, mean : float or array
+        Width and centre, one value or one for each word (and label).
+    sign : 1, −1, 0 or array of these
+        1 holds a weight at zero or above, −1 at zero or below.
+    """
     if isinstance(prior, BasePrior):
         if np.any(scale != 1.0) or np.any(mean != 0.0) or np.any(sign != 0.0):
             raise InputError("a prior object brings its own scale, mean and sign; leave these at their defaults")

@@ -1,4 +1,4 @@
-"""What every prior shares: hyperparameters that are scalars or one value per word (and per label)."""
+"""Base of all priors: hyperparameters that are scalars or one value per word (and per label)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
@@ -26,6 +27,11 @@ class BasePrior(ABC):
 
     Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so that EM needs no more of it than
     E[1/τ | w] = neg_grad(w)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
+
+    Parameters
+    ----------
+    scale, mean : float or array
+    sign : 1, −1, 0 or array of these
     """
 
     name: ClassVar[str]
@@ -35,7 +41,7 @@ class BasePrior(ABC):
     pole: ClassVar[bool] = False  # the density is infinite at the mean: a weight that is there never leaves
     exact_local: ClassVar[bool] = False  # ``local`` is the penalty itself, the same at every w
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, sign: Any = 0) -> None:
+    def __init__(self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, sign: ArrayLike = 0) -> None:
         self.scale = as_numbers(scale, "prior scale")
         self.mean = as_numbers(mean, "prior mean")
         if np.isnan(self.scale).any() or (self.scale <= 0).any():
@@ -77,21 +83,21 @@ class BasePrior(ABC):
 
     @abstractmethod
     def neg_log(self, w: FloatArray) -> FloatArray:
-        """−log p(w), elementwise; an unpenalised word contributes 0."""
+        """Negative log-density −log p(w), elementwise; an unpenalised word contributes 0."""
 
     @abstractmethod
     def neg_grad(self, w: FloatArray) -> FloatArray:
-        """−d log p(w) / dw, elementwise (0 at a kink)."""
+        """Gradient −d log p(w) / dw, elementwise (0 at a kink)."""
 
     @abstractmethod
     def local(self, w: FloatArray) -> LocalPenalty:
-        """The penalty a kernel sees at ``w``, arrays of the shape of ``w``.
+        """Local penalty a kernel sees at ``w``, arrays of the shape of ``w``.
 
         Up to a constant it touches −log p at ``w`` and lies nowhere below, so what lowers it never lowers the density.
         """
 
     def variance(self, w: FloatArray) -> FloatArray:
-        """1 / E[1/τ | w] = (w − mean) / neg_grad(w): 0 where a kink holds the weight, inf where it is free.
+        """Variance 1 / E[1/τ | w] = (w − mean) / neg_grad(w): 0 where a kink holds the weight, inf where it is free.
 
         Written with the local penalty, (w − mean) / neg_grad(w) = |u| / (l1 + l2 |u|) with u = w − mean, so that a
         weight at its mean divides nothing by zero.
@@ -104,7 +110,7 @@ class BasePrior(ABC):
         return np.divide(numerator, denominator, out=np.full_like(numerator, np.inf), where=denominator > 0.0)
 
     def penalty(self, w: FloatArray) -> FloatArray:
-        """−log p(w) up to a constant: 0 at the mean. At a pole, which no number can stand for, 0 as well."""
+        """Penalty −log p(w) up to a constant: 0 at the mean. At a pole, which no number can stand for, 0 as well."""
         if self.exact_local:  # without the constants, whose rounding would hide the last steps of a fit
             center, l1, l2 = self.local(w)
             return l1 * np.abs(w - center) + 0.5 * l2 * (w - center) ** 2
@@ -132,15 +138,18 @@ class BasePrior(ABC):
         """Each family of priors that occurs, on its own words, and which they are; of most priors there is one."""
         yield np.ones(shape, dtype=np.bool_), self
 
-    def rescaled(self, scale: Any, mean: Any = 0.0) -> BasePrior:
-        """The same family with another scale and mean and no sign; further hyperparameters stay if single numbers."""
+    def rescaled(self, scale: Any, mean: ArrayLike = 0.0) -> BasePrior:
+        """Prior of the same family with another scale and mean, and no sign.
+
+        Further hyperparameters stay if they are single numbers.
+        """
         others = {name: value for name, value in vars(self).items() if name not in ("scale", "mean", "sign")}
         if any(value.ndim for value in others.values()):
             others = {}  # per-word values say nothing of an intercept: the family's defaults
         return type(self)(scale=scale, mean=mean, **others)
 
     def for_label(self, label: int, n_features: int) -> BasePrior:
-        """The prior of one label, with hyperparameters of shape (n_features,)."""
+        """Prior of one label, with hyperparameters of shape (n_features,)."""
         one = copy.copy(self)  # its values were checked when it was made
         vars(one).update({name: _row(value, name, label, n_features) for name, value in vars(self).items()})
         return one

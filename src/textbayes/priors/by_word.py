@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
@@ -59,7 +60,7 @@ class ByWord(BasePrior):
     exact_local: ClassVar[bool] = _OfFamilies(all)  # type: ignore[assignment]
 
     def __init__(
-        self, scale: Any = 1.0, mean: Any = 0.0, family: Any = _DEFAULT, sign: Any = 0, **further: Any
+        self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, family: Any = _DEFAULT, sign: ArrayLike = 0, **further: Any
     ) -> None:
         super().__init__(scale, mean, sign)
         self.family = _numbers(family)
@@ -96,7 +97,7 @@ class ByWord(BasePrior):
         return parts
 
     def _gathered(self, w: FloatArray, method: str) -> FloatArray:
-        """What the families say of their own words, put together."""
+        """Values of a method of the families for their own words, put together."""
         values = np.empty(np.broadcast_shapes(np.shape(w), self._shape()))
         w = np.broadcast_to(w, values.shape)
         for where, member in self.by_family(values.shape):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from textbayes.core.errors import InputError
@@ -39,7 +38,9 @@ class ElasticNet(BasePrior):
     log_concave = True
     exact_local = True
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, l1_ratio: Any = 0.5, sign: Any = 0) -> None:
+    def __init__(
+        self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, l1_ratio: ArrayLike = 0.5, sign: ArrayLike = 0
+    ) -> None:
         super().__init__(scale, mean, sign)
         self.l1_ratio = as_numbers(l1_ratio, "l1_ratio")
         if not ((self.l1_ratio >= 0.0) & (self.l1_ratio <= 1.0)).all():

@@ -12,7 +12,7 @@ from textbayes.priors.base import BasePrior
 
 @priors.register("gaussian")
 class Gaussian(BasePrior):
-    """−log p(w) = ½ ((w − mean)/scale)² + log(scale √2π): the ridge penalty with l2 = 1/scale².
+    """Gaussian prior, −log p(w) = ½ ((w − mean)/scale)² + log(scale √2π): the ridge penalty with l2 = 1/scale².
 
     >>> import numpy as np
     >>> Gaussian(scale=2.0).neg_grad(np.array([4.0]))

@@ -14,7 +14,7 @@ _NEAREST = 1e-150  # closer to the mean than this is at the mean; the square sti
 
 @priors.register("jeffreys")
 class Jeffreys(BasePrior):
-    """−log p(w) = log|w − mean| + constant: very sparse, and without a hyperparameter to choose.
+    """Jeffreys prior, −log p(w) = log|w − mean| + constant: very sparse, and without a hyperparameter to choose.
 
     Improper and not log-concave: the density is infinite at the mean, where a weight stays once it is there, and the
     result depends on the start. Fits that are given no start begin at the mode under the Gaussian prior of the same

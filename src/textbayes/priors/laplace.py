@@ -12,8 +12,12 @@ from textbayes.priors.base import BasePrior
 
 @priors.register("laplace")
 class Laplace(BasePrior):
-    """−log p(w) = |w − mean|/scale + log(2 scale): the lasso penalty with l1 = 1/scale, which sets weights to ``mean``.
+    """Laplace prior, −log p(w) = |w − mean|/scale + log(2 scale): the lasso, which sets weights to ``mean``.
 
+    The penalty is l1 = 1/scale.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> Laplace(scale=0.5).neg_grad(np.array([-3.0]))
     array([-2.])

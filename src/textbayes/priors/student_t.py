@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from textbayes.core.errors import InputError
@@ -39,7 +38,9 @@ class StudentT(BasePrior):
     smooth = True
     log_concave = False
 
-    def __init__(self, scale: Any = 1.0, mean: Any = 0.0, degrees: Any = 4.0, sign: Any = 0) -> None:
+    def __init__(
+        self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, degrees: ArrayLike = 4.0, sign: ArrayLike = 0
+    ) -> None:
         super().__init__(scale, mean, sign)
         self.degrees = as_numbers(degrees, "degrees")
         if not ((self.degrees > 0.0) & np.isfinite(self.degrees)).all():

@@ -54,7 +54,7 @@ def collect_report(
     cross_validated: bool = False,
     mistakes: int = 50,
 ) -> ReportData:
-    """All that a report says of a fitted model tried on texts with known labels.
+    """Collect the data of a report on a fitted model tried on texts with known labels.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _leading_curves(curves: Sequence[Curve | None], support: Mapping[str, int]) 
 
 
 def _facts(n: int, source: str, model_name: str, space: LabelSpace, created: str) -> list[tuple[str, str]]:
-    """What stands on top: how many texts, of which file, tried on which model, when."""
+    """Facts at the top: how many texts, of which file, tried on which model, when."""
     facts = [
         ("Texts", f"{n:,} in {source}" if source else f"{n:,}"),
         ("Labels", f"{len(space.classes):,}, {_PER_TEXT.get(space.kind, 'exactly one per text')}"),

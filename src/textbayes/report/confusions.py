@@ -1,4 +1,4 @@
-"""What is taken for what: the confusion table of labels that exclude each other, and the most frequent mistakes."""
+"""Confusion table of labels that exclude each other, and the most frequent mistakes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ _MOST_MISTAKES = 20
 
 
 def confusion_table(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> Confusion:
-    """Texts by true label and by label given, one column per class in ``truth`` and ``decisions``."""
+    """Confusion table of texts by true label and by label given.
+
+    Parameters
+    ----------
+    truth, decisions : boolean arrays (n_texts, n_classes)
+    names : sequence of str
+        The classes.
+    """
     true, given = _the_one(truth), _the_one(decisions)
     rows = [*names, UNKNOWN] if (true == len(names)).any() else list(names)
     columns = [*names, NONE_OR_SEVERAL] if (given == len(names)).any() else list(names)
@@ -39,7 +46,7 @@ def frequent_mistakes(confusion: Confusion) -> list[Mistake]:
 
 
 def missed_and_given(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> list[Mistake]:
-    """Where texts may have several labels: those missed, with those wrongly given to the same text; the most first."""
+    """Mistakes in texts with several labels: labels missed, with those wrongly given to the same text; most first."""
     found: Counter[tuple[int, int]] = Counter()
     nothing = len(names)
     for true, given in zip(truth, decisions, strict=True):

@@ -1,4 +1,4 @@
-"""How far probabilities can be believed, and what other thresholds would give."""
+"""Reliability of probabilities, and the figures at other thresholds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MOST_POINTS = 120  # of a curve; more are not seen
 
 
 def reliability(truth: BoolArray, proba: FloatArray) -> list[Bin]:
-    """What was said and what came true, all yes-or-no decisions in ten bins."""
+    """Reliability curve of all yes-or-no decisions in ten bins: mean probability and observed share."""
     curve = reliability_curve(truth, proba)
     rows = zip(curve.mean_proba.tolist(), curve.share_positive.tolist(), curve.n.tolist(), strict=True)
     return [Bin(mean, wilson_interval(round(share * n), n), n) for mean, share, n in rows]
 
 
 def coverage(sure: FloatArray, right: BoolArray) -> list[Coverage]:
-    """How right the texts are that are at least so sure, and how many they are."""
+    """Accuracy and share of the texts that are at least so sure, at several probabilities."""
     steps = []
     for at_least in _COVERAGE_STEPS:
         kept = sure >= at_least
@@ -31,7 +31,16 @@ def coverage(sure: FloatArray, right: BoolArray) -> list[Coverage]:
 
 
 def precision_recall(truth: BoolArray, proba: FloatArray, decisions: BoolArray, label: str = "") -> Curve | None:
-    """Precision against recall over all thresholds, and where the decisions are; None without a positive."""
+    """Precision–recall curve over all thresholds, and the point of the decisions; None without a positive.
+
+    Parameters
+    ----------
+    truth, decisions : boolean arrays
+    proba : array of the same shape
+        All decisions are taken together.
+    label : str
+        The name of the curve.
+    """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     y, p, given = truth.ravel(), proba.ravel(), decisions.ravel()

@@ -21,7 +21,7 @@ from textbayes.report.records import (
 
 @dataclass(frozen=True, repr=False)
 class ReportData:
-    """All that a report of an evaluated model says; made by ``collect_report``. In a notebook it shows itself.
+    """Data of a report on an evaluated model, made by ``collect_report``. In a notebook it shows itself.
 
     ``measures`` is what ``textbayes.evaluate.evaluate`` gives, with a row for either of two classes. ``right`` is the
     share of texts with all labels right. ``confusion`` is None where texts may have several labels; ``mistakes`` are

@@ -45,14 +45,14 @@ class Judged(NamedTuple):
 
 
 def confidence(judged: Judged) -> FloatArray:
-    """How sure each text's decision is: the top probability, or that of the least sure yes or no."""
+    """Confidence of each text's decision: the top probability, or that of the least sure yes or no."""
     if judged.kind == "multiclass":
         return judged.proba.max(axis=1)
     return np.where(judged.decisions, judged.proba, 1.0 - judged.proba).min(axis=1)
 
 
 def choose(judged: Judged) -> list[tuple[str, int]]:
-    """Which texts to show, and as what.
+    """Choose the texts to show, each with its role.
 
     Of the surest tenth of the right ones the shortest, which is quickest to read; the least sure right one; and the
     surest wrong one, from which most is to be learnt.
@@ -75,7 +75,7 @@ def choose(judged: Judged) -> list[tuple[str, int]]:
 
 
 def make_examples(model: TextCategorizer, judged: Judged, forms: Mapping[str, str]) -> list[Example]:
-    """The chosen texts, explained."""
+    """Explain the texts chosen as examples."""
     return [_example(model, judged, what, i, forms) for what, i in choose(judged)]
 
 
@@ -117,7 +117,7 @@ def _columns_to_explain(kind: str, proba: FloatArray, decisions: BoolArray, trut
 
 
 def _cut(text: str) -> int:
-    """How many characters to show: all of a text that is hardly too long, else up to the end of a word."""
+    """Number of characters to show: all of a text that is hardly too long, else up to the end of a word."""
     if len(text) <= 1.2 * _MOST_CHARACTERS:
         return len(text)
     space = max(text.rfind(blank, 0, _MOST_CHARACTERS) for blank in (" ", "\n"))

@@ -17,7 +17,15 @@ Key = Callable[[LabelRow], float]
 def label_rows(
     measures: Mapping[str, Any], curves: Sequence[Curve | None], thresholds: Mapping[str, float]
 ) -> list[LabelRow]:
-    """A row for each label, in the order of the model."""
+    """Rows of the table of labels, in the order of the model.
+
+    Parameters
+    ----------
+    measures : results of an evaluation
+    curves : sequence of Curve or None
+        Precision and recall of each label.
+    thresholds : label → threshold
+    """
     rows = []
     for (label, row), curve in zip(measures["labels"].items(), curves, strict=True):
         tp, fp, fn = row["tp"], row["fp"], row["fn"]
@@ -70,5 +78,5 @@ def _share(interval: Interval | None) -> float:
 
 
 def _last(value: float | None) -> float:
-    """What is not known comes after everything that is."""
+    """Sort key that puts values not known after all that are."""
     return 2.0 if value is None else value

@@ -16,7 +16,7 @@ _COLOURS = Colours(ink=_INK, ticks=_MUTED, axes=_LINE)
 
 
 def reliability_plot(bins: list[Bin]) -> str:
-    """What was said against what came true, with 95% intervals, above the number of decisions in each bin."""
+    """Plot of observed shares against probabilities, with 95% intervals, above the number of decisions in each bin."""
     with blank_figure(4.6, 4.8, _COLOURS) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         upper.plot([0, 1], [0, 1], color=_MUTED, linewidth=1, linestyle=(0, (4, 3)))
@@ -43,7 +43,7 @@ def reliability_plot(bins: list[Bin]) -> str:
 
 
 def coverage_plot(steps: list[Coverage]) -> str:
-    """How right the surest texts are, against how many texts that leaves: one point for each least probability."""
+    """Plot of the accuracy of the surest texts against their share: one point for each least probability."""
     with blank_figure(4.6, 4.8, _COLOURS) as figure:
         axes = figure.subplots()
         shares, rights = [step.share for step in steps], [step.accuracy for step in steps]
@@ -117,9 +117,16 @@ def _percent(axis: Any) -> None:
 
 
 def embed(svg: str, prefix: str, description: str) -> str:
-    """A stand-alone SVG made fit for a page: no prolog, no name spaces, ids of its own, the page's colours and font.
+    """Make a stand-alone SVG fit for a page: no prolog, no name spaces, ids of its own, the page's colours and font.
 
     ``description`` is read out in place of the drawing.
+
+    Parameters
+    ----------
+    svg : str
+    prefix : str
+        Put before its ids.
+    description : str
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r' xmlns(?::\w+)?="[^"]*"', "", svg)

@@ -1,4 +1,4 @@
-"""What a report says, as plain records: strings, numbers and lists, so that ``dataclasses.asdict`` is JSON."""
+"""Records of a report: strings, numbers and lists, so that ``dataclasses.asdict`` is JSON."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How many texts of each true label (row) were given each label (column); ``cells`` are those that are not 0.
+    """Confusion table: texts of each true label (row) given each label (column); ``cells`` are those that are not 0.
 
     ``columns`` are the model's labels, and "none or several" after them where a rule did not give exactly one; ``rows``
     are the same, and "a label unknown to the model" where texts have one.
@@ -96,13 +96,13 @@ class Confusion:
         return table
 
     def worst(self, row: int, most: int = 10) -> list[tuple[int, int]]:
-        """What the texts of a row were taken for most often: column and number of texts."""
+        """Labels that the texts of a row were taken for most often: column and number of texts."""
         wrong = [(column, n) for place, column, n in self.cells if place == row != column]
         return sorted(wrong, key=lambda one: -one[1])[:most]
 
 
 class Mistake(NamedTuple):
-    """How many texts of one label were taken for another; ``share`` is of the texts of the true label, if any."""
+    """Number of texts of one label taken for another; ``share`` is of the texts of the true label, if any."""
 
     true: str
     given: str

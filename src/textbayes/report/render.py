@@ -117,7 +117,7 @@ def odds(log_odds: float) -> str:
 
 
 def verdict(example: Example) -> dict[str, Any]:
-    """How an example went, for its headline: right or wrong, and both sides in words."""
+    """Outcome of an example, for its headline: right or wrong, and both sides in words."""
     return {
         "right": set(example.truth) == set(example.decided),
         "decided": ", ".join(example.decided) or "no label",

@@ -24,7 +24,7 @@ def wilson_interval(n_right: int, n: int) -> Interval:
 
 
 def share_interval(n_right: int, n: int) -> Interval | None:
-    """The same, or None where there is nothing to count."""
+    """Share with its interval as in :func:`wilson_interval`, or None where there is nothing to count."""
     return wilson_interval(n_right, n) if n else None
 
 

@@ -49,7 +49,15 @@ def find_tokens(text: str, vectorizer: TextVectorizer) -> list[Token]:
 
 
 def token_values(tokens: Sequence[Token], vectorizer: TextVectorizer, values: Mapping[str, float]) -> list[float]:
-    """What each token adds, given what one occurrence of each term adds; the words of an n-gram share equally."""
+    """Contribution of each token, given that of one occurrence of each term; the words of an n-gram share equally.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+    vectorizer : TextVectorizer
+        For its n-grams.
+    values : term → what one occurrence adds
+    """
     kept = [i for i, token in enumerate(tokens) if token.term is not None]
     shares = [0.0] * len(tokens)
     shortest, longest = vectorizer.ngram_range
@@ -63,7 +71,16 @@ def token_values(tokens: Sequence[Token], vectorizer: TextVectorizer, values: Ma
 
 
 def highlight(text: str, vectorizer: TextVectorizer, values: Mapping[str, float], most: int) -> list[Fragment]:
-    """The first ``most`` characters in fragments, words marked by what each adds; the text itself is not changed."""
+    """Cut the first ``most`` characters into fragments, words marked by what each adds; the text is not changed.
+
+    Parameters
+    ----------
+    text : str
+    vectorizer : TextVectorizer
+        The model's own, fitted.
+    values : term → what one occurrence adds to the log-odds
+    most : int
+    """
     # Read a little further than is shown, so that no word is cut in half; a text of megabytes is not read to its end.
     tokens = find_tokens(text[: most + _MARGIN], vectorizer)
     marked = list(zip(tokens, token_values(tokens, vectorizer, values), strict=True))

@@ -20,9 +20,16 @@ _MOST_INTERVALS = 2_000  # words of a label that are looked up
 def strongest_words(
     model: TextCategorizer, texts: Sequence[str], support: Mapping[str, int], forms: Mapping[str, str]
 ) -> list[LabelWords]:
-    """The words of the labels with most texts, in the order of the labels; ``support`` is the number of texts of each.
+    """Strongest words of the labels with most texts, in the order of the labels.
 
     What a word adds to a label's log-odds in one text is what ``explain`` says; here it is summed over all texts.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    texts : sequence of str
+    support : label → number of texts
+    forms : stem → its most frequent form
     """
     features = model.features(texts)
     all_weights, all_totals = model.model_.words().weights, model.model_.word_totals(features)

@@ -18,14 +18,22 @@ _HEADLINE = 160  # characters
 
 
 def wrong_texts(model: TextCategorizer, judged: Judged, forms: Mapping[str, str], most: int) -> list[WrongText]:
-    """Up to ``most`` of them."""
+    """Texts decided wrongly, up to ``most`` of them, the surest mistakes first.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    judged : Judged
+    forms : stem → its most frequent form
+    most : int
+    """
     wrong = np.flatnonzero(~judged.right())
     order = wrong[np.argsort(-_surest_mistake(judged)[wrong], kind="stable")][:most]
     return [_explained(model, judged, int(i), forms) for i in order]
 
 
 def _surest_mistake(judged: Judged) -> FloatArray:
-    """How sure each text's worst mistake was: the probability given to what is not so."""
+    """Confidence of each text's worst mistake: the probability given to what is not so."""
     said = np.where(judged.truth, 1.0 - judged.proba, judged.proba)
     return np.where(judged.truth != judged.decisions, said, 0.0).max(axis=1)
 

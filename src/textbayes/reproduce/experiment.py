@@ -199,7 +199,7 @@ class Experiment:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """What can be reproduced, in the paper's order."""
+        """Tables and figures that can be reproduced, in the paper's order."""
         return tuple(self.needs)
 
     def corpora_for(self, wanted: Collection[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How sure a mean over resamplings is."""
+"""Standard errors and intervals of means over resamplings."""
 
 from __future__ import annotations
 

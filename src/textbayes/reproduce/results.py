@@ -1,4 +1,4 @@
-"""What a reproduction yields: tables with published and own figures, and drawings."""
+"""Results of a reproduction: tables with published and own figures, and drawings."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TextRules(NamedTuple):
-    """How stories become words.
+    """Rules that turn stories into words.
 
     By default runs of two or more letters and digits of headline and body, in lower case, without the words of the
     SMART list, not stemmed.

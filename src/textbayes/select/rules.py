@@ -30,7 +30,7 @@ def select_per_label(
     fdr: float | None = None,
     fdr_method: FdrMethod = "bh",
 ) -> BoolArray:
-    """Words chosen for each label on its own: a mask (n_labels, n_features).
+    """Choose words for each label on its own: a mask (n_labels, n_features).
 
     Parameters
     ----------
@@ -76,13 +76,23 @@ def select_global(
     fdr_method: FdrMethod = "bh",
     combine: Combine = "max",
 ) -> BoolArray:
-    """One set of words for all labels: a mask (n_features,).
+    """Choose one set of words for all labels: a mask (n_features,).
 
     ``combine="max"`` applies the rules once, to each word's best score over the labels (at most k words in all); its
     p-value is the smallest one times the number of labels (Bonferroni), so that ``fdr`` stays honest however many
     labels were tried. ``combine="union"`` keeps what ``select_per_label`` keeps for at least one label (at most k
     words per label). The other parameters are those of ``select_per_label``.
 
+    Parameters
+    ----------
+    result : ScoreResult
+        Scores, and p-values where ``fdr`` is given.
+    k, threshold, fdr, fdr_method
+        As for :func:`select_per_label`.
+    combine : {"max", "union"}
+
+    Examples
+    --------
     >>> result = ScoreResult(np.array([[9.0, 8.0, 0.0], [0.0, 1.0, 2.0]]), None)
     >>> select_global(result, k=1), select_global(result, k=1, combine="union")
     (array([ True, False, False]), array([ True, False,  True]))

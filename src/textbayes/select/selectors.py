@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -76,11 +77,17 @@ class SelectWords(SelectorMixin, BaseEstimator):
         self.combine = combine
 
     @all_or_nothing
-    def fit(self, X: Matrix, y: Any, lengths: Any = None) -> SelectWords:
+    def fit(self, X: Matrix, y: Any, lengths: ArrayLike | None = None) -> SelectWords:
         """Score the words of X (n_docs, n_features) and choose.
 
         ``y`` holds one label per document, a list of labels per document, or an indicator matrix. ``lengths``, in
         thousands of words, are for scores that are tests on counts (``delta2``); they are the row sums of X else.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+        lengths : array (n_docs,), optional
         """
         if y is None:
             raise InputError("SelectWords requires y to be passed, but the target y is None; pass the labels")

@@ -45,6 +45,12 @@ def score_tables(X: Matrix, Y: AnyArray, statistic: Statistic) -> ScoreResult:
     distinct frequency, and once per pair that does meet, not once per pair.
 
     Complexity: Σ_docs (words × labels of the document) for the counts, one gather of n_labels × n_features.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    Y : boolean array (n_docs, n_labels)
+    statistic : function of a ``Table`` that gives a ``ScoreResult``
     """
     inputs = check_inputs(X, Y, nonnegative=True)
     n_docs, n_in = inputs.n_docs, inputs.n_positive

@@ -22,7 +22,7 @@ _ALWAYS, _RATIO = 256 << 20, 100
 
 @contextlib.contextmanager
 def open_archive(path: Path, names: tuple[str, ...]) -> Iterator[zipfile.ZipFile]:
-    """The zip file, if it has these members, each once, and no others; what goes wrong is a ``ModelFileError``."""
+    """Open a zip file that has these members, each once, and no others; what goes wrong is a ``ModelFileError``."""
     if path.is_dir():
         raise ModelFileError(f"{path} is a folder; pass a model file written by `textbayes train`")
     try:
@@ -49,7 +49,17 @@ def may_unpack_to(size: int, packed: int) -> bool:
 
 
 def read_member(path: Path, stream: IO[bytes], size: int, name: str) -> bytes:
-    """Exactly so many bytes that a member has left; one that has fewer or more is refused."""
+    """Read exactly so many bytes that a member has left; one that has fewer or more is refused.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    stream : binary stream
+    size : int
+    name : str
+        The member, for messages.
+    """
     content = stream.read(size)
     if len(content) < size or stream.read(1):
         raise ModelFileError(f"{path} is altered: its {name} does not have the length that it claims")

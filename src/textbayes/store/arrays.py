@@ -32,7 +32,7 @@ class _Header(Saved):
 
 
 def read_arrays_member(path: Path, stream: IO[bytes], name: str) -> bytes:
-    """The member with all arrays, no more of it than the shapes in its header need."""
+    """Read the member with all arrays, no more of it than the shapes in its header need."""
     start = stream.read(_LENGTH.size)
     length = _LENGTH.unpack(start)[0] if len(start) == _LENGTH.size else -1
     if not 0 < length <= MOST_BYTES:

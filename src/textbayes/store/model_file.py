@@ -41,6 +41,12 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
 
     The file holds every parameter, so that the model can be fitted again; one that cannot be kept is refused by name. A
     ``BayesLinearClassifier``, which knows matrices and no texts, is kept as it is; commands need a ``TextCategorizer``.
+
+    Parameters
+    ----------
+    model : TextCategorizer or BayesLinearClassifier
+        Fitted.
+    path : path
     """
     from safetensors.numpy import save
 

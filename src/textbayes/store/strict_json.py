@@ -15,7 +15,7 @@ _MOST_DIGITS = 20
 
 
 def read_json(content: bytes, what: str) -> Any:
-    """The value; anything that is not plain JSON of a sensible size is refused."""
+    """Read a JSON value; anything that is not plain JSON of a sensible size is refused."""
     if len(content) > MOST_BYTES:
         raise ModelFileError(f"{what} has more than {MOST_BYTES >> 20} MiB; was the file altered?")
     if content.count(b",") + content.count(b"[") + content.count(b"{") > _MOST_VALUES:
@@ -53,5 +53,5 @@ def _check_depth(value: Any, what: str) -> None:
 
 
 def _inside(value: Any) -> Iterable[Any]:
-    """What a value holds; nothing in numbers and texts."""
+    """Values that a value holds; none in numbers and texts."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

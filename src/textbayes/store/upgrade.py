@@ -21,7 +21,7 @@ _Row = tuple[Text, Text, Text, _Number, _Number, _Number, _Number, WholeFrom0, S
 
 
 class _Format1(Saved):
-    """What format 1 has that is not in the present one, or in another form."""
+    """Parts of format 1 that are not in the present one, or in another form."""
 
     settings: dict[Text, Any]
     rule: dict[Text, Any]
@@ -36,10 +36,17 @@ class _Audit(Saved):
 
 
 def upgraded(meta: Any, arrays: Mapping[str, AnyArray], version: int) -> tuple[Any, Mapping[str, AnyArray]]:
-    """The description of a model and its arrays as the present format has them.
+    """Bring the description of a model and its arrays into the present format.
 
     Format 1 did not say how parameters were given: vectorizer, weighting and rule come back as objects, and a prior
     table, which it did not keep, does not come back.
+
+    Parameters
+    ----------
+    meta : the description
+    arrays : name → array
+    version : int
+        The format of the file.
     """
     if version >= 3:
         return meta, arrays

@@ -24,7 +24,7 @@ _LAST_SPACE = 0x3000  # the greatest code point that is white space
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How a text becomes terms; ``stop_words`` are tokens, found by this pattern (see :func:`stop_tokens`)."""
+    """Options for turning a text into terms; ``stop_words`` are tokens of this pattern (see :func:`stop_tokens`)."""
 
     analyzer: str = "word"
     ngram_range: tuple[int, int] = (1, 1)
@@ -80,14 +80,23 @@ def analyze(texts: Iterable[str], options: TextOptions) -> Analysis:
 
 
 def count_tokens(texts: Iterable[str], options: TextOptions) -> FloatArray:
-    """How many tokens the pattern finds in each text: all of them, stop words too."""
+    """Number of tokens that the pattern finds in each text: all of them, stop words too."""
     counts = [np.diff(tokens.doc_starts) for tokens in in_order(lambda batch: _tokens(batch, options), batches(texts))]
     return np.concatenate([*counts, np.zeros(0)])
 
 
 def stop_tokens(words: Iterable[str], pattern: str, lowercase: bool) -> tuple[str, ...]:
-    """Stop words as the tokens they are in a text: "don't" is "don" where the pattern stops at the apostrophe.
+    """Cut stop words into the tokens they are in a text: "don't" is "don" where the pattern stops at the apostrophe.
 
+    Parameters
+    ----------
+    words : iterable of str
+    pattern : str
+        The regular expression of a token.
+    lowercase : bool
+
+    Examples
+    --------
     >>> stop_tokens(["don't", "The"], r"(?u)\\b\\w\\w+\\b", lowercase=True)
     ('don', 'the')
     """

@@ -1,4 +1,4 @@
-"""What every text vectorizer has: the text options, their checks, and their form in model files."""
+"""Base of all text vectorizers: the text options, their checks, and their form in model files."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """``map`` on all cores, results in the order of the items; at most two items a core are held at once."""
+    """Map a function on all cores, results in the order of the items; at most two items a core are held at once."""
     items = iter(items)
     head = list(islice(items, 2))
     n_cores = _n_cores()

@@ -26,7 +26,7 @@ def text_fingerprints(texts: Iterable[str]) -> Fingerprints:
 
 
 def n_known(texts: Iterable[str], fingerprints: Fingerprints) -> int:
-    """How many of the texts are among those that were fingerprinted.
+    """Number of the texts that are among those that were fingerprinted.
 
     >>> n_known(["corn prices", "rain", "corn  prices"], text_fingerprints(["corn prices", "rates"]))
     2

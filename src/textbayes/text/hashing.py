@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
@@ -103,7 +104,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
 
     @all_or_nothing
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
-        """``fit`` and ``transform``, reading the texts once."""
+        """Fit to the texts and count their terms, reading them once."""
         self._warn_if_slow()
         self._start()
         analysis = self._analyze(texts)
@@ -125,8 +126,8 @@ class HashingTextVectorizer(BaseTextVectorizer):
         """The terms seen most in a column as one string, "grain|corn"; "#17" if none was seen in column 17."""
         return "|".join(self.feature_names(column)) or f"#{column}"
 
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """:meth:`feature_name` of every column."""
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
+        """Names of all columns, :meth:`feature_name` of each."""
         names = np.array([f"#{column}" for column in range(self.n_features)], dtype=object)
         for column in getattr(self, "_names", {}):
             names[column] = self.feature_name(column)

@@ -1,4 +1,4 @@
-r"""Which token patterns take time in proportion to the text, whatever the text.
+r"""Check that a token pattern takes time in proportion to the text, whatever the text.
 
 Python's ``re`` tries one way to match after the other and cannot be stopped: ``(a+)+!`` takes hours on 40 letters, and
 ``\w+@`` the square of a long word's length. A model file travels, so it may only carry a pattern for which neither can
@@ -54,7 +54,7 @@ _EMPTY = _Part(True, frozenset(), frozenset())
 
 
 def why_not_linear(pattern: str) -> str | None:
-    r"""Why the pattern may take long on some texts, or None if it cannot.
+    r"""Reason why the pattern may take long on some texts, or None if it cannot.
 
     >>> why_not_linear(r"\w+(?:-\w+)*"), why_not_linear(r"(?:\w+)+")
     (None, 'a text can be matched in two ways')
@@ -214,7 +214,7 @@ class _Automaton:
         return _Part(False, here, here)
 
     def _overlaps(self) -> BoolArray:
-        """Which two places stand for a common character."""
+        """Pairs of places that stand for a common character, a boolean matrix."""
         distinct = list(self._tables)
         common = np.array([[bool((self._tables[a] & self._tables[b]).any()) for b in distinct] for a in distinct])
         number = [distinct.index(key) for key in self._sets]
@@ -241,7 +241,7 @@ def _edge(item: Any) -> str | None:
 
 
 def _table(item: Any, ascii_only: bool) -> BoolArray:
-    """Which characters one place of a pattern stands for."""
+    """Mask of the characters that one place of a pattern stands for."""
     name, value = _name(item), item[1]
     table = np.zeros(_CODE_POINTS, dtype=np.bool_)
     if name in ("LITERAL", "NOT_LITERAL"):

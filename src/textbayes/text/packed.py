@@ -92,7 +92,7 @@ def checked(data: AnyArray | None, offsets: AnyArray | None, what: str) -> Packe
 
 
 def sort_order(packed: Packed, n_rounds: int = 8) -> IntArray:
-    """The order that sorts distinct strings by code point, as ``sorted`` does.
+    """Order that sorts distinct strings by code point, as ``sorted`` does.
 
     Seven bytes at a time as one number: all strings by their first seven, then those still tied by the next, and what
     is tied after ``n_rounds`` by comparison. O(n log n) with n falling fast from round to round.

@@ -14,7 +14,7 @@ _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]
 
 
 class TextParameters(Saved):
-    """What every text vectorizer has."""
+    """Saved parameters of every text vectorizer."""
 
     analyzer: Literal["word", "char", "char_wb"]
     ngram_range: Annotated[list[_Length], Field(min_length=2, max_length=2)]
@@ -47,7 +47,7 @@ class TextParameters(Saved):
 
 
 class VectorizerParameters(TextParameters):
-    """Those of a ``TextVectorizer``."""
+    """Saved parameters of a ``TextVectorizer``."""
 
     min_df: WholeFrom1 | Share
     max_df: WholeFrom1 | Share
@@ -55,7 +55,7 @@ class VectorizerParameters(TextParameters):
 
 
 class HashingParameters(TextParameters):
-    """Those of a ``HashingTextVectorizer``."""
+    """Saved parameters of a ``HashingTextVectorizer``."""
 
     n_features: WholeFrom1
     alternate_sign: bool
@@ -87,7 +87,7 @@ class SavedHashing(_SavedText):
 
 
 class WeightingParameters(Saved):
-    """Those of a ``TermWeighting``."""
+    """Saved parameters of a ``TermWeighting``."""
 
     scheme: Literal["raw", "binary", "log", "ltc", "tfidf", "tfidf1"]
     norm: Literal["cosine"] | None

@@ -20,7 +20,7 @@ def check_stemmer(stemmer: str | None) -> None:
 
 
 def stem(words: Packed, stemmer: str) -> Packed:
-    """The stem of each word, by the Snowball algorithm of that name ("porter": Porter 1980; "english": Porter 2).
+    """Stem each word, by the Snowball algorithm of that name ("porter": Porter 1980; "english": Porter 2).
 
     A word whose stem would be empty (Porter makes nothing of "s") stays as it is, and so does one with a lone
     surrogate, which the stemmers do not read. About 0.6 µs a word.

@@ -85,7 +85,7 @@ def parse_pattern(pattern: str) -> TokenRule | None:
 
 
 class CharacterTable:
-    """What a rule says of each code point, computed a page of 256 at a time when a text first needs it.
+    """Table of a rule's verdict on each code point, computed a page of 256 at a time when a text first needs it.
 
     ``kind`` is 0 for separators, 1 for characters of the class and 2 for word characters outside a bounded class;
     ``lower`` the character to write; ``fold`` both for one byte of ASCII text: 0, the lower-case letter, or 255.
@@ -125,8 +125,18 @@ def character_table(unit: str, bounded: bool, lowercase: bool) -> CharacterTable
 
 
 def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
-    """The tokens of texts: what ``re.findall(pattern, text.lower())`` finds, numbered.
+    """Find and number the tokens of texts, as ``re.findall(pattern, text.lower())`` finds them.
 
+    Parameters
+    ----------
+    texts : sequence of str
+    pattern : str
+        The regular expression of a token.
+    lowercase : bool
+        Whether texts are put in lower case.
+
+    Examples
+    --------
     >>> tokens = tokenize(["To be, or not to be"], DEFAULT_PATTERN, lowercase=True)
     >>> from textbayes.text.packed import unpack
     >>> tokens.ids.tolist(), unpack(tokens.names)

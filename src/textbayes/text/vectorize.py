@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
@@ -166,7 +167,7 @@ class TextVectorizer(BaseTextVectorizer):
         options = TextOptions(token_pattern=self.token_pattern, lowercase=bool(self.lowercase))
         return count_tokens(check_texts(texts), options) / 1000.0
 
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
         """The terms by column."""
         self._fitted()
         names = np.empty(self._vocabulary.terms.n_strings, dtype=object)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 
 SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
@@ -78,15 +79,15 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.norm = norm
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the document frequencies."""
+    def fit(self, X: Matrix | ArrayLike, y: Any = None) -> Self:
+        """Learn the document frequencies of X (n_docs, n_features); ``y`` is not used."""
         self._check_parameters()
         X = self._checked(X, reset=True)
         self.n_docs_ = int(X.shape[0])
         self.idf_ = _idf(self.scheme, np.bincount(X.indices, minlength=X.shape[1]), self.n_docs_)
         return self
 
-    def transform(self, X: Any) -> sparse.csr_matrix:
+    def transform(self, X: Matrix | ArrayLike) -> sparse.csr_matrix:
         """Weights as a float64 CSR matrix."""
         check_is_fitted(self)
         self._check_parameters()
@@ -133,7 +134,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_choice("scheme", self.scheme, SCHEMES)
         check_choice("norm", self.norm, ("cosine", None))
 
-    def _checked(self, X: Any, reset: bool) -> sparse.csr_matrix:
+    def _checked(self, X: Matrix | ArrayLike, reset: bool) -> sparse.csr_matrix:
         """The counts as a float64 CSR matrix of our own, without stored zeros or duplicates."""
         # No document at all is fine to weigh, though nothing can be learnt from it.
         least = 1 if reset else 0

@@ -6,16 +6,19 @@ import numbers
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.inference import Posterior, Problem
+from textbayes.links import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier, _as_columns, _encode
+from textbayes.priors import BasePrior
 from textbayes.tune.grid import factor_grid
 from textbayes.tune.losses import Errors, Rule, Scoring
 from textbayes.tune.norm import norm_scale
@@ -82,8 +85,8 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
     def __init__(
         self,
-        link: Any = "logit",
-        prior: Any = "laplace",
+        link: str | BaseLink = "logit",
+        prior: str | BasePrior = "laplace",
         scales: Any = 10,
         method: Literal["cv", "evidence", "norm"] = "cv",
         cv: Any = 5,
@@ -91,19 +94,19 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         rule: Rule = "best",
         per_label: bool = True,
         errors: Errors = "documents",
-        mean: Any = 0.0,
-        sign: Any = 0,
+        mean: float | AnyArray = 0.0,
+        sign: int | AnyArray = 0,
         inference: Any = "coordinate",
         fit_intercept: bool = True,
-        intercept_scale: Any = "auto",
-        intercept_mean: Any = 0.0,
+        intercept_scale: float | str | AnyArray = "auto",
+        intercept_mean: float | AnyArray = 0.0,
         tol: float = 1e-4,
         search_tol: float = 1e-2,
         max_iter: int = 100,
         n_jobs: int | None = None,
         intervals: bool = False,
         random_state: int | None = 0,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | None = None,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -129,8 +132,20 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> Self:
-        """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``."""
+    def fit(
+        self, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None
+    ) -> Self:
+        """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        words : boolean array (n_columns, n_features), optional
+            The words that each label may use.
+        """
         self._check_settings()
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         if y is None:
@@ -170,7 +185,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         )  # fmt: skip
         return search, search.factor, search.path.posterior(search.point)
 
-    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
+    def _problem(self, X: Matrix | ArrayLike, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
         problem = super()._problem(X, indicator, weight, words)
         return problem._replace(prior=scaled(problem.prior, self.scale_))
 

@@ -37,10 +37,20 @@ class CrossFitted(NamedTuple):
 
 
 def cross_fitted(eta: FloatArray, y: FloatArray, link: BaseLink, fold: IntArray, factors: FloatArray) -> CrossFitted:
-    """For each fold and label, the point of the path that is best on the other folds, used on this one.
+    """Choose for each fold and label the point of the path that is best on the other folds, and use it on this one.
 
     ``eta`` (n_points, n_docs, n_labels) are held-out predictors along a path. With a single fold there is no other, and
     the choice is made on it.
+
+    Parameters
+    ----------
+    eta : array (n_points, n_docs, n_labels)
+    y : array (n_docs, n_labels)
+        Outcomes, −1 or +1.
+    link : BaseLink
+    fold : array (n_docs,)
+        The fold that tests each document.
+    factors : array (n_points, n_labels)
     """
     n_points, n_docs, n_labels = eta.shape
     folds, labels = np.unique(fold), np.arange(n_labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, optimize, sparse
 from scipy.special import erfcx
 
@@ -32,7 +33,7 @@ class EvidenceSearch(NamedTuple):
 
 
 def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, BoolArray]:
-    """Logarithm of ∫ p(y | w, b) p(w) p(b) dw db of each label, and whether its determinant is exact.
+    """Log-evidence log ∫ p(y | w, b) p(w) p(b) dw db of each label, and whether its determinant is exact.
 
     Over the active words A and the intercept, d numbers of precision H at the mode (MacKay 1992),
 
@@ -51,6 +52,12 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
     close to the kink they are, so that the criterion jumps a little where a word joins the active ones; it is a guide
     to the scale rather than an exact figure. Leaving the inactive words out altogether (Williams 1995) would count
     none of what their freedom costs or brings.
+
+    Parameters
+    ----------
+    problem : Problem
+    posterior : Posterior
+        Its mode.
 
     References
     ----------
@@ -133,17 +140,29 @@ def _of_held(X: Any, prior: BasePrior, columns: Any, score: FloatArray, hessian:
 
 def search_evidence(
     problem: Problem,
-    factors: Any,
+    factors: ArrayLike,
     refine: bool = True,
     inference: str | BaseInference = "coordinate",
     tol: float = 1e-5,
     max_iter: int = 200,
     n_jobs: int = 1,
 ) -> EvidenceSearch:
-    """The factor of highest evidence for each label, over a grid and, with ``refine``, between its points.
+    """Search the factor of highest evidence for each label, over a grid and, with ``refine``, between its points.
 
     Between the neighbours of the best point the maximum is found by Brent's method on the logarithm of the factor, to
     a hundredth of it; a best point at an end of the grid is taken as it is.
+
+    Parameters
+    ----------
+    problem : Problem
+    factors : array (n_points,) or (n_points, n_labels)
+        Multiples of the prior's scale, rising.
+    refine : bool
+    inference : str or BaseInference
+    tol : float
+    max_iter : int
+    n_jobs : int
+        Threads.
     """
     factors = check_factors(factors, problem.y.shape[1])
     path = regularisation_path(problem, factors, inference, tol, max_iter, n_jobs)

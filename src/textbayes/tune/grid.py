@@ -1,4 +1,4 @@
-"""Which scales to try: from where the prior holds every weight to where it hardly holds any."""
+"""Grid of scales to try: from where the prior holds every weight to where it hardly holds any."""
 
 from __future__ import annotations
 
@@ -47,11 +47,19 @@ def narrowest_factor(problem: Problem) -> FloatArray:
 
 
 def factor_grid(problem: Problem, n_points: int = 10, per_label: bool = True, ratio: float | None = None) -> FloatArray:
-    """Factors (n_points, n_labels) of the prior's scale, evenly spaced in their logarithm.
+    """Make a grid of factors (n_points, n_labels) of the prior's scale, evenly spaced in their logarithm.
 
     Each label's run from its narrowest (see ``narrowest_factor``) to ``ratio`` times that: by default 2,000 for a
     prior with a kink and 1,000 for a smooth one. Without ``per_label`` all share one grid, from the narrowest of all
     labels to the widest of the label in the middle: labels with many documents need narrow scales, those with few wide.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_points : int
+    per_label : bool
+    ratio : float or None
+        The widest factor over the narrowest.
     """
     if n_points < 1:
         raise InputError(f"{n_points} scales were asked for; pass 1 or more")

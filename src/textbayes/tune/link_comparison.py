@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind, encode_labels
 from textbayes.core.threads import n_threads
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_finite, check_same_length
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
@@ -117,14 +118,20 @@ class LinkReport(NamedTuple):
 
 
 def default_families(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> dict[str, list[str]]:
-    """``logit``, ``probit``, the symmetric Student-t links, and these with the skewed ones."""
+    """Families of links to compare: ``logit``, ``probit``, symmetric Student-t links, and these with the skewed ones.
+
+    Parameters
+    ----------
+    dfs, skews : sequences of float
+        Values of ν and δ to try.
+    """
     symmetric = [make_link(f"student_t:df={df}").spec for df in dfs]
     return {"logit": ["logit"], "probit": ["probit"], "student_t": symmetric, "skew_t": skew_t_links(dfs, skews)}
 
 
 def link_report(
     X: Any,
-    Y: Any,
+    Y: Matrix | ArrayLike,
     families: Mapping[str, Sequence[str]] | None = None,
     prior: str = "laplace",
     scales: int = 8,

@@ -21,7 +21,7 @@ SKEW_GRID = (0.5, 1.0, 2.0)
 
 
 class LinkSearch(NamedTuple):
-    """What each link reaches on held-out documents, and the best of them for every label.
+    """Held-out loss of each link, and the best link for every label.
 
     Attributes
     ----------
@@ -60,8 +60,15 @@ class LinkSearch(NamedTuple):
 
 
 def skew_t_links(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> list[str]:
-    """The skewed Student-t links of every pair of ν and δ.
+    """Skewed Student-t links of every pair of ν and δ.
 
+    Parameters
+    ----------
+    dfs, skews : sequences of float
+        Values of ν and δ.
+
+    Examples
+    --------
     >>> skew_t_links([8], [0.5, 1])
     ['skew_t:df=8.0,skew=0.5', 'skew_t:df=8.0,skew=1.0']
     """

@@ -24,10 +24,20 @@ class Losses(NamedTuple):
 
 
 def log_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray) -> Losses:
-    """Mean of −log p(y | eta) over documents; together, the sum over labels of it.
+    """Log-loss of each label, the mean of −log p(y | eta) over documents; together, the sum over labels of it.
 
     Documents are drawn independently, so that the error of a mean is √(Σ_i w_i²(l_i − l̄)²)/Σ_i w_i; labels of one
     document are not, so that the error of the sum is that of the documents' sums.
+
+    Parameters
+    ----------
+    eta : array (n_docs, n_labels)
+        Linear predictors.
+    y : array (n_docs, n_labels)
+        Outcomes, −1 or +1.
+    link : BaseLink
+    weight : array (n_docs,)
+        How much each document counts.
     """
     per_document = -link.log_prob(eta, y)
     loss, error = _mean_and_error(per_document, weight)
@@ -36,11 +46,16 @@ def log_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArra
 
 
 def f1_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray) -> Losses:
-    """1 − F1 of saying yes where yes is likelier than no; together, 1 − macro F1.
+    """F1 loss of each label, 1 − F1 of saying yes where yes is likelier than no; together, 1 − macro F1.
 
     With F = 2A/B, A = TP and B = 2TP + FP + FN, document i moves F by (2a_i − F b_i)/B to first order, and the error is
     the root of the sum of squares of these (the delta method). A label without positives and without a yes has F = 0,
     as in scikit-learn.
+
+    Parameters
+    ----------
+    eta, y, link, weight
+        As for :func:`log_losses`.
     """
     yes, positive = link.log_odds(eta) > 0.0, y > 0.0
     right = weight[:, None] * (yes & positive)
@@ -55,10 +70,19 @@ def f1_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray
 def held_out_losses(
     eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray, fold: IntArray, scoring: Scoring, errors: Errors
 ) -> Losses:
-    """The losses of documents in some fold (≥ 0), with errors over documents or over folds.
+    """Losses of documents in some fold (≥ 0), with errors over documents or over folds.
 
     Over folds, the error is the standard deviation of the folds' own losses divided by the root of their number
     (Breiman, Friedman, Olshen & Stone 1984, section 3.4.3).
+
+    Parameters
+    ----------
+    eta, y, link, weight
+        As for :func:`log_losses`.
+    fold : array (n_docs,)
+        The fold that tests each document, −1 for none.
+    scoring : {"log_loss", "f1"}
+    errors : {"documents", "folds"}
     """
     measure = log_losses if scoring == "log_loss" else f1_losses
     seen = fold >= 0
@@ -74,10 +98,16 @@ def held_out_losses(
 
 
 def choose(loss: FloatArray, error: FloatArray, rule: Rule) -> IntArray:
-    """The point of each column (n_points, n_columns): of lowest loss, or the first within one standard error of it.
+    """Choose the point of each column (n_points, n_columns): of lowest loss, or the first within one standard error.
 
     Points run from the narrowest prior to the widest, so the one-standard-error rule takes the simplest model that is
     not clearly worse than the best (Breiman et al. 1984). Of equal losses the first is taken.
+
+    Parameters
+    ----------
+    loss, error : arrays (n_points, n_columns)
+        Held-out losses, and their standard errors.
+    rule : {"best", "one_se"}
     """
     best = loss.argmin(axis=0)
     if rule == "best":

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.types import Matrix
 from textbayes.core.validation import check_choice
 
 
-def norm_variance(X: Any, sample_weight: Any = None) -> float:
+def norm_variance(X: Matrix | ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """BBR's default prior variance: the number of features divided by the mean squared length of the documents.
 
         σ² = d / ( (1/n) Σ_i |x_i|² )
@@ -19,6 +19,12 @@ def norm_variance(X: Any, sample_weight: Any = None) -> float:
     Under it the linear predictor of an average document, Σ_j x_ij w_j, has variance Σ_j x_ij² σ² = d a priori if the
     weights are independent: a wide prior, whatever the units of X. A column that is always zero counts as a feature, as
     in BBR; the intercept does not.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
 
     References
     ----------
@@ -36,12 +42,21 @@ def norm_variance(X: Any, sample_weight: Any = None) -> float:
     return float(np.shape(X)[1]) / mean
 
 
-def norm_scale(X: Any, prior: str = "laplace", sample_weight: Any = None) -> float:
-    """The scale of a prior with variance ``norm_variance(X)``.
+def norm_scale(X: Matrix | ArrayLike, prior: str = "laplace", sample_weight: ArrayLike | None = None) -> float:
+    """Scale of a prior with variance ``norm_variance(X)``.
 
     A Gaussian prior of scale s has variance s²; a Laplace prior of scale b, density exp(−|w|/b)/(2b), has variance
     2b², so that b = √(σ²/2): the inverse of BBR's λ = √(2/σ²).
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    prior : {"laplace", "gaussian"}
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
+
+    Examples
+    --------
     >>> norm_scale([[3.0, 4.0], [0.0, 5.0]]), norm_scale([[3.0, 4.0], [0.0, 5.0]], "gaussian") ** 2
     (0.2, 0.08)
     """

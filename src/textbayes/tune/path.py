@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.inference import BaseInference, FitInfo, Posterior, Problem, make_inference
 from textbayes.inference._label import blocks_of
 from textbayes.inference._path import Solution, solve_path
@@ -41,7 +42,7 @@ class Path(NamedTuple):
         info = FitInfo(*(np.array([getattr(solution, name) for solution in picked]) for name in names))
         return Posterior(mean, intercept, None, info)
 
-    def linear_predictor(self, X: Any) -> FloatArray:
+    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta (n_points, n_docs, n_labels) of documents X, sparse or dense."""
         rows = sparse.csr_matrix(X)
         out = np.empty((len(self.solutions), rows.shape[0], self.factors.shape[1]))
@@ -59,12 +60,12 @@ class Path(NamedTuple):
 
 
 def scaled(prior: BasePrior, factor: FloatArray) -> BasePrior:
-    """The prior with ``factor`` (n_labels,) times its scale."""
+    """Prior with ``factor`` (n_labels,) times its scale."""
     return type(prior)(**{**vars(prior), "scale": prior.scale * factor[:, None]})
 
 
 def at_scale(problem: Problem, factor: FloatArray, tie_intercept: bool = False) -> Problem:
-    """The problem with ``factor`` (n_labels,) times the scale of its prior.
+    """Problem with ``factor`` (n_labels,) times the scale of its prior.
 
     ``tie_intercept`` gives a penalised intercept that factor as well, as liblinear does; it must be common to all.
     """
@@ -76,8 +77,8 @@ def at_scale(problem: Problem, factor: FloatArray, tie_intercept: bool = False) 
     return problem._replace(prior=scaled(problem.prior, factor), intercept_prior=intercept)
 
 
-def check_factors(factors: Any, n_labels: int) -> FloatArray:
-    """Factors (n_points, n_labels) that grow from point to point, of one column for all labels or one each."""
+def check_factors(factors: ArrayLike, n_labels: int) -> FloatArray:
+    """Check factors (n_points, n_labels) that grow from point to point, one column for all labels or one each."""
     array = np.asarray(factors, dtype=np.float64)
     if array.ndim == 1:
         array = np.repeat(array[:, None], n_labels, axis=1)
@@ -92,7 +93,7 @@ def check_factors(factors: Any, n_labels: int) -> FloatArray:
 
 def regularisation_path(
     problem: Problem,
-    factors: Any,
+    factors: ArrayLike,
     inference: str | BaseInference = "coordinate",
     tol: float = 1e-2,
     max_iter: int = 100,
@@ -157,8 +158,18 @@ def regularisation_path(
     return Path(factors, joined, problem.X.shape[1])
 
 
-def cold_path(problem: Problem, factors: Any, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
-    """The same fits one by one, each from the prior means and to a tight tolerance: what the path is tested against."""
+def cold_path(problem: Problem, factors: ArrayLike, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
+    """Fit the points one by one, each from the prior means and to a tight tolerance: the path is tested against it.
+
+    Parameters
+    ----------
+    problem : Problem
+    factors : array (n_points,) or (n_points, n_labels)
+        Multiples of the prior's scale, rising.
+    tol : float
+    tie_intercept : bool
+        As for :func:`at_scale`.
+    """
     factors = check_factors(factors, problem.y.shape[1])
     problems = [at_scale(problem, row, tie_intercept) for row in factors]
     return _one_after_the_other(problems, factors, Coordinate(tol, 1000), warm=False)

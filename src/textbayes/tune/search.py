@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import check_cv
 
 from textbayes.core.errors import InputError
@@ -23,7 +24,7 @@ Split = tuple[IntArray, IntArray]
 
 
 class ScaleSearch(NamedTuple):
-    """What was tried and what was chosen; points run from the narrowest prior to the widest.
+    """Scales tried and the scale chosen; points run from the narrowest prior to the widest.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class ScaleSearch(NamedTuple):
 
 def search_scale(
     problem: Problem,
-    factors: Any,
+    factors: ArrayLike,
     cv: Any = 5,
     scoring: Scoring = "log_loss",
     rule: Rule = "best",
@@ -155,10 +156,17 @@ def held_out_predictors(
 def make_splits(
     cv: Any, positive: BoolArray, random_state: int | None, counted: BoolArray | None = None
 ) -> list[Split]:
-    """Pairs of training and test documents, tests that do not overlap, from whatever says how to fold.
+    """Make pairs of training and test documents, tests that do not overlap, from whatever says how to fold.
 
     Where ``cv`` is a number of folds, documents that are not ``counted`` (of weight 0) are tested in none: they fold no
     other way than if they were not there.
+
+    Parameters
+    ----------
+    cv : int, array (n_docs,) of fold numbers, splitter or iterable of (train, test)
+    positive : boolean array (n_docs, n_labels)
+    random_state : int or None
+    counted : boolean array (n_docs,), optional
     """
     n_docs = len(positive)
     documents = np.arange(n_docs)

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from textbayes.core.types import Matrix
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.tune.classifier import BayesLinearClassifierCV
 from textbayes.tune.path import scaled
 
 
-def settled(classifier: BayesLinearClassifier, X: Any, y: Any, sample_weight: Any = None) -> BayesLinearClassifier:
-    """A plain classifier, not fitted, with the scales that the search finds on X and y; any other is copied as it is.
+def settled(
+    classifier: BayesLinearClassifier, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None
+) -> BayesLinearClassifier:
+    """Make a plain classifier, not fitted, with the scales that the search finds on X and y; others are only copied.
 
     For a cross-validation around it: the scale is looked for once, not in every fold.
+
+    Parameters
+    ----------
+    classifier : BayesLinearClassifier
+    X : array or sparse matrix (n_docs, n_features)
+    y : labels, as for ``BayesLinearClassifier.fit``
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
     """
     if not isinstance(classifier, BayesLinearClassifierCV):
         copy: BayesLinearClassifier = clone(classifier)

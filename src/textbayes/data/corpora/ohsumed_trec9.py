@@ -69,7 +69,7 @@ def load_ohsumed_trec9(path: Path, *, grade: int = 1, sections: str = "TW") -> C
 
 
 def load_statements(path: Path) -> dict[str, str]:
-    """What each topic is about, by its number, in the order of the file: title and description."""
+    """Read the statement of each topic, its title and description, by its number, in the order of the file."""
     for name, stream in _files(path):
         if name == _TOPICS:
             return {topic.number: f"{topic.title}\n{topic.description}" for topic in read_topics(stream)}

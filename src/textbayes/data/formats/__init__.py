@@ -57,7 +57,16 @@ class Format:
         max_record: int | None = None,
         **options: Any,
     ) -> Iterator[Document]:
-        """Documents of one source, streaming; ids met twice are refused unless ``duplicates="keep"``."""
+        """Read the documents of one source, streaming; ids met twice are refused unless ``duplicates="keep"``.
+
+        Parameters
+        ----------
+        source : path, "-" or stream
+        duplicates, max_unpacked, max_record
+            As for :func:`textbayes.data.open_documents`.
+        **options
+            The format's own.
+        """
         check_choice("duplicates", duplicates, ("refuse", "keep"))
         check_options(f"format {self.name!r}", self.records, options)
         ids = Identifier(keep_duplicates=duplicates == "keep")

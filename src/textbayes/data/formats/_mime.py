@@ -62,7 +62,7 @@ def header_text(headers: Message, name: str) -> str:
 
 
 class _Part:
-    """What the headers of a part say of it, as far as they can be understood."""
+    """Headers of a part, as far as they can be understood."""
 
     def __init__(self, headers: Message, default: str) -> None:
         bounded = Message()

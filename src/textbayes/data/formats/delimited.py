@@ -36,10 +36,26 @@ def read_csv(
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> Iterator[Record]:
-    """Rows of a CSV file, quoted as spreadsheets do; the delimiter is read off the header unless given.
+    """Read the rows of a CSV file, quoted as spreadsheets do; the delimiter is read off the header unless given.
 
     ``header`` names the columns of a file that has no header row; ``label_separator`` splits a cell of several labels;
     ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    text_field : str or sequence of str, optional
+        The columns of the text, several joined; guessed if not given.
+    label_field, id_field : str, optional
+        The columns of labels and ids; guessed if not given.
+    label_separator : str, optional
+    keep_fields : bool, str or sequence of str
+    header : sequence of str, optional
+    delimiter : str, optional
+        One character.
+    encoding : str
+    errors : {"strict", "replace", "ignore"}
+        What becomes of bytes that do not fit the encoding.
     """
     fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator, keep_fields)
     return _rows(source, fields, header, delimiter, csv.QUOTE_MINIMAL, encoding, errors)
@@ -57,7 +73,14 @@ def read_tsv(
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> Iterator[Record]:
-    """Rows of a TSV file: one line a row, quotation marks are ordinary characters (else read it as csv)."""
+    """Read the rows of a TSV file: one line a row, quotation marks are ordinary characters (else read it as csv).
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    text_field, label_field, id_field, label_separator, keep_fields, header, encoding, errors
+        As for :func:`read_csv`.
+    """
     fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator, keep_fields)
     return _rows(source, fields, header, "\t", csv.QUOTE_NONE, encoding, errors)
 

@@ -21,7 +21,7 @@ from textbayes.data.streams import Source, limits_of, read_text, source_label
 def read_folder(
     source: Source, *, multilabel: bool = False, encoding: str = "utf-8", errors: str = "strict"
 ) -> Iterator[Record]:
-    """Files of category folders; files that lie in no folder (a README at the top) are left out.
+    """Read the files of category folders; files that lie in no folder (a README at the top) are left out.
 
     With ``multilabel`` a file name that lies in several categories is one document with all their labels, and its id
     is that name with the path above the category; otherwise every file is a document and its id is its path.

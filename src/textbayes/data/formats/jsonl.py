@@ -39,10 +39,23 @@ def read_jsonl(
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> Iterator[Record]:
-    """Objects of a JSON lines file; blank lines are passed over.
+    """Read the objects of a JSON lines file; blank lines are passed over.
 
     ``label_separator`` splits a string of several labels; ``keep_fields`` names the members that documents carry as
     ``fields``, or is True for all of them.
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    text_field : str or sequence of str, optional
+        The members of the text, several joined; guessed if not given.
+    label_field, id_field : str, optional
+        The members of labels and ids; guessed if not given.
+    label_separator : str, optional
+    keep_fields : bool, str or sequence of str
+    encoding : str
+    errors : {"strict", "replace", "ignore"}
+        What becomes of bytes that do not fit the encoding.
     """
     label = source_label(source)
     fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)

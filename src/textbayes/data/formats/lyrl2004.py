@@ -22,7 +22,7 @@ N_FEATURES = 47_236
 
 
 def read_tokens(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
-    """Documents of ``lyrl2004_tokens_*.dat``: stemmed, stopped words, several lines a document, without labels."""
+    """Read documents of ``lyrl2004_tokens_*.dat``: stemmed, stopped words, several lines a document, without labels."""
     label = source_label(source)
     for identity, line, fields in read_dotted(source, "W", encoding, errors):
         if "W" not in fields:

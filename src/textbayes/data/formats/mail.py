@@ -22,7 +22,7 @@ from textbayes.data.streams import Source
 def read_mail(
     source: Source, *, part: str = "text", encoding: str = "latin-1", errors: str = "strict"
 ) -> Iterator[Record]:
-    """Messages in folders named by their class, or one message; ``part="raw"`` keeps the source of a message whole."""
+    """Read messages in folders named by their class, or one message; ``part="raw"`` keeps its source whole."""
     check_choice("part", part, ("text", "raw"))
     read = read_folder if as_container(source) else read_whole_file
     for record in read(source, encoding=encoding, errors=errors):

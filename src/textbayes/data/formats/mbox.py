@@ -26,7 +26,7 @@ _QUOTED = re.compile(r">+From ")
 def read_mbox(
     source: Source, *, part: str = "text", encoding: str = "latin-1", errors: str = "strict"
 ) -> Iterator[Record]:
-    """Messages of a mailbox, one at a time, called by their Message-ID or else by number.
+    """Read the messages of a mailbox, one at a time, called by their Message-ID or else by number.
 
     ``part="raw"`` keeps the source of a message whole. ``>From`` at the beginning of a line is read as ``From``
     (mboxrd). A message ends where the next begins, so the last of a pipe is known at its end.

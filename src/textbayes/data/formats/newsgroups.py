@@ -21,7 +21,7 @@ _QUOTATION = re.compile(r"(writes in|writes:|wrote:|says:|said:|^In article|^Quo
 def read_newsgroups(
     source: Source, *, remove: Collection[str] = (), encoding: str = "latin-1", errors: str = "strict"
 ) -> Iterator[Record]:
-    """Posts; ``remove`` names any of ``headers``, ``footers`` and ``quotes``, as scikit-learn does, with equal results.
+    """Read posts; ``remove`` names any of ``headers``, ``footers`` and ``quotes``, with the results of scikit-learn.
 
     ``record.fields["split"]`` is ``train`` or ``test`` where a folder of the path ends so.
     """
@@ -39,7 +39,7 @@ def read_newsgroups(
 
 
 def strip_headers(text: str) -> str:
-    """What follows the first blank line."""
+    """Remove the headers: the text after the first blank line."""
     return text.partition("\n\n")[2]
 
 
@@ -51,7 +51,7 @@ def strip_footer(text: str) -> str:
 
 
 def strip_quotes(text: str) -> str:
-    """Without lines that quote (``>``, ``|``) or introduce a quotation (``… writes:``)."""
+    """Remove lines that quote (``>``, ``|``) or introduce a quotation (``… writes:``)."""
     return "\n".join(line for line in text.split("\n") if not _QUOTATION.search(line))
 
 

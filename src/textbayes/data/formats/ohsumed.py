@@ -39,7 +39,7 @@ class Judgement(NamedTuple):
 
 
 def read_ohsumed(source: Source, *, encoding: str = "latin-1", errors: str = "strict") -> Iterator[Record]:
-    """Records of ``ohsumed.87`` or ``ohsumed.88-91``: title and abstract as text, MeSH headings as labels.
+    """Read records of ``ohsumed.87`` or ``ohsumed.88-91``: title and abstract as text, MeSH headings as labels.
 
     The id is the MEDLINE number (``.U``), which the judgements use. ``record.fields`` holds all fields by letter:
     U number, S source, M headings, T title, P publication type, W abstract, A authors; and ``sequence``, the ``.I``.

@@ -25,9 +25,20 @@ def read_parquet(
     label_separator: str | None = None,
     keep_fields: bool | str | Sequence[str] = False,
 ) -> Iterator[Record]:
-    """Rows of a Parquet file; only the columns that are used are read. A label column may hold lists.
+    """Read the rows of a Parquet file; only the columns that are used are read. A label column may hold lists.
 
     ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
+
+    Parameters
+    ----------
+    source : path or seekable stream
+    text_field : str or sequence of str, optional
+        The columns of the text, several joined; guessed if not given.
+    label_field, id_field : str, optional
+        The columns of labels and ids; guessed if not given.
+    label_separator : str, optional
+        Splits a cell of several labels.
+    keep_fields : bool, str or sequence of str
     """
     try:
         import pyarrow

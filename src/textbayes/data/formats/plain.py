@@ -16,13 +16,13 @@ from textbayes.data.streams import Source, path_of, read_lines, read_text
 
 
 def read_document_lines(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
-    """Every line is a document, blank ones too, so that output and input agree line by line."""
+    """Read every line as a document, blank ones too, so that output and input agree line by line."""
     for number, line in read_lines(source, encoding, errors):
         yield Record(line.rstrip("\r\n"), line=number)
 
 
 def read_whole_file(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
-    """The file is one document, called by the file's name."""
+    """Read a file as one document, called by the file's name."""
     path = path_of(source)
     yield Record(read_text(source, encoding, errors), id=None if path is None else path.name)
 

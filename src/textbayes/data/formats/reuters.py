@@ -30,7 +30,7 @@ _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 
 
 def read_reuters(source: Source, *, encoding: str = "latin-1", errors: str = "strict") -> Iterator[Record]:
-    """Stories with title and body as text and TOPICS as labels, in the order stored.
+    """Read stories with title and body as text and TOPICS as labels, in the order stored.
 
     Text is title and body; the title alone for a ``BRIEF`` story, whose body is a filler; all of ``<TEXT>`` for an
     ``UNPROC`` one, which has neither. ``record.fields`` holds the attributes (``LEWISSPLIT``, ``TOPICS``, ``NEWID``, …)
@@ -100,7 +100,7 @@ def _parse(story: str, label: str, line: int) -> Record:
 
 
 def _element(text: str, opening: str, closing: str) -> str | None:
-    """What stands between the first opening tag and its end; None without both."""
+    """Text between the first opening tag and its end; None without both."""
     start = text.find(opening)
     end = -1 if start < 0 else text.find(closing, start)
     return None if end < 0 else text[start + len(opening) : end]

@@ -43,10 +43,22 @@ def read_xlsx(
     header: Sequence[str] | None = None,
     sheet: str | int | None = None,
 ) -> Iterator[Record]:
-    """Rows of one sheet of a workbook: the first, or the one that ``sheet`` names (or numbers, from 1).
+    """Read the rows of one sheet of a workbook: the first, or the one that ``sheet`` names (or numbers, from 1).
 
     ``header`` names the columns of a sheet that has no header row; ``label_separator`` splits a cell of several labels;
     ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
+
+    Parameters
+    ----------
+    source : path, "-" or stream
+    text_field : str or sequence of str, optional
+        The columns of the text, several joined; guessed if not given.
+    label_field, id_field : str, optional
+        The columns of labels and ids; guessed if not given.
+    label_separator : str, optional
+    keep_fields : bool, str or sequence of str
+    header : sequence of str, optional
+    sheet : str or int, optional
     """
     label = source_label(source)
     fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)

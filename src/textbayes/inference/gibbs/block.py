@@ -42,7 +42,7 @@ class Design(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, intercept: bool) -> Design:
-        """From a CSC matrix with int32 indices."""
+        """Make a design from a CSC matrix with int32 indices."""
         indptr, indices, data, n_docs = X.indptr.astype(np.int64), X.indices, X.data, X.shape[0]
         if intercept:
             indptr = np.append(indptr, indptr[-1] + n_docs)
@@ -111,7 +111,7 @@ class JointDraw:
     def draw(
         self, omega: FloatArray, pull: FloatArray, offset: FloatArray, variance: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Offsets drawn jointly, given omega, pull = omega·(z − eta) at the present ones, and prior variances."""
+        """Draw offsets jointly, given omega, pull = omega·(z − eta) at the present ones, and prior variances."""
         free = np.isinf(variance)
         variance = np.where(free, 0.0, variance)
         omega = np.broadcast_to(omega, (self._design.n_docs,))

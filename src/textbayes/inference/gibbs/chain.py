@@ -135,7 +135,18 @@ class Chain:
         self._latent.y = self._latent.outcomes(self._computed_eta(), rng)
 
     def advance(self, n_iterations: int, thin: int = 1) -> tuple[AnyArray, FloatArray]:
-        """Weights after every ``thin``-th of the next iterations, (n, n_columns) float32, and the global scales."""
+        """Advance the chain and return the weights after every ``thin``-th iteration, and the global scales.
+
+        Parameters
+        ----------
+        n_iterations : int
+        thin : int
+
+        Returns
+        -------
+        tuple of arrays
+            Weights (n, n_columns) in float32, and global scales (n,).
+        """
         n_kept = n_iterations // thin
         kept = np.empty((n_kept, self._target.design.n_columns), dtype=np.float32)
         scales = np.empty(n_kept)
@@ -147,7 +158,7 @@ class Chain:
         return kept, scales
 
     def step(self) -> None:
-        """One iteration."""
+        """Make one iteration of the chain."""
         rng, scales, offset = self._rng, self._scales, self._offset
         self.n_done += 1
         if self.n_done % _REFRESH == 0:
@@ -225,7 +236,7 @@ class Chain:
 
     # -- state ----------------------------------------------------------------------------------------------------
     def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        """All that is needed to go on as if nothing had happened: JSON and arrays."""
+        """State of the chain, all that is needed to go on as if nothing had happened: JSON and arrays."""
         meta, arrays = self._scales.state()
         arrays |= {f"latent.{name}": value for name, value in self._latent.state().items()}
         arrays |= {"offset": self._offset.copy(), "eta": self._eta.copy()}

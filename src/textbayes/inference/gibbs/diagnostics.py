@@ -1,4 +1,4 @@
-"""Whether chains have met and how much their draws are worth: split R-hat and effective sample sizes.
+"""Convergence diagnostics of chains: split R-hat and effective sample sizes.
 
 Arrays are (n_chains, n_draws, …); every further axis is looked at by itself.
 
@@ -19,7 +19,7 @@ _AT_ONCE = 2**22  # numbers that are transformed together
 
 
 def effective_sample_size(draws: AnyArray) -> FloatArray:
-    """How many independent draws the mean of these is worth: n/(1 + 2 Σ_t ρ_t) with chains split in halves.
+    """Effective sample size for the mean of draws: n/(1 + 2 Σ_t ρ_t) with chains split in halves.
 
     Draws that never change are worth 1. Antithetic draws may be worth more than their number, at most n·log₁₀ n.
 
@@ -35,12 +35,12 @@ def effective_sample_size(draws: AnyArray) -> FloatArray:
 
 
 def bulk_effective_sample_size(draws: AnyArray) -> FloatArray:
-    """The same of the draws' normal scores, which exist whatever their tails: says how well the bulk is known."""
+    """Effective sample size of the draws' normal scores, which exist whatever the tails: how well the bulk is known."""
     return _by_parts(_split(draws), lambda part: _effective(_normal_scores(part)))
 
 
 def split_r_hat(draws: AnyArray) -> FloatArray:
-    """√(total variance / variance within) of the normal scores of half chains, or of their distances from the median.
+    """Split R-hat, √(total variance / variance within) of half chains' normal scores, or of distances from the median.
 
     1 where all halves agree in place and spread; above 1.01 they do not yet.
     """

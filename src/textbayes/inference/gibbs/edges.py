@@ -1,4 +1,4 @@
-"""Where there is no posterior, or none with a mean; and documents that count several times, or not at all."""
+"""Edge cases of sampling: no posterior, or none with a mean; documents that count several times, or not at all."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check_replicates(problem: Problem, label_replicates: int) -> None:
 
 
 def whole_counts(weight: FloatArray | None, label_replicates: int) -> IntArray | None:
-    """How many times each document counts, as its weight says; None where all count once."""
+    """Number of times each document counts, as its weight says; None where all count once."""
     heaviest = 1.0 if weight is None else float(weight.max(initial=1.0))
     if label_replicates > _MOST_COUNTS / heaviest:
         raise InputError(

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
@@ -90,10 +91,18 @@ def cooccurrence_factors(
     return np.where(varies[:, None], np.sqrt(share) * words.T * sizes, 0.0)
 
 
-def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None = None) -> FloatArray | None:
-    """Loadings of the words in ``columns``: rows of an array, or of as many factors as a number says, found in X.
+def loadings_of(factors: ArrayLike, X: Any, columns: IntArray, counts: IntArray | None = None) -> FloatArray | None:
+    """Factor loadings of the words in ``columns``: rows of an array, or of as many factors as a number says.
 
     There are as many as documents and words allow, or none.
+
+    Parameters
+    ----------
+    factors : int or array (n_features, n_factors)
+    X : sparse matrix (n_docs, n_features)
+    columns : array of int
+    counts : array (n_docs,), optional
+        How many times each document counts.
     """
     if np.ndim(factors):
         return check_factors(factors, X.shape[1])[columns]
@@ -107,8 +116,8 @@ def loadings_of(factors: Any, X: Any, columns: IntArray, counts: IntArray | None
     return cooccurrence_factors(of_words, rank, sample_weight=counts) if rank > 0 else None
 
 
-def check_factors(factors: Any, n_features: int) -> FloatArray:
-    """Loadings as an array of one row per word, or a sentence that says what is wrong with them."""
+def check_factors(factors: ArrayLike, n_features: int) -> FloatArray:
+    """Check factor loadings, an array of one row per word; a sentence says what is wrong with them."""
     loadings = np.asarray(factors, dtype=np.float64)
     if loadings.ndim != 2 or loadings.shape[0] != n_features:
         raise InputError(
@@ -124,7 +133,7 @@ def check_factors(factors: Any, n_features: int) -> FloatArray:
 
 
 def common_share(loadings: FloatArray) -> FloatArray:
-    """|u_j|² of every word."""
+    """Share |u_j|² of the prior variance of each word that it has in common with others."""
     return np.einsum("jk,jk->j", loadings, loadings)
 
 

@@ -18,7 +18,7 @@ _GROWTH = 1.5  # rounds get longer by this, so that diagnostics cost a bounded s
 
 
 class Plan(NamedTuple):
-    """How long to run: see ``Gibbs``."""
+    """Lengths of a run and its stopping rule: see ``Gibbs``."""
 
     chains: int
     warmup: int
@@ -29,7 +29,7 @@ class Plan(NamedTuple):
 
 
 class SamplingProgress(NamedTuple):
-    """Where a label stands after a round: what a progress display shows, and all that is needed to go on from there.
+    """Progress of a label after a round: figures for a display, and all that is needed to go on from there.
 
     ``state`` is JSON and arrays; it goes back in as ``Gibbs(resume=…)``.
     """

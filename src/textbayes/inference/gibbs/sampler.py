@@ -159,7 +159,7 @@ class Gibbs(BaseInference):
 
     @property
     def plain_settings(self) -> dict[str, Any]:
-        """What decides the draws beside the plan, as numbers and words that can be written down."""
+        """Settings beside the plan that decide the draws, as numbers and words that can be written down."""
         factors = self.factors if self.factors is None else np.asarray(self.factors).tolist()
         return {
             "random_state": self.random_state, "sample_scale": self.sample_scale, "method": self.method,
@@ -271,7 +271,7 @@ class Gibbs(BaseInference):
 
 
 def counted(problem: Problem, label_replicates: int) -> tuple[Problem, IntArray | None]:
-    """The documents as often as their weights say: repeated, or with counts where the link takes these."""
+    """Repeat documents as often as their weights say, or count them where the link takes counts."""
     counts = whole_counts(problem.sample_weight, label_replicates)
     if counts is None:
         return problem, None

@@ -40,7 +40,18 @@ def check_prior(prior: BasePrior) -> None:
 
 
 def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, sampled: bool) -> None:
-    """Refuse a free word, and a free intercept that need not have a posterior."""
+    """Refuse a free word, and a free intercept that need not have a posterior.
+
+    Parameters
+    ----------
+    link : BaseLink
+    prior : BasePrior
+        That of the words.
+    intercept : BasePrior or None
+        None leaves the intercept free.
+    sampled : bool
+        The global scale is sampled.
+    """
     if np.isinf(prior.scale).any():
         raise NotSupportedError(
             "inference 'gibbs' needs a prior on every word, and some scales are infinite: a posterior need not exist "
@@ -54,7 +65,7 @@ def check_proper(link: BaseLink, prior: BasePrior, intercept: BasePrior | None, 
 
 
 def why_improper(link: BaseLink, prior: BasePrior, sampled: bool) -> str | None:
-    """Why a free intercept need not have a posterior under this link and prior of the words; None where it has one.
+    """Reason why a free intercept need not have a posterior under this link and prior; None where it has one.
 
     An intercept can go to infinity if weights follow that undo it: with tails of w^−1 or heavier (Cauchy, horseshoe, or
     any family with a half-Cauchy global scale) the prior mass of such weights falls too slowly to be integrated.
@@ -175,7 +186,15 @@ class Scales:
 
 
 def slice_draw(log_density: Callable[[float], float], at: float, rng: np.random.Generator) -> float:
-    """A step of a chain on the line by stepping out and shrinking (Neal 2003, Slice sampling, Annals of Statistics)."""
+    """Draw by slice sampling: a step on the line by stepping out and shrinking (Neal 2003, Annals of Statistics).
+
+    Parameters
+    ----------
+    log_density : function of a number
+    at : float
+        The present value.
+    rng : Generator
+    """
     level = log_density(at) - rng.standard_exponential()
     low = at - _SLICE_STEP * rng.random()
     high = low + _SLICE_STEP

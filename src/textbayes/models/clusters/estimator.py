@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models.clusters.inputs import check_labels, constants, known_documents
@@ -112,11 +113,19 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, lengths: Any = None) -> Self:
+    def fit(self, X: Matrix | ArrayLike, y: Any = None, lengths: ArrayLike | None = None) -> Self:
         """Learn from counts X (n_docs, n_features), sparse or dense.
 
         ``y`` names the class of some documents; None or −1 leaves it open. ``lengths`` are thousands of words, those
         outside of the vocabulary too; the sums of the rows where they are not given.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        y : sequence of n_docs labels, optional
+        lengths : array (n_docs,), optional
+            Thousands of words of each document.
         """
         X = checked_counts(self, X, reset=True)
         self._check_settings()
@@ -148,18 +157,33 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.sizes_ = sizes / sizes.sum()
         return self
 
-    def transform(self, X: Any, lengths: Any = None) -> FloatArray:
-        """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one."""
+    def transform(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
+        """Memberships E θ of documents, new ones too, (n_docs, n_clusters); rows add up to one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         check_is_fitted(self, "words_")
         X = checked_counts(self, X, reset=False)
         omega = check_lengths(lengths, X)
         return self._memberships(X, omega)
 
-    def predict(self, X: Any, lengths: Any = None) -> AnyArray:
+    def predict(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> AnyArray:
         """The class of the largest membership; the number of the cluster if no document was labelled.
 
         Clusters beyond the classes have no name: a document that belongs to them only is given the class it belongs to
         most among those that have.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
         """
         memberships = self.transform(X, lengths)
         if not len(self.classes_):
@@ -169,10 +193,19 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def top_words(
         self, n: int = 10, names: Sequence[str] | AnyArray | None = None, by: str = "relevance"
     ) -> list[list[tuple[Any, float]]]:
-        """Of each cluster the ``n`` first words with their rates per thousand words; columns if no ``names`` are given.
+        """First ``n`` words of each cluster, with their rates per thousand words; columns if no ``names`` are given.
 
         By ``"relevance"``, 0.6 ln rate + 0.4 ln lift, where the lift is the rate over that in all text (Sievert &
         Shirley 2014); or by ``"rate"``, which puts words that are frequent everywhere first.
+
+        Parameters
+        ----------
+        n : int
+            Words of each cluster.
+        names : sequence of n_features str, optional
+            The words of the columns.
+        by : {"relevance", "rate"}
+            The ranking.
         """
         check_is_fitted(self, "words_")
         if names is not None and len(names) != self.n_features_in_:
@@ -184,7 +217,15 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ]
 
     def top_columns(self, n: int = 10, by: str = "relevance") -> IntArray:
-        """The columns of the ``n`` first words of each cluster, (n_clusters, n)."""
+        """The columns of the ``n`` first words of each cluster, (n_clusters, n).
+
+        Parameters
+        ----------
+        n : int
+            Words of each cluster.
+        by : {"relevance", "rate"}
+            The ranking, as in :meth:`top_words`.
+        """
         check_is_fitted(self, "words_")
         check_choice("by", by, ("relevance", "rate"))
         scores = np.log(np.maximum(self.rates_, 1e-300))
@@ -192,13 +233,31 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             scores -= (1.0 - _RELEVANCE) * np.log(np.maximum(self.sizes_ @ self.rates_, 1e-300))
         return np.argsort(-scores, axis=1, kind="stable")[:, :n]
 
-    def perplexity(self, X: Any, random_state: int = 0) -> float:
-        """Of the unseen half of documents given the other half; see ``completion_perplexity``. X must hold counts."""
+    def perplexity(self, X: Matrix | ArrayLike, random_state: int = 0) -> float:
+        """Perplexity of the unseen half of documents given the other half; see ``completion_perplexity``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        random_state : int
+            Seed of the halves.
+        """
         X = checked_counts(self, X, reset=False)
         return completion_perplexity(X, self.transform, self.rates_, random_state)
 
-    def coherence(self, X: Any, n: int = 10, by: str = "relevance") -> FloatArray:
-        """NPMI of each cluster's top ``n`` words in documents X, (n_clusters,)."""
+    def coherence(self, X: Matrix | ArrayLike, n: int = 10, by: str = "relevance") -> FloatArray:
+        """NPMI of each cluster's top ``n`` words in documents X, (n_clusters,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words of the documents to judge by.
+        n : int
+            Words of each cluster.
+        by : {"relevance", "rate"}
+            The ranking, as in :meth:`top_words`.
+        """
         return npmi_coherence(self.top_columns(n, by), checked_counts(self, X, reset=False))
 
     @property

@@ -1,4 +1,4 @@
-"""What soft clustering is given: counts, lengths, labels of some documents; and where its search starts."""
+"""Inputs of soft clustering: counts, lengths, labels of some documents; and the start of its search."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def known_documents(X: sparse.csr_matrix, omega: FloatArray, codes: IntArray, n_
 def first_words(
     totals: FloatArray, exposure: float, known: Known, alpha: FloatArray, beta: FloatArray, rng: np.random.Generator
 ) -> ClusterWords:
-    """Where a search starts: noise around equal shares; classes with known documents start at those documents' rates.
+    """Start of a search: noise around equal shares; classes with known documents start at those documents' rates.
 
     The noise is on words, not on documents, so that the order of the documents does not matter. ``totals`` N_w (V,) of
     ``exposure`` thousand words give the first sums, σ_w = K N_w/exposure: exact if all clusters are equally large.

@@ -1,4 +1,4 @@
-"""How good a soft clustering is: held-out perplexity by document completion, and coherence of its top words.
+"""Measures of a soft clustering: held-out perplexity by document completion, and coherence of its top words.
 
 Both take plain arrays, so that other topic models can be measured beside ours.
 """
@@ -6,19 +6,27 @@ Both take plain arrays, so that other topic models can be measured beside ours.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, Matrix
 
 
-def split_tokens(X: Any, random_state: int | np.random.Generator = 0) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Each document's occurrences in two halves at random: one to learn the memberships from, one to predict.
+def split_tokens(
+    X: Matrix | ArrayLike, random_state: int | np.random.Generator = 0
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """Split each document's occurrences into two halves at random: one to learn the memberships from, one to predict.
 
     Of a document of n occurrences ⌈n/2⌉ are seen. What a value has beyond a whole number is seen as well.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    random_state : int or Generator
     """
     X = sparse.csr_matrix(X, dtype=np.float64)
     if X.nnz and X.data.min() < 0.0:
@@ -41,16 +49,27 @@ def split_tokens(X: Any, random_state: int | np.random.Generator = 0) -> tuple[s
 
 
 def completion_perplexity(
-    X: Any,
+    X: Matrix | ArrayLike,
     memberships: Callable[[sparse.csr_matrix], FloatArray],
-    rates: Any,
+    rates: ArrayLike,
     random_state: int | np.random.Generator = 0,
 ) -> float:
-    """exp(−mean ln p(w | d)) over the unseen half of every document's occurrences; lower is better.
+    """Perplexity exp(−mean ln p(w | d)) over the unseen half of every document's occurrences; lower is better.
 
     ``memberships`` gives those of documents (n_docs, K) from their seen half; ``rates`` (K, V) are words' rates or
     probabilities by cluster. p(w | d) = Σ_k θ_dk μ_kw/Σ_kw θ_dk μ_kw adds up to one over the vocabulary.
     Reference: Wallach, Murray, Salakhutdinov & Mimno (2009), Evaluation methods for topic models, ICML.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, V)
+        Counts of words.
+    memberships : function of counts that gives (n_docs, K)
+        The fitted clusters' memberships of documents.
+    rates : array (K, V)
+        Rates of words per thousand of each cluster.
+    random_state : int or Generator
+        Seed of the halves.
     """
     seen, unseen = split_tokens(X, random_state)
     if not unseen.nnz:
@@ -68,12 +87,19 @@ def completion_perplexity(
     return float(np.exp(-(unseen.data * np.log(proba / totals[rows])).sum() / unseen.data.sum()))
 
 
-def npmi_coherence(top_words: Any, X: Any) -> FloatArray:
-    """Mean NPMI of all pairs of each cluster's top words, from the documents X that have them, (K,); higher is better.
+def npmi_coherence(top_words: ArrayLike, X: Matrix | ArrayLike) -> FloatArray:
+    """Coherence of clusters: mean NPMI of all pairs of top words, from the documents X that have them, (K,).
 
     NPMI(v, w) = ln[p(v, w)/(p(v) p(w))]/−ln p(v, w), with shares p of documents; −1 for words that never meet.
-    ``top_words`` (K, n) holds columns of X. References: Bouma (2009), Normalized (pointwise) mutual information in
-    collocation extraction; Röder, Both & Hinneburg (2015), Exploring the space of topic coherence measures, WSDM.
+    Higher is better. References: Bouma (2009), Normalized (pointwise) mutual information in collocation extraction;
+    Röder, Both & Hinneburg (2015), Exploring the space of topic coherence measures, WSDM.
+
+    Parameters
+    ----------
+    top_words : array (K, n)
+        Columns of X.
+    X : array or sparse matrix (n_docs, V)
+        Counts of words of the documents to judge by.
     """
     columns: AnyArray = np.asarray(top_words)
     if columns.ndim != 2 or columns.shape[1] < 2 or columns.dtype.kind not in "iu":

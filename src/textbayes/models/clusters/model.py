@@ -42,7 +42,7 @@ _CHUNKS = 16  # pieces shared out to threads; results do not depend on their num
 
 
 class ClusterWords(NamedTuple):
-    """What is learnt: α (K,), β (2,), sums σ (V,) and the words' Dirichlets λ (V, K)."""
+    """Parameters learnt: α (K,), β (2,), sums σ (V,) and the words' Dirichlets λ (V, K)."""
 
     alpha: FloatArray
     beta: FloatArray
@@ -205,7 +205,7 @@ def _update_words(
 def _rest_of_bound(
     documents: Documents, known: Known, words: ClusterWords, log_means: FloatArray, normalisers: FloatArray
 ) -> float:
-    """What the bound has beside the documents' own parts: normalisers of α, the words' Dirichlets, known documents."""
+    """Part of the bound beside the documents' own: normalisers of α, the words' Dirichlets, known documents."""
     alpha, points = words.alpha, words.points
     prior = dirichlet_strengths(words.beta, words.sums)
     n_docs, n_clusters = len(documents.omega), len(alpha)

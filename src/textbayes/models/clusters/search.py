@@ -26,7 +26,7 @@ _LABELLED_ALPHA = 0.05
 
 
 class Search(NamedTuple):
-    """What a search found: the words, the memberships, the bound after each sweep, and whether it settled."""
+    """Result of a search: the words, the memberships, the bound after each sweep, and whether it settled."""
 
     words: ClusterWords
     memberships: FloatArray
@@ -35,7 +35,7 @@ class Search(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """When a search ends: sweeps at most, and the least gain of a sweep."""
+    """Stopping rule of a search: sweeps at most, and the least gain of a sweep."""
 
     max_iter: int
     least_gain: float
@@ -50,7 +50,22 @@ def search(
     rules: Rules,
     pool: ThreadPoolExecutor | None,
 ) -> Search:
-    """The best of one search for each seed. ``totals`` N_w (V,) of all documents; ``given`` α and β, None to learn."""
+    """Run one search for each seed and keep the best.
+
+    Parameters
+    ----------
+    documents : Documents
+        Those of unknown class.
+    known : Known
+        Those of known class, summed up by cluster.
+    totals : array (V,)
+        N_w of all documents.
+    given : pair of arrays
+        α and β, None to learn.
+    seeds : array of int
+    rules : Rules
+    pool : ThreadPoolExecutor or None
+    """
     n_clusters, labelled = len(known.exposure), bool(known.exposure.any())
     beta = np.array(_FIRST_BETA) if given[1] is None else given[1]
     exposure = float(documents.omega.sum() + known.exposure.sum())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def make_count_model(model: str | BaseCountModel[Any, Any], **settings: Any) -> BaseCountModel[Any, Any]:
-    """The model of that name with the settings given, or the object itself, which brings its own.
+    """Make the count model of that name with the settings given; an object is returned as it is, with its own.
 
     >>> make_count_model("poisson", pseudo_counts=2.0)
     Poisson(pseudo_counts=2.0, rate_means=None)

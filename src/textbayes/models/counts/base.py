@@ -1,4 +1,4 @@
-"""What every count model is: statistics that add up, an estimate from them, a likelihood of documents."""
+"""Base of all count models: statistics that add up, an estimate from them, a likelihood of documents."""
 
 from __future__ import annotations
 
@@ -31,18 +31,26 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def empty(self, n_classes: int, n_features: int) -> Statistics:
-        """The statistics of no document."""
+        """Statistics of no document."""
 
     @abstractmethod
     def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """Those of documents with weights Y (n_docs, C), an indicator of the classes times the documents' weights."""
+        """Statistics of documents with weights Y (n_docs, C), an indicator of the classes times the documents' weights.
+
+        Parameters
+        ----------
+        X : sparse matrix (n_docs, V)
+        Y : matrix (n_docs, C)
+        omega : array (n_docs,)
+            Lengths in thousands of words.
+        """
 
     @abstractmethod
     def combine(self, first: Statistics, second: Statistics) -> Statistics:
-        """The statistics of the documents of both."""
+        """Statistics of the documents of both."""
 
     def accumulate(self, stats: Statistics, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """The statistics after more documents."""
+        """Statistics after more documents."""
         return self.combine(stats, self.statistics(X, Y, omega))
 
     @abstractmethod
@@ -51,14 +59,29 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
 
     @abstractmethod
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Estimate) -> FloatArray:
-        """ln p(document | class) up to a constant of the document, (n_docs, C): what a prediction needs."""
+        """Scores ln p(document | class) up to a constant of the document, (n_docs, C): what a prediction needs.
+
+        Parameters
+        ----------
+        X : sparse matrix (n_docs, V)
+        omega : array (n_docs,)
+            Lengths in thousands of words.
+        estimate : Estimate
+            The model's parameters.
+        """
 
     def log_likelihood(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Estimate) -> FloatArray:
-        """ln p(document | class), (n_docs, C), for models that are distributions of whole counts."""
+        """Log-likelihood ln p(document | class), (n_docs, C), for models that are distributions of whole counts.
+
+        Parameters
+        ----------
+        X, omega, estimate
+            As for :meth:`class_scores`.
+        """
         return self.class_scores(X, omega, estimate) + self.constant(X, omega)[:, None]
 
     def constant(self, X: sparse.csr_matrix, omega: FloatArray) -> FloatArray:
-        """What ``class_scores`` leaves out; for rates it is Σ_w [x ln ω − ln x!]."""
+        """Terms of the log-likelihood that ``class_scores`` leaves out; for rates Σ_w [x ln ω − ln x!]."""
         per_value = X.data * np.repeat(np.log(omega), np.diff(X.indptr)) - special.gammaln(X.data + 1.0)
         return row_sums(X, per_value)
 

@@ -30,6 +30,18 @@ def choose_beta(
 
     β₃ to β₅ keep their values. Statistics of the folds are added up, not read again. Y (n_docs, C) is an
     indicator times the documents' weights, ``log_prior`` (C,) what is known of the classes beforehand.
+
+    Parameters
+    ----------
+    model : a Dirichlet count model
+    X : sparse matrix (n_docs, n_features)
+    Y : matrix (n_docs, n_classes)
+        An indicator of the classes times the documents' weights.
+    omega : array (n_docs,)
+        Lengths in thousands of words.
+    log_prior : array (n_classes,)
+    cv, seed : int
+        Folds and their seed.
     """
     if not hasattr(model, "beta"):
         raise NotSupportedError(f"count model {model.name!r} has no constants β to choose; leave beta at its default")

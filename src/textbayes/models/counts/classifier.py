@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -14,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, normalise_classes
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import BaseCountModel
@@ -33,7 +34,7 @@ _PREDICTIONS = ("mode", "mean", "integrated")
 
 
 class BayesCountClassifier(ClassifierMixin, BaseEstimator):
-    """Which class would write a document with these counts of words, p(c | x) ∝ p(c) p(x | c).
+    """Generative classifier of word counts, p(c | x) ∝ p(c) p(x | c), with a choice of count models.
 
     Parameters
     ----------
@@ -105,8 +106,21 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
-        """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each."""
+    def fit(
+        self, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None
+    ) -> Self:
+        """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        y : sequence of n_docs labels
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         X = checked_counts(self, X, reset=True)
         labels = one_label_each(y)
         check_same_length(X, "X", labels, "y")
@@ -114,17 +128,46 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
 
     @all_or_nothing
-    def fit_classes(self, X: Any, y: Any, classes: Any, sample_weight: Any = None, lengths: Any = None) -> Self:
-        """As :meth:`fit`, with classes that there may be no document of."""
+    def fit_classes(
+        self,
+        X: Matrix | ArrayLike,
+        y: Any,
+        classes: Any,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+    ) -> Self:
+        """As :meth:`fit`, with classes that there may be no document of.
+
+        Parameters
+        ----------
+        X, y, sample_weight, lengths
+            As for :meth:`fit`.
+        classes : sequence of labels
+            All classes, in the order of the results.
+        """
         X = checked_counts(self, X, reset=True)
         codes, space = encode_classes(one_label_each(y), list(classes))
         return self._learn(X, codes, sample_weight, lengths, space, first=True)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, lengths: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Matrix | ArrayLike,
+        y: Any,
+        classes: Any = None,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+    ) -> Self:
         """Learn more documents; the result is that of learning all at once.
 
         The first call names all ``classes`` that there will be.
+
+        Parameters
+        ----------
+        X, y, sample_weight, lengths
+            As for :meth:`fit`.
+        classes : sequence of labels, optional
+            All classes there will be; needed by the first call.
         """
         first = not hasattr(self, "statistics_")
         X = checked_counts(self, X, reset=first)
@@ -166,8 +209,16 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         both._settle(self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_)
         return both
 
-    def predict_joint_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
-        """ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes)."""
+    def predict_joint_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
+        """Joint log-probability ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         check_is_fitted(self, "estimate_")
         X = checked_counts(self, X, reset=False)
         omega = checked_lengths(X, lengths)
@@ -176,26 +227,50 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         scores[told] = self.model_.class_scores(X[told], omega[told], self.estimate_)
         return np.asarray(scores + self.class_log_prior_)
 
-    def predict_log_proba(self, X: Any, lengths: Any = None) -> FloatArray:
-        """Logarithms of ``predict_proba``."""
+    def predict_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
+        """Log-probabilities ln p(c | x), logarithms of ``predict_proba``; arguments as there."""
         return np.asarray(special.log_softmax(self.predict_joint_log_proba(X, lengths), axis=1))
 
-    def predict_proba(self, X: Any, lengths: Any = None) -> FloatArray:
-        """p(c | x), one column per class; rows add up to one."""
+    def predict_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
+        """Probabilities p(c | x), one column per class; rows add up to one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         return normalise_classes(self.predict_joint_log_proba(X, lengths))
 
-    def predict(self, X: Any, lengths: Any = None) -> AnyArray:
-        """The likeliest class."""
+    def predict(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> AnyArray:
+        """Likeliest class of each document.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         joint = self.predict_joint_log_proba(X, lengths)
         return np.asarray(self.classes_[joint.argmax(axis=1)])
 
-    def decision_function(self, X: Any, lengths: Any = None) -> FloatArray:
-        """ln p(c | x) of every class; for two classes a vector of the log-odds of the second."""
+    def decision_function(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
+        """Log-probabilities ln p(c | x) of every class; for two classes a vector of the log-odds of the second.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+            Counts of words.
+        lengths : array (n_docs,), optional
+            Thousands of words of each document; the sums of the rows unless given.
+        """
         log_proba = self.predict_log_proba(X, lengths)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
-    def log_odds(self, X: Any, lengths: Any = None) -> FloatArray:
-        """ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
+    def log_odds(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
+        """Log-odds ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
         joint = self.predict_joint_log_proba(X, lengths)
         return joint - joint[:, :1]
 

@@ -42,7 +42,7 @@ class KernelDocuments(NamedTuple):
 
 
 def kernel_documents(store: DocumentStore) -> KernelDocuments:
-    """What the kernels need, with the documents in the order of their classes."""
+    """Arrays of the documents for the kernels, in the order of their classes."""
     from textbayes.kernels.counts.contagion import exposure_table
 
     most = store.X.data.max() if store.X.nnz else 0.0

@@ -26,7 +26,7 @@ _WORDS_AT_ONCE = 512
 
 @dataclass(frozen=True)
 class Sampling:
-    """How to draw: ``chains`` of ``n_draws`` each, every ``thin``-th sweep kept after ``warmup`` sweeps.
+    """Settings of the sampler: ``chains`` of ``n_draws`` each, every ``thin``-th sweep kept after ``warmup`` sweeps.
 
     ``integrate`` scores documents by the mean of the likelihood over the draws, not by the likelihood at the means. The
     draws depend on ``seed`` alone, not on ``n_jobs``.
@@ -59,7 +59,19 @@ class Drawn(NamedTuple):
 def sample_rate_posterior(
     stats: CountSums, shares: FloatArray, hyper: Hyper, modes: FloatArray, sampling: Sampling
 ) -> Drawn:
-    """Draws of the Dirichlet–Poisson posterior; ``modes`` (V, C) are the log-rates to start around."""
+    """Draws of the Dirichlet–Poisson posterior; ``modes`` (V, C) are the log-rates to start around.
+
+    Parameters
+    ----------
+    stats : CountSums
+    shares : array (V, C) or (1, C)
+        The Dirichlet's shares.
+    hyper : Hyper
+        β.
+    modes : array (V, C)
+        Log-rates to start around.
+    sampling : Sampling
+    """
     from textbayes.kernels.counts.rates import sample_rates
 
     counts = np.ascontiguousarray(stats.counts.T)
@@ -82,7 +94,19 @@ def sample_rate_posterior(
 def sample_dispersed_posterior(
     documents: KernelDocuments, shares: FloatArray, hyper: Hyper, fit: Fit, sampling: Sampling
 ) -> Drawn:
-    """Draws of the Dirichlet–negative-binomial posterior around the modes ``fit``."""
+    """Draws of the Dirichlet–negative-binomial posterior around the modes ``fit``.
+
+    Parameters
+    ----------
+    documents : KernelDocuments
+    shares : array (V, C) or (1, C)
+        The Dirichlet's shares.
+    hyper : Hyper
+        β.
+    fit : Fit
+        The modes to start around.
+    sampling : Sampling
+    """
     from textbayes.kernels.counts.contagion_draws import sample_contagion
 
     n_classes, n_words = fit.rates.shape

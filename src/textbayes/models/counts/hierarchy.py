@@ -18,7 +18,7 @@ SPREAD_DEFAULTS = (500.0, 1.0, 1.0)  # β₃: dispersions of a word nearly equal
 
 
 class Hyper(NamedTuple):
-    """β₁ … β₅; a model of rates alone uses the first two."""
+    """Hyperparameters β₁ … β₅; a model of rates alone uses the first two."""
 
     beta_1: float
     beta_2: float

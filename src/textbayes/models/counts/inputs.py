@@ -1,23 +1,24 @@
-"""What a count classifier is given, checked once and brought into one form: counts, lengths and labels."""
+"""Inputs of a count classifier, checked once and brought into one form: counts, lengths and labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.lexical.exposures import check_lengths
 
 _SHORTEST = 1e-9  # ω of a document without a known word whose length was not given: it then says nothing
 
 
-def checked_counts(estimator: Any, X: Any, reset: bool) -> sparse.csr_matrix:
+def checked_counts(estimator: Any, X: Matrix | ArrayLike, reset: bool) -> sparse.csr_matrix:
     """X as CSR of non-negative float64 without duplicates or stored zeros; what came in is not changed."""
     checked = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
     rows = sparse.csr_matrix(checked)

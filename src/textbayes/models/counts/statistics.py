@@ -1,4 +1,4 @@
-"""What count models remember of documents: sums, or the documents themselves; both add up exactly.
+"""Statistics that count models keep of documents: sums, or the documents themselves; both add up exactly.
 
 Sums of whole numbers are exact in floating point, those of other numbers are not and depend on the order. What is
 summed is therefore rounded to multiples of 2⁻²⁴ first: such sums are exact up to 5·10⁸, so that learning in parts, in

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +25,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, check_same_length
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.links import BaseLink, make_link
@@ -107,21 +108,21 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        link: Any = "logit",
-        prior: Any = "laplace",
-        scale: Any = 1.0,
-        mean: Any = 0.0,
-        sign: Any = 0,
+        link: str | BaseLink = "logit",
+        prior: str | BasePrior = "laplace",
+        scale: float | AnyArray = 1.0,
+        mean: float | AnyArray = 0.0,
+        sign: int | AnyArray = 0,
         inference: Any = "coordinate",
         fit_intercept: bool = True,
-        intercept_scale: Any = "auto",
-        intercept_mean: Any = 0.0,
+        intercept_scale: float | str | AnyArray = "auto",
+        intercept_mean: float | AnyArray = 0.0,
         tol: float = 1e-4,
         max_iter: int = 100,
         n_jobs: int | None = None,
         warm_start: bool = False,
         intervals: bool = False,
-        class_weight: Any = None,
+        class_weight: str | dict[Any, float] | None = None,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -140,10 +141,21 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, words: Any = None) -> BayesLinearClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None
+    ) -> BayesLinearClassifier:
         """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
 
         ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+        sample_weight : array (n_docs,), optional
+            How much each document counts.
+        words : boolean array (n_columns, n_features), optional
+            The words that each label may use.
         """
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         self._check_settings()
@@ -171,13 +183,13 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self._warn_if_unfinished()
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
         """Log-odds of every label; for two classes a vector of the second's."""
         eta = self.linear_predictor(X)
         log_odds = make_link(self.link).log_odds(eta)
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
-    def predict_proba(self, X: Any, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
 
         Parameters
@@ -194,7 +206,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             return normalise_classes(link.log_prob(eta, np.ones_like(eta)))
         return self.label_space_.both_columns(link.probability(eta))
 
-    def predictive_proba(self, X: Any) -> FloatArray:
+    def predictive_proba(self, X: Matrix | ArrayLike) -> FloatArray:
         """Probabilities averaged over the posterior, like ``predict_proba`` otherwise; needs ``intervals``.
 
         They are nearer to ½ for documents of which little is known.
@@ -208,10 +220,21 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             proba = normalise_classes(np.log(np.maximum(proba, 1e-300)))
         return self.label_space_.both_columns(proba)
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(self, X: Matrix | ArrayLike, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
 
         One column per label, for two classes that of the second.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        level : float
+            The probability that the interval holds.
+
+        Returns
+        -------
+        tuple of arrays (n_docs, n_columns)
+            The lower and the upper ends.
         """
         if self.draws_ is not None:
             return self.draws_.probability_interval(self._checked(X), make_link(self.link), level)
@@ -225,12 +248,12 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("this model was fitted without intervals; fit it with intervals=True")
         return eta, self.approximation_.variance(X)
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: Matrix | ArrayLike) -> AnyArray:
         """The likelier class; for multi-label an indicator of the labels likelier than not."""
         log_odds = self.decision_function(X)
         return self.label_space_.likeliest(log_odds)
 
-    def linear_predictor(self, X: Any) -> FloatArray:
+    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_columns)."""
         return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
 

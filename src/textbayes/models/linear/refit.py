@@ -10,11 +10,12 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import BoolArray
+from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
@@ -29,7 +30,7 @@ def check_refit(k: Any, by: Any) -> None:
 
 
 def top_words(model: BayesLinearClassifier, k: int, by: str = "mean", size: float = 0.1) -> BoolArray:
-    """Which words are the first k of each label, (n_columns, n_features), among those that the label may use.
+    """Mask of the first k words of each label, (n_columns, n_features), among those that the label may use.
 
     Parameters
     ----------
@@ -61,15 +62,27 @@ def top_words(model: BayesLinearClassifier, k: int, by: str = "mean", size: floa
 
 def refit_top_words(
     model: BayesLinearClassifier,
-    X: Any,
+    X: Matrix | ArrayLike,
     y: Any,
     k: int,
     by: str = "mean",
     size: float = 0.1,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> BayesLinearClassifier:
     """A new model of the same settings that has the first k words of each label alone; see :func:`top_words`.
 
+    Parameters
+    ----------
+    model : fitted BayesLinearClassifier
+    X : array or sparse matrix (n_docs, n_features)
+    y : labels, as for ``BayesLinearClassifier.fit``
+    k, by, size
+        As for :func:`top_words`.
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 6))
     >>> y = (X[:, 2] - X[:, 4] + 0.5 * rng.normal(size=200) > 0.0).astype(int)

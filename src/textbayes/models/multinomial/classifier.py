@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -15,7 +16,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_same_length
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.links import make_link
@@ -141,7 +142,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: FloatArray | None = None) -> BayesMultinomialClassifier:
+    def fit(self, X: Matrix | ArrayLike, y: Any, sample_weight: FloatArray | None = None) -> BayesMultinomialClassifier:
         """Fit on X (n_docs, n_features), sparse or dense, and one class per document.
 
         Parameters
@@ -193,7 +194,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         make_softmax_inference(self.inference, self.tol, self.max_iter, 1)
 
     def _fit(
-        self, X: Any, one_hot: BoolArray, space: LabelSpace, sample_weight: FloatArray | None
+        self, X: Matrix | ArrayLike, one_hot: BoolArray, space: LabelSpace, sample_weight: FloatArray | None
     ) -> BayesMultinomialClassifier:
         X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         check_effort(self.tol, self.max_iter)
@@ -224,16 +225,16 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         self._warn_if_unfinished()
         return self
 
-    def linear_predictor(self, X: Any) -> FloatArray:
+    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_classes)."""
         return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
         """The linear predictors (n_docs, n_classes); for two classes a vector, the log-odds of the second."""
         eta = self.linear_predictor(X)
         return eta[:, 1] - eta[:, 0] if self.label_space_.kind == "binary" else eta
 
-    def predict_proba(self, X: Any, average: bool = True) -> FloatArray:
+    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
         """Probabilities, one column per class; rows add up to one.
 
         Parameters
@@ -248,12 +249,12 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
             return self.draws_.softmax_probability(self._checked(X))
         return normalise_classes(eta)
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: Matrix | ArrayLike) -> AnyArray:
         """The class of the largest probability, averaged where there are draws."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: Matrix | ArrayLike) -> Any:
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
 
@@ -262,7 +263,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _problem(self, X: Any, one_hot: BoolArray, weight: FloatArray | None) -> Problem:
+    def _problem(self, X: Matrix | ArrayLike, one_hot: BoolArray, weight: FloatArray | None) -> Problem:
         n_classes, prior = one_hot.shape[1], make_prior(self.prior, self.scale, self.mean, self.sign)
         for name, value in vars(prior).items():
             if np.ndim(value) == 2 and len(value) != n_classes:
@@ -331,7 +332,17 @@ def _of_classes(parameters: dict[str, Any], present: IntArray, n_classes: int) -
 
 
 def make_softmax_inference(inference: str | BaseInference, tol: float, max_iter: int, n_jobs: int) -> BaseInference:
-    """The softmax form of the inference of that name, or of a ``Gibbs`` object with its settings."""
+    """The softmax form of the inference of that name, or of a ``Gibbs`` object with its settings.
+
+    Parameters
+    ----------
+    inference : str or BaseInference
+    tol : float
+        Relative violation of the optimality conditions to stop at.
+    max_iter : int
+    n_jobs : int
+        Threads.
+    """
     # Imported where used: they load numba, which is slow.
     if inference == "coordinate":
         from textbayes.models.multinomial.coordinate import SoftmaxCoordinate

@@ -29,7 +29,7 @@ def centred(problem: Problem, posterior: Posterior) -> Posterior:
 
 
 def shifts(prior: BasePrior, weights: FloatArray) -> FloatArray:
-    """What to add to the weights (n_classes, n_words) of each word, 0 where the prior has a mode of its own."""
+    """Shift to add to the weights (n_classes, n_words) of each word, 0 where the prior has a mode of its own."""
     moved = np.zeros(weights.shape[1])
     signed = np.broadcast_to(prior.sign != 0.0, weights.shape).any(axis=0)
     free = np.broadcast_to(np.isinf(prior.scale), weights.shape).all(axis=0) & ~signed

@@ -90,7 +90,7 @@ class SoftmaxChain:
         return kept, np.ones(len(kept))
 
     def step(self) -> None:
-        """One iteration."""
+        """Make one iteration of the chain."""
         rest = np.empty(len(self._eta))
         for c, chain in enumerate(self._chains):
             rest_of(self._eta, c, rest)
@@ -111,7 +111,7 @@ class SoftmaxChain:
         self._eta += self._design.times(shifts)[:, None]
 
     def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        """All that is needed to go on as if nothing had happened: JSON and arrays."""
+        """State of the chain, all that is needed to go on as if nothing had happened: JSON and arrays."""
         metas, arrays = [], {"eta": self._eta.copy()}
         for c, chain in enumerate(self._chains):
             meta, parts = chain.state()

@@ -22,7 +22,7 @@ N_WORDS, N_SPLITS = 100, 5
 
 
 class Reading(NamedTuple):
-    """How the paper's sentences are read where they leave a choice; the defaults come closest to its figures.
+    """Reading of the paper's sentences where they leave a choice; the defaults come closest to its figures.
 
     ``text``: the ``body`` of a story without its title, or the whole ``story``. ``weights``: word ``counts``, or
     ``presence`` (0 or 1). ``choice``: one set of 100 words for all categories, by the ``sum`` or the ``max`` of their

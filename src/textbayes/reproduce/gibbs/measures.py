@@ -1,4 +1,4 @@
-"""What the tables measure: rates by resampling and domain, their errors, and the share that the sampler has in them."""
+"""Measures of the tables: rates by resampling and domain, their errors, and the share that the sampler has in them."""
 
 from __future__ import annotations
 

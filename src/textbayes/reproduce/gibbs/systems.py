@@ -104,7 +104,7 @@ class Methods:
 
 
 class Extent(NamedTuple):
-    """How many of the resamplings, from the first on, are run by all readings and machines, and by our own model."""
+    """Number of resamplings, from the first on, that are run by all readings and machines, and by our own model."""
 
     n_beside: int = N_BESIDE
     n_own: int = N_BESIDE

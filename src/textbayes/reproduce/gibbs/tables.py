@@ -92,7 +92,7 @@ def rates_table(study: Study, part: int) -> Table:
 
 
 def comparison(study: Study, part: int) -> tuple[str, ...]:
-    """How SPBM and SVM differ, with standard errors over the resamplings, and in how many domains."""
+    """Differences of SPBM and SVM, with standard errors over the resamplings, and in how many domains."""
     gain = rates(study, SPBM, part) - rates(study, SVM, part)
     of_domain, of_mean = gain.mean(axis=0), gain.mean(axis=1)
     error = standard_error(of_mean)
@@ -105,7 +105,7 @@ def comparison(study: Study, part: int) -> tuple[str, ...]:
 
 
 def sampling_notes(study: Study) -> tuple[str, ...]:
-    """How long the chains ran, and what their length contributes to the standard errors."""
+    """Notes on the length of the chains, and on what it contributes to the standard errors."""
     fits = [one for row in study for one in row]
     ess, draws = [one.ess for one in fits], [one.n_draws for one in fits]
     length = (

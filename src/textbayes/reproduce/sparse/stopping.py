@@ -1,4 +1,4 @@
-"""Which reading of γ, which start and which stopping rule of EM come closest to the paper's Table 4.
+"""Search for the reading of γ, the start and the stopping rule of EM that come closest to the paper's Table 4.
 
 Table 4 counts the parameters "with non-zero posterior modes". Plain EM never sets a weight to zero: near zero a step
 multiplies it by |gradient|/rate, so how many have fallen below some small number depends on when EM stops. Every rule
@@ -36,7 +36,7 @@ _MOST_STEPS = 1500
 
 
 class Rule(NamedTuple):
-    """Where EM ends: at the first relative change of at most ``tol``, or after ``steps`` if that is given."""
+    """Stopping rule of EM: the first relative change of at most ``tol``, or after ``steps`` if that is given."""
 
     tol: float = 0.0
     steps: int = 0

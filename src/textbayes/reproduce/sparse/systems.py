@@ -53,7 +53,7 @@ def laplace(gamma: float) -> Model:
 
 
 class Stop(NamedTuple):
-    """When EM ends: at a relative change ‖β′ − β‖ ≤ tol ‖β′‖; parameters of at most ``zero`` then count as zero.
+    """Stopping rule of EM: a relative change ‖β′ − β‖ ≤ tol ‖β′‖; parameters of at most ``zero`` then count as zero.
 
     The paper says "until successive values of β differ by less than a specified tolerance" and does not name it. The
     defaults are those that come closest to its Table 4, see :mod:`textbayes.reproduce.sparse.stopping`.
@@ -97,7 +97,7 @@ def parameters(posterior: Posterior) -> FloatArray:
 
 
 def size(posterior: Posterior, zero: float) -> int:
-    """How many parameters are further from zero than ``zero``, the intercept's included (301 = 300 + 1)."""
+    """Number of parameters further from zero than ``zero``, the intercept's included (301 = 300 + 1)."""
     return int(np.count_nonzero(np.abs(parameters(posterior)) > zero))
 
 

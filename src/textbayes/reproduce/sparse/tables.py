@@ -128,7 +128,7 @@ def table_3(run: Run) -> Table:
 
 
 class Choice(NamedTuple):
-    """How texts become words, and which of equally good thresholds is taken."""
+    """Choices of a run: the rules that turn texts into words, and which of equally good thresholds is taken."""
 
     text: TextRules = TextRules()
     cut: Cut = "strictest"

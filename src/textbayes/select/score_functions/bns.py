@@ -16,13 +16,21 @@ CLIP = 0.0005
 
 @scores.register("bns")
 def bns(X: Matrix, Y: AnyArray) -> ScoreResult:
-    """|Φ⁻¹(tpr) − Φ⁻¹(fpr)| with tpr = a/(a+c) and fpr = b/(b+d), both clipped to [0.0005, 0.9995]; no p-value.
+    """Bi-normal separation |Φ⁻¹(tpr) − Φ⁻¹(fpr)| with tpr = a/(a+c) and fpr = b/(b+d); no p-value.
 
-    Strong on rare categories; it has no null distribution of its own because it ignores the number of documents.
+    Both rates are clipped to [0.0005, 0.9995]. Strong on rare categories; it has no null distribution of its own
+    because it ignores the number of documents.
 
     Reference: Forman (2003), "An extensive empirical study of feature selection metrics for text classification",
     JMLR 3.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> bns(X, np.array([1, 1, 0, 0])).scores.round(3)
     array([[6.581, 3.291]])

@@ -22,6 +22,13 @@ def chi2(X: Matrix, Y: AnyArray) -> ScoreResult:
 
     Reference: Yang & Pedersen (1997), "A comparative study on feature selection in text categorization", ICML, §2.4.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> result = chi2(X, np.array([1, 1, 0, 0]))
     >>> result.scores.round(3), result.p_values.round(3)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np  # noqa: F401  (the examples use it)
+from numpy.typing import ArrayLike
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, Matrix
@@ -13,7 +12,7 @@ from textbayes.select.score_functions import scores
 
 
 @scores.register("delta2")
-def delta2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
+def delta2(X: Matrix, Y: AnyArray, *, lengths: ArrayLike | None = None) -> ScoreResult:
     """Δ² = (S − nπ)² / (nπ(1−π)) of counts, S of n in the category with share π of the text; exact (binomial) p-value.
 
     For Poisson counts, given n. The p-value is the mid-p, which counts half of the chance of the observed Δ² itself.
@@ -23,6 +22,15 @@ def delta2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4, here for unequal classes.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Counts of words.
+    Y : boolean array (n_docs, n_labels)
+    lengths : array (n_docs,), optional
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> result = delta2(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1])
     >>> result.scores.round(3), result.p_values.round(4).tolist()
@@ -32,7 +40,7 @@ def delta2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
 
 
 @scores.register("delta2_chi2")
-def delta2_chi2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
+def delta2_chi2(X: Matrix, Y: AnyArray, *, lengths: ArrayLike | None = None) -> ScoreResult:
     """Δ² of counts with p-value by χ²₁: ``delta2`` in the limit of frequent words.
 
     Right for words with some ten occurrences to expect both inside and outside the category. ``lengths`` as in
@@ -40,6 +48,13 @@ def delta2_chi2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4; the limit is ours.
 
+    Parameters
+    ----------
+    X, Y, lengths
+        As for :func:`delta2`.
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> delta2_chi2(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1]).p_values.round(4)
     array([[0.001, 1.   ]])
@@ -48,7 +63,7 @@ def delta2_chi2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
 
 
 @scores.register("delta2_negative_binomial")
-def delta2_negative_binomial(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
+def delta2_negative_binomial(X: Matrix, Y: AnyArray, *, lengths: ArrayLike | None = None) -> ScoreResult:
     """Δ²/(1 + δω̃) of counts, δ a word's burstiness by moments; beta-binomial p-value, for negative-binomial counts.
 
     A word that fills two documents and is in no other is no longer taken for one that tells categories apart. δ = 0,
@@ -57,6 +72,13 @@ def delta2_negative_binomial(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §2.2 and §4; the distribution
     is derived in ``docs/guide/keyness.md``.
 
+    Parameters
+    ----------
+    X, Y, lengths
+        As for :func:`delta2`.
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> result = delta2_negative_binomial(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1])
     >>> result.scores.round(3), result.p_values.round(4)
@@ -66,11 +88,18 @@ def delta2_negative_binomial(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> 
 
 
 @scores.register("delta2_negative_binomial_chi2")
-def delta2_negative_binomial_chi2(X: Matrix, Y: AnyArray, *, lengths: Any = None) -> ScoreResult:
+def delta2_negative_binomial_chi2(X: Matrix, Y: AnyArray, *, lengths: ArrayLike | None = None) -> ScoreResult:
     """Δ²/(1 + δω̃) of counts with p-value by χ²₁: ``delta2_negative_binomial`` in the limit of frequent words.
 
     Reference: Airoldi, Cohen & Fienberg, "Bayesian methods for frequent terms in text", §4; the limit is ours.
 
+    Parameters
+    ----------
+    X, Y, lengths
+        As for :func:`delta2`.
+
+    Examples
+    --------
     >>> X = np.array([[9, 1], [7, 1], [1, 1], [1, 1]])
     >>> delta2_negative_binomial_chi2(X, np.array([1, 1, 0, 0]), lengths=[1, 1, 1, 1]).p_values.round(4)
     array([[0.0896, 1.    ]])

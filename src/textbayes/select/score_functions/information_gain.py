@@ -14,7 +14,7 @@ from textbayes.select.tables import Table, score_tables
 
 @scores.register("information_gain")
 def information_gain(X: Matrix, Y: AnyArray) -> ScoreResult:
-    """IG = H(category) − H(category | word present or not), in bits, one category against the rest.
+    """Information gain IG = H(category) − H(category | word present or not), in bits, one category against the rest.
 
     The same quantity as ``likelihood_ratio`` in another unit: −2 ln λ = 2 N ln 2 · IG exactly, for both are the
     Kullback–Leibler divergence of the observed table from independence. So the ranking within a category is the same,
@@ -23,6 +23,13 @@ def information_gain(X: Matrix, Y: AnyArray) -> ScoreResult:
     Reference: Yang & Pedersen (1997), "A comparative study on feature selection in text categorization", ICML, §2.2
     (there summed over all categories of a single-label corpus; here per category).
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> information_gain(X, np.array([1, 1, 0, 0])).scores.round(3)
     array([[1.   , 0.311]])

@@ -14,7 +14,7 @@ from textbayes.select.tables import Table, score_tables
 
 @scores.register("likelihood_ratio")
 def likelihood_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
-    """−2 ln λ = 2 Σ_cells O ln(O/E), E the count expected if word and category were independent; p-value by χ²₁.
+    """Likelihood ratio −2 ln λ = 2 Σ_cells O ln(O/E), E the count expected under independence; p-value by χ²₁.
 
     λ compares one probability of the word for all documents with one inside and one outside the category (Dunning's
     binomial test on documents). The online paper keeps words above 12.13 (0.05 % level), at most 300 per category.
@@ -22,6 +22,13 @@ def likelihood_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
     References: Dunning (1993), "Accurate methods for the statistics of surprise and coincidence", Computational
     Linguistics 19(1); "Bayesian online classifiers for text classification and filtering", §2.3.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> result = likelihood_ratio(X, np.array([1, 1, 0, 0]))
     >>> result.scores.round(3), result.p_values.round(3)

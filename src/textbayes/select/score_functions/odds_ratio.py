@@ -13,7 +13,7 @@ from textbayes.select.tables import Table, score_tables
 
 @scores.register("odds_ratio")
 def odds_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
-    """ln[(a+½)(d+½) / ((b+½)(c+½))]: signed; high for words that speak for the category, negative for those against.
+    """Log odds ratio ln[(a+½)(d+½) / ((b+½)(c+½))]: signed; high for words that speak for the category, else negative.
 
     The ½ in every cell (Haldane–Anscombe) keeps the ratio finite when a cell is empty and removes most of its bias.
     The p-value is Wald's, one-sided like the ranking: P(Z ≥ score/s) with s² = Σ_cells 1/(O+½), small for words that
@@ -23,6 +23,13 @@ def odds_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
     References: Haldane (1956), Anscombe (1956), on the estimation of log odds; Mladenić & Grobelnik (1999), "Feature
     selection for unbalanced class distribution and naive Bayes", ICML, for the one-sided use in text.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> result = odds_ratio(X, np.array([1, 1, 0, 0]))
     >>> result.scores.round(3), result.p_values.round(3)

@@ -21,6 +21,14 @@ def pearson(X: Matrix, Y: AnyArray) -> ScoreResult:
 
     Reference: the sparse paper, eq. (15), which keeps 300 to 1,000 words per category.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Values, not only whether a word is there.
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> result = pearson(X, np.array([1, 1, 0, 0]))
     >>> result.scores.round(3), result.p_values.round(3)

@@ -26,6 +26,14 @@ def t_test(X: Matrix, Y: AnyArray) -> ScoreResult:
     References: Welch (1947), Biometrika 34; the gibbs paper keeps 800 words by a two-sample t-test of TF-IDF in R,
     whose ``t.test`` is Welch's by default.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Values, not only whether a word is there.
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> result = t_test(X, np.array([1, 1, 0, 0]))
     >>> result.scores.round(3), result.p_values.round(3)
@@ -52,6 +60,14 @@ def t_test_pooled(X: Matrix, Y: AnyArray) -> ScoreResult:
 
     Reference: Student (1908), Biometrika 6; see ``pearson`` for the correlation it is equivalent to.
 
+    Parameters
+    ----------
+    X : array or sparse matrix (n_docs, n_features)
+        Values, not only whether a word is there.
+    Y : boolean array (n_docs, n_labels)
+
+    Examples
+    --------
     >>> X = np.array([[1, 0], [3, 1], [0, 1], [0, 1]])
     >>> result = t_test_pooled(X, np.array([1, 1, 0, 0]))
     >>> result.scores.round(3), result.p_values.round(3)

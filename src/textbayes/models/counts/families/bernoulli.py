@@ -35,7 +35,7 @@ class Presence(NamedTuple):
 @count_models.register("bernoulli")
 @dataclass(frozen=True, eq=False)
 class Bernoulli(BaseCountModel[Any, Presence]):
-    """A word occurs in a document of class c with probability θ_wc = (n_wc + α)/(n_c + 2α).
+    """Bernoulli model: a word occurs in a document of class c with probability θ_wc = (n_wc + α)/(n_c + 2α).
 
     Parameters
     ----------

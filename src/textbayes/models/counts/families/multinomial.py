@@ -25,7 +25,7 @@ class Shares(NamedTuple):
 @count_models.register("multinomial")
 @dataclass(frozen=True, eq=False)
 class Multinomial(WeighedModel[Shares]):
-    """θ_wc = (N_wc + α)/Σ_v (N_vc + α), the most used model of text and the paper's baseline.
+    """Multinomial model, θ_wc = (N_wc + α)/Σ_v (N_vc + α), the most used model of text and the paper's baseline.
 
     Parameters
     ----------

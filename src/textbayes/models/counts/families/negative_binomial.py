@@ -28,7 +28,7 @@ _EQUAL = 1e4
 @count_models.register("negative_binomial")
 @dataclass(frozen=True, eq=False)
 class NegativeBinomial(BaseCountModel[Any, Dispersed]):
-    """Mean ωμ and variance ωμ(1 + ωδ): δ = 0 is the Poisson, and later occurrences weigh less the larger δ.
+    """Negative binomial model, mean ωμ and variance ωμ(1 + ωδ): the larger δ, the less later occurrences weigh.
 
     Parameters
     ----------

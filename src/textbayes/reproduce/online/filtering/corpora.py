@@ -1,4 +1,4 @@
-"""What each topic of a filtering experiment is shown: labelled documents for the batch phase, then a stream.
+"""Documents of each topic of a filtering experiment: labelled ones for the batch phase, then a stream.
 
 TREC-9 has rare topics: of 293,856 test documents 51 are relevant to a topic of OHSUMED in the mean. The categories of
 the arXiv stream are hundreds of times more common, so relevance is rationed: a topic is shown a few documents of its

@@ -28,7 +28,7 @@ _PLOTTED = ("Pptron+rel+ig", "Pptron+ig", "Pptron+rel", "Pptron")
 
 
 class Ratio(NamedTuple):
-    """How many times the mean T9P of one system is that of another, with an interval over topics."""
+    """Ratio of the mean T9P of one system to that of another, with an interval over topics."""
 
     ratio: float
     low: float
