@@ -68,7 +68,7 @@ def test_start(lines, run, write, tmp_path):
     assert told["documents"] == 60
     assert set(told["topics"]) == {"grain", "money"}
     assert all(topic["words"] > 0 and topic["relevant"] > 0 for topic in told["topics"].values())
-    assert "is there already; name a folder that is not, or leave --train out" in (
+    assert "is there already; name a folder that is not, or leave --train (or --model) out" in (
         run("filter", tmp_path / "desk", "--train", path, code=1).stderr
     )
     shown = run("filter", tmp_path / "other", "--train", path, "--topic", "grain", "--table").stdout

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from textbayes.categorizer.assemble import assembled
 from textbayes.categorizer.estimator import TextCategorizer
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray
-from textbayes.decide import make_rule
 from textbayes.kinds.clusters import FittedClusters
 from textbayes.models.clusters.estimator import SoftClusters
 from textbayes.text import TermWeighting, TextVectorizer
@@ -34,20 +34,17 @@ def categorizer_of_clusters(
     order = np.argsort(np.array(names, dtype=object), kind="stable")
     classes = np.array([names[k] for k in order], dtype=object)
     space = LabelSpace(classes, "binary" if len(names) == 2 else "multiclass")
-    model = TextCategorizer(vectorizer=vectorizer, weighting="raw", model="clusters")
-    model.vectorizer_, model.weighting_ = vectorizer, TermWeighting("raw").fit(counts)
-    model.label_space_, model.classes_ = space, classes
-    model.model_, model.pool_ = FittedClusters(space, clusters, order.astype(np.int64)), np.ones(1)
-    model.rule_ = make_rule("fixed" if space.kind == "binary" else "top_label")
-    best = memberships[:, order].argmax(axis=1)
-    indicator = best[:, None] == np.arange(len(names))
     proba = memberships[:, order]
+    indicator = proba.argmax(axis=1)[:, None] == np.arange(len(names))
     columns = slice(1, None) if space.kind == "binary" else slice(None)
-    model.rule_.fit(proba[:, columns], indicator[:, columns])
-    model.label_counts_ = indicator.sum(axis=0).astype(np.int64)
-    unknown = {"micro_f1": None, "macro_f1": None, "log_loss": None, "log_loss_per": "text"}  # nothing was held out
-    model.held_out_, model.held_out_proba_ = unknown, proba[:, columns]
-    model.fingerprints_ = text_fingerprints([])
-    model.prior_table_ = model.prior_weight_ = None
-    model.prior_audit_, model.prior_advice_ = [], []
-    return model
+    return assembled(
+        "clusters",
+        FittedClusters(space, clusters, order.astype(np.int64)),
+        vectorizer,
+        TermWeighting("raw").fit(counts),
+        "fixed" if space.kind == "binary" else "top_label",
+        proba[:, columns],
+        indicator[:, columns],
+        indicator.sum(axis=0),
+        text_fingerprints([]),
+    )

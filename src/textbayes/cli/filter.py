@@ -14,7 +14,7 @@ import click
 import cloup
 
 from textbayes.cli.filter_options import filter_options
-from textbayes.cli.filter_views import lines_of, parse_moment, show_pending, show_replay, show_status
+from textbayes.cli.filter_views import lines_of, parse_moment, show_export, show_pending, show_replay, show_status
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import no_label, read_topics
 from textbayes.cli.labelling import Labelling, label_options
@@ -33,11 +33,11 @@ _AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 
 
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
-    """--status, --pending and --replay read no documents, so that none need be named."""
+    """What reads no documents need not be told any."""
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
-        flag = next((name for name in ("status", "pending", "replay") if given[name]), None)
+        flag = next((name for name in ("status", "pending", "replay", "model", "export") if given[name]), None)
         if flag is not None:
             if given["paths"] or given["corpus"] is not None:
                 raise click.UsageError(f"--{flag} reads no documents; leave them out.")
@@ -52,7 +52,9 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 @cloup.option_group(
     "Start a filter",
     click.option("--train", is_flag=True, help="Make STATE from these labelled documents."),
+    click.option("--model", metavar="FILE", help="Make STATE from what a trained model knows, in place of --train."),
     click.option("--statements", metavar="FILE", help="Texts on what topics are about, labelled."),
+    click.option("--prior", metavar="FILE", help="What is known of words, see `textbayes prior`."),
     click.option("--topic", "topics", multiple=True, metavar="NAME", help="Topics; all labels if not given."),
     jobs_option,
 )
@@ -91,6 +93,9 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Of --pending: what would teach most first, or what came first.",
     ),
     click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs."),
+    click.option(
+        "--export", metavar="FILE", help="Write the topics as a model, for classify, words, explain and report."
+    ),
 )
 @filter_options
 @label_options("merge_case", "missing")
@@ -103,6 +108,8 @@ def filter_stream(
     inputs: Inputs,
     labelling: Labelling,
     train: bool,
+    model: str | None,
+    export: str | None,
     status: bool,
     since: str,
     pending: bool,
@@ -120,27 +127,34 @@ def filter_stream(
     judgement would teach most ("asked"). Judgements come by `textbayes judge`, at any time, or by --judgements.
 
     \b
-    textbayes filter desk --train labelled.jsonl
+    textbayes filter desk --train labelled.jsonl     # or --model model.tb
     tail -f feed.jsonl | textbayes filter desk
     textbayes judge desk a7 grain yes
     textbayes filter desk --status
+    textbayes filter desk --export model.tb
 
     Every decision and judgement is in STATE/log.jsonl before it is told: the filter may be ended at any moment, even
     by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
     the beginning (--snippet). Schedules, budget and threshold may be changed in later runs.
     """
-    chosen = {"train": train, "status": status, "pending": pending, "replay": replay}
+    chosen = {"train": train, "model": model, "status": status, "pending": pending, "replay": replay, "export": export}
     modes = [name for name, wanted in chosen.items() if wanted]
     if len(modes) > 1:
         raise click.UsageError(f"--{modes[0]} and --{modes[1]} were both given; choose one of them.")
     if train:
         _start(state, inputs, labelling, changes, text, output, **rest)
         return
-    if rest["statements"] or rest["topics"] or text:
-        raise click.UsageError("--statements, --topic, --stemmer and --stop-words belong to --train.")
+    if rest["statements"] or rest["prior"] or text:
+        raise click.UsageError("--statements, --prior, --stemmer and --stop-words belong to --train.")
+    if rest["topics"] and model is None:
+        raise click.UsageError("--topic belongs to --train and --model.")
     if labelling != Labelling():
         raise click.UsageError("--merge-case and --missing-label belong to --train.")
-    if status:
+    if model is not None:
+        _start_from_model(state, model, changes, output, **rest)
+    elif export is not None:
+        show_export(state, export, output)
+    elif status:
         show_status(state, parse_moment(since), output)
     elif pending:
         show_pending(state, order, output)
@@ -164,8 +178,7 @@ def _start(
     from textbayes.stream.folder import check_new
     from textbayes.stream.settings import default_text_options
 
-    if rest["judgements"] or rest["by_labels"] or rest["go_on"]:
-        raise click.UsageError("--judgements, --judge-by-labels and --continue do not go with --train.")
+    _check_start("--train", rest)
     started = time.perf_counter()
     check_new(state)
     settings = FilterSettings(**changes, text=default_text_options(**text))
@@ -179,9 +192,32 @@ def _start(
             documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress=progress
         )
     FilterFolder.create(state, made)
+    _tell_start(state, made, {"documents": len(documents)}, started, output)
+
+
+def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Output, **rest: Any) -> None:
+    from textbayes.store import load_categorizer
+    from textbayes.stream import FilterFolder, filter_from_model
+    from textbayes.stream.folder import check_new
+
+    _check_start("--model", rest)
+    started = time.perf_counter()
+    check_new(state)
+    made = filter_from_model(load_categorizer(path), rest["topics"] or None, **changes)
+    FilterFolder.create(state, made)
+    _tell_start(state, made, {"model": path}, started, output)
+
+
+def _check_start(option: str, rest: dict[str, Any]) -> None:
+    if rest["judgements"] or rest["by_labels"] or rest["go_on"]:
+        raise click.UsageError(f"--judgements, --judge-by-labels and --continue do not go with {option}.")
+
+
+def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], started: float, output: Output) -> None:
+    """Say what a filter begins with, and of which topics nothing can be expected yet."""
     summary: dict[str, Any] = {
         "state": state,
-        "documents": len(documents),
+        **source,
         "topics": {topic.name: _started(made, k) for k, topic in enumerate(made.topics)},
         "seconds": round(time.perf_counter() - started, 2),
     }
@@ -277,4 +313,5 @@ def _show_start(summary: dict[str, Any]) -> None:
     for name, told in summary["topics"].items():
         table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
     console().print(table)
-    echo(f"{summary['state']} was started from {summary['documents']:,} documents.")
+    source = summary["model"] if "model" in summary else f"{summary['documents']:,} documents"
+    echo(f"{summary['state']} was started from {source}.")

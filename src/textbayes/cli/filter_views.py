@@ -1,4 +1,4 @@
-"""What a filter shows without reading documents: its status, what waits to be judged, and whether it replays."""
+"""What a filter shows without reading documents: status, what waits to be judged, its topics as a model, a replay."""
 
 from __future__ import annotations
 
@@ -117,6 +117,23 @@ def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[
         screen.print(line(cells), overflow="ellipsis", no_wrap=True)
 
     return write
+
+
+def show_export(state: str, path: str, output: Output) -> None:
+    """Write the topics of a filter as a model file, without taking hold of the filter."""
+    from textbayes.cli.files import check_output
+    from textbayes.store import save_model
+    from textbayes.stream import export_model
+    from textbayes.stream.status import newest_state
+
+    target = check_output(path)
+    filter = newest_state(state).filter
+    save_model(export_model(filter), target)
+    if output.is_table:
+        echo(f"{target} holds {len(filter.topics):,} topic(s) of {state} with {len(filter.lexicon):,} words.")
+    else:
+        told = {"state": state, "model": str(target), "topics": len(filter.topics), "words": len(filter.lexicon)}
+        output.write([told], list(told))
 
 
 def show_replay(state: str, output: Output) -> None:

@@ -54,12 +54,14 @@ class FittedProcess(FittedOnline):
             )
             change = (process.kernel(own, basis) - process.kernel(elsewhere, wider))[0]
             pull = np.divide(process.mean * change, products, out=np.zeros_like(products), where=products != 0.0)
-            weights[label] = np.asarray(basis[:, columns].T @ pull).ravel()
+            own_weights = np.zeros(row.shape[1])
+            own_weights[process.words] = basis.T @ pull
+            weights[label] = own_weights[columns]
         parts = weights * row.data
         mean, var = self.estimator.linear_predictor(row)
         total, inner = self._log_odds(mean, var)[0], parts.sum(axis=1)
         # From f to log-odds by the slope between what the words are without and with.
-        base = self._log_odds(mean - inner, np.zeros_like(var))[0]
+        base = self._log_odds(mean - inner, var)[0]
         stretch = np.divide(total - base, inner, out=np.ones_like(inner), where=np.abs(inner) > 1e-12)
         parts = parts * np.clip(stretch, 0.0, 100.0)[:, None]
         return Contributions(total - parts.sum(axis=1), columns, parts)
@@ -75,7 +77,12 @@ class FittedProcess(FittedOnline):
         own = sparse.csr_matrix(document.weights[:, process.words])
         parts = process.mean * process.kernel(own, process.basis)[0]
         order = np.argsort(-np.abs(parts), kind="stable")[:k]
-        return [(np.asarray(process.basis[[i]].todense()).ravel(), float(parts[i])) for i in order]
+        found = []
+        for i in order:
+            weights = np.zeros(document.n_features)
+            weights[process.words] = process.basis[[i]].toarray().ravel()
+            found.append((weights, float(parts[i])))
+        return found
 
 
 @dataclass(frozen=True)

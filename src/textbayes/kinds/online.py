@@ -19,6 +19,7 @@ from textbayes.knowledge import MatchedPriors, informed_prior
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.classifier import BayesOnlineClassifier
 from textbayes.models.online.likelihood import OnlineLikelihood
+from textbayes.models.online.low_rank import LowRankPosterior
 from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.models.online.state import bank_from_state, bank_state
 from textbayes.priors import make_prior
@@ -49,8 +50,8 @@ class FittedOnline(Fitted):
         return likelihood.moments(mean, var, ones).log_z - likelihood.moments(mean, var, -ones).log_z
 
     def contributions(self, document: Features) -> Contributions:
-        intercept = self.estimator.intercept_
-        base = self._log_odds(intercept[None], np.zeros((1, len(intercept))))[0]
+        # A text without words: the plug-in value says nothing where the link is a hard threshold.
+        base = self._log_odds(*self.estimator.linear_predictor(sparse.csr_matrix((1, document.n_features))))[0]
         return shared_parts(document.weights, self.estimator.coef_, base, self.scores(document)[0])
 
     def words(self) -> WordWeights:
@@ -90,21 +91,28 @@ class FittedOnline(Fitted):
 
 
 def _variances(estimator: BayesOnlineClassifier) -> FloatArray | None:
-    """Variances of intercept and weights (n_columns, 1 + n_features); None of a process, which has no weights."""
+    """Variances of intercept and weights (n_columns, 1 + n_features), NaN for words that a label does not have.
+
+    None of a process, which has no weights.
+    """
     posterior = estimator.posterior_
     if not isinstance(posterior, Bank):
-        return np.asarray(posterior.var.T)
-    if estimator.covariance == "full":
-        return np.array([np.diag(one.cov) for one in posterior])
-    if estimator.covariance != "low_rank":
+        return np.asarray(np.where(posterior.prior_var > 0.0, posterior.var, np.nan).T)
+    if estimator.covariance not in ("full", "low_rank"):
         return None
-    rows = []
-    for one in posterior:  # C = D⁻¹ − D⁻¹ F (I + F'D⁻¹F)⁻¹ F'D⁻¹
-        factor = one.factor[:, : one.n_columns] / np.sqrt(one.diagonal)[:, None]
-        inner = np.eye(one.n_columns) + factor.T @ factor
-        half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), factor.T, lower=True)
-        rows.append((1.0 - (half**2).sum(axis=0)) / one.diagonal)
-    return np.array(rows)
+    rows = np.full((len(posterior), 1 + estimator.n_features_in_), np.nan)
+    for row, one in zip(rows, posterior, strict=True):
+        own = np.diag(one.cov) if estimator.covariance == "full" else _low_rank_variances(one)
+        row[0], row[1 + one.words] = own[0], own[1:]
+    return rows
+
+
+def _low_rank_variances(one: LowRankPosterior) -> FloatArray:
+    """The diagonal of C = D⁻¹ − D⁻¹ F (I + F'D⁻¹F)⁻¹ F'D⁻¹."""
+    factor = one.factor[:, : one.n_columns] / np.sqrt(one.diagonal)[:, None]
+    inner = np.eye(one.n_columns) + factor.T @ factor
+    half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), factor.T, lower=True)
+    return np.asarray((1.0 - (half**2).sum(axis=0)) / one.diagonal)
 
 
 class OnlineKind(Kind):

@@ -14,6 +14,8 @@ _PUBLIC = {
     "FilterFolder": "textbayes.stream.folder",
     "FilterSettings": "textbayes.stream.settings",
     "Seen": "textbayes.stream.filter",
+    "export_model": "textbayes.stream.export",
+    "filter_from_model": "textbayes.stream.from_model",
     "give_judgements": "textbayes.stream.judgements",
     "make_ask": "textbayes.stream.schedules",
     "make_budget": "textbayes.stream.schedules",

@@ -237,7 +237,9 @@ def check_new(path: str | Path) -> Path:
     """The path, if the folder of a new filter can be made there."""
     target = Path(path).resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"{path} is there already; name a folder that is not, or leave --train out to go on with it")
+        raise InputError(
+            f"{path} is there already; name a folder that is not, or leave --train (or --model) out to go on with it"
+        )
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {target.parent} to make {target.name} in; check the path")
     return target

@@ -18,8 +18,11 @@ class Reach(NamedTuple):
 
     @property
     def can_deliver(self) -> bool:
-        """A topic that would not deliver any document that it knows to be relevant cannot be expected to deliver."""
-        return self.reached > 0
+        """A topic that would not deliver any document that it knows to be relevant cannot be expected to deliver.
+
+        One that knows none, having come from a model, may.
+        """
+        return self.reached > 0 or self.examples == 0
 
 
 def reach(filter: AdaptiveFilter, k: int) -> Reach:

@@ -12,6 +12,7 @@ from textbayes.core.validation import check_choice
 from textbayes.stream.schedules import Schedule, make_ask, make_budget, make_explore
 from textbayes.text.analyze import TextOptions, stop_tokens
 from textbayes.text.stopwords import load_stop_words
+from textbayes.text.weight import SCHEMES
 
 COVARIANCES = ("full", "low_rank", "diagonal", "gp")
 KERNELS = ("linear", "quadratic", "rbf")
@@ -105,6 +106,9 @@ class FilterSettings:
         for none, so that only words are kept.
     text : TextOptions
         How documents become words.
+    weighting, norm : str; str or None
+        How words are weighed: a scheme and norm of :class:`~textbayes.text.TermWeighting`. The default is the paper's;
+        a filter that was started from a model weighs as the model does.
     """
 
     threshold: float = 0.5
@@ -130,12 +134,16 @@ class FilterSettings:
     keep: str = "all"
     snippet: int = 200
     text: TextOptions = field(default_factory=default_text_options)
+    weighting: str = "ltc"
+    norm: str | None = "cosine"
 
     def __post_init__(self) -> None:
         check_choice("covariance", self.covariance, COVARIANCES)
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("gain", self.gain, GAINS)
         check_choice("keep", self.keep, KEEPS)
+        check_choice("weighting", self.weighting, SCHEMES)
+        check_choice("norm", self.norm, ("cosine", None))
         for name in ("start_words", "most_words", "passes", "basis", *_FROM_ZERO):
             value, least = getattr(self, name), 0 if name in _FROM_ZERO else 1
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:

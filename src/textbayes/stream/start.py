@@ -119,7 +119,7 @@ def _read(
     )
     counts.sort_indices()
     frequency = np.bincount(counts[len(statements) :].indices, minlength=counts.shape[1])
-    lexicon = Lexicon(take(bags.terms, order), frequency, len(documents))
+    lexicon = Lexicon(take(bags.terms, order), frequency, len(documents), settings.weighting, settings.norm)
     return lexicon, _TrainingRows(counts, lexicon.weigh(bags, 0, len(bags)))
 
 

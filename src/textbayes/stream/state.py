@@ -61,7 +61,8 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     """The filter that :func:`filter_state` described."""
     settings = FilterSettings.from_json(meta["settings"])
     terms = checked(arrays["terms"], arrays["term_offsets"], "the lexicon")
-    lexicon = Lexicon(terms, np.array(arrays["document_frequency"]), int(meta["n_docs"]))
+    frequency, n_docs = np.array(arrays["document_frequency"]), int(meta["n_docs"])
+    lexicon = Lexicon(terms, frequency, n_docs, settings.weighting, settings.norm)
     if len(lexicon.document_frequency) != len(lexicon):
         raise ModelFileError("the lexicon cannot be read: words and their counts differ in number")
     topics = []

@@ -1,16 +1,17 @@
-"""The words of documents as a filter reads them: counted once for all topics, weighed by ltc, in columns that grow.
+"""The words of documents as a filter reads them: counted once for all topics, weighed, in columns that grow.
 
-Weights are (1 + log₂ tf)·log₂(N/n), cosine-normalised, N and n those of the training documents. The idf does not move
-with the stream: a learnt weight belongs to a word at its scale, so moving scales would change what was learnt without
-learning anything, and two judgements in another order would no longer see the same documents. A word that no training
-document has counts as in one. It gets a column when a document that has it is delivered or judged; until then it weighs
-nothing, so memory grows with what is delivered and not with the stream.
+Weights are (1 + log₂ tf)·log₂(N/n), cosine-normalised, N and n those of the training documents, or those of another
+scheme of ``TermWeighting`` where a filter was started from a model that has it. The idf does not move with the stream:
+a learnt weight belongs to a word at its scale, so moving scales would change what was learnt without learning anything,
+and two judgements in another order would no longer see the same documents. A word that no training document has counts
+as in one. It gets a column when a document that has it is delivered or judged; until then it weighs nothing, so memory
+grows with what is delivered and not with the stream.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,21 @@ import numpy as np
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.stream.bags import Bag, Bags
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
+
+# The schemes of ``text.weight.TermWeighting``, number by number: vectorised logarithms may round otherwise.
+_TERM_WEIGHTS: Mapping[str, Callable[[int], float]] = {
+    "raw": float,
+    "binary": lambda tf: 1.0,
+    "log": lambda tf: 1.0 + math.log(tf),
+    "ltc": lambda tf: 1.0 + math.log2(tf),
+    "tfidf": lambda tf: 1.0 + math.log(tf),
+    "tfidf1": lambda tf: 1.0 + math.log(tf),
+}
+_IDF: Mapping[str, Callable[[int, int], float]] = {
+    "ltc": lambda n, n_docs: math.log2(n_docs / max(n, 1)),
+    "tfidf": lambda n, n_docs: math.log((n_docs + 1.0) / (n + 1.0)),
+    "tfidf1": lambda n, n_docs: 1.0 + math.log((n_docs + 1.0) / (n + 1.0)),
+}
 
 
 class Columns(NamedTuple):
@@ -47,6 +63,17 @@ class Rows(NamedTuple):
 class Lexicon:
     """Columns of words and their idf, append-only.
 
+    Parameters
+    ----------
+    terms : Packed
+        The first words, by column.
+    document_frequency : array (n_words,)
+        In how many training documents each is.
+    n_docs : int
+        Training documents.
+    scheme, norm : str; str or None
+        How words are weighed, as ``TermWeighting`` has it.
+
     Attributes
     ----------
     n_docs : int
@@ -55,7 +82,15 @@ class Lexicon:
         n of each word; 0 for words that joined later.
     """
 
-    def __init__(self, terms: Packed, document_frequency: AnyArray, n_docs: int) -> None:
+    def __init__(
+        self,
+        terms: Packed,
+        document_frequency: AnyArray,
+        n_docs: int,
+        scheme: str = "ltc",
+        norm: str | None = "cosine",
+    ) -> None:
+        self.scheme, self.norm = scheme, norm
         self._index = StringIndex()
         self._index.add(terms)
         self.n_docs = int(n_docs)
@@ -71,6 +106,10 @@ class Lexicon:
     @property
     def document_frequency(self) -> AnyArray:
         return self._frequency[: len(self)]
+
+    @property
+    def idf(self) -> FloatArray:
+        return self._idf[: len(self)]
 
     def name(self, column: int) -> str:
         return self._names[column]
@@ -155,21 +194,31 @@ class Lexicon:
         column_of: IntArray,
         term_weights: FloatArray,
     ) -> Rows:
-        """ltc weights; words of weight 0 are left out.
+        """Weights of words; those of weight 0 are left out.
 
         Nothing here depends on where in an array a number stands, as vectorised logarithms may: the same document has
         the same bits whatever it is weighed with.
         """
         from textbayes.kernels.online.filter_scores import weigh_documents
 
-        return Rows(*weigh_documents(indptr, terms, counts, start, stop, column_of, self._idf, term_weights))
+        counted = indptr, terms, counts, start, stop, column_of
+        return Rows(*weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
 
     def _term_weights(self, most: int) -> FloatArray:
-        """1 + log₂ tf for tf up to ``most``, a table made one by one."""
+        """Weights of tf up to ``most``, a table made one by one."""
         if most >= len(self._term_weight):
-            more = [1.0 + math.log2(tf) for tf in range(1, 2 * most + 1)]
+            more = [_TERM_WEIGHTS[self.scheme](tf) for tf in range(1, 2 * most + 1)]
             self._term_weight = np.array([0.0, *more])
         return self._term_weight
 
     def _weight(self, n_with_word: int) -> float:
-        return math.log2(self.n_docs / max(n_with_word, 1))
+        return _IDF[self.scheme](n_with_word, self.n_docs) if self.scheme in _IDF else 1.0
+
+
+def document_frequencies(scheme: str, idf: FloatArray, n_docs: int) -> IntArray | None:
+    """In how many of the documents words are that have these idf; None for schemes that do not say."""
+    if scheme not in _IDF:
+        return None
+    if scheme == "ltc":
+        return np.rint(n_docs * np.exp2(-idf)).astype(np.int64)
+    return np.rint((n_docs + 1.0) * np.exp((scheme == "tfidf1") - idf) - 1.0).astype(np.int64)

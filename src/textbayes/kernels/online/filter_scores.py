@@ -35,11 +35,11 @@ def _sort_by_column(columns, data):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def weigh_documents(indptr, terms, counts, start, stop, column_of, idf, term_weight):  # type: ignore[no-untyped-def]
-    """CSR arrays of the documents from ``start`` to ``stop``: term_weight[count]·idf, by column, of unit length.
+def weigh_documents(indptr, terms, counts, start, stop, column_of, idf, term_weight, unit):  # type: ignore[no-untyped-def]
+    """CSR arrays of the documents from ``start`` to ``stop``: term_weight[count]·idf, by column.
 
-    ``column_of`` gives the column of a term, −1 for none; words of weight 0 are left out. Sums are taken by column, so
-    that they do not depend on which documents were counted together.
+    With ``unit`` each is of length one. ``column_of`` gives the column of a term, −1 for none; words of weight 0 are
+    left out. Sums are taken by column, so that they do not depend on which documents were counted together.
     """
     most = indptr[stop] - indptr[start]
     new_indptr = np.zeros(stop - start + 1, dtype=np.int64)
@@ -55,12 +55,13 @@ def weigh_documents(indptr, terms, counts, start, stop, column_of, idf, term_wei
                     columns[n], data[n] = column, weight
                     n += 1
         _sort_by_column(columns[begin:n], data[begin:n])
-        square = 0.0
-        for t in range(begin, n):
-            square += data[t] * data[t]
-        length = math.sqrt(square)
-        for t in range(begin, n):
-            data[t] /= length
+        if unit:
+            square = 0.0
+            for t in range(begin, n):
+                square += data[t] * data[t]
+            length = math.sqrt(square)
+            for t in range(begin, n):
+                data[t] /= length
         new_indptr[i - start + 1] = n
     return new_indptr, columns[:n], data[:n]
 

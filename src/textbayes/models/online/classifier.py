@@ -20,7 +20,7 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
-from textbayes.models.linear.classifier import BayesLinearClassifier, as_labels
+from textbayes.models.linear.classifier import as_labels
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.base import LinearPredictor, check_retention
 from textbayes.models.online.diagonal import DiagonalPosterior
@@ -28,7 +28,7 @@ from textbayes.models.online.full import FullPosterior
 from textbayes.models.online.information import Method, expected_information_gain
 from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior
-from textbayes.models.online.start import check_memory, continued, fitted_start
+from textbayes.models.online.start import Start, check_memory, fitted_start
 
 _COVARIANCES = ("diagonal", "full", "low_rank")
 
@@ -67,10 +67,13 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         Factor by which weights shrink towards the prior before each document, for labels that drift; 1 forgets nothing.
     n_jobs : int or None
         Threads over labels; None is 1, −1 all cores. The result does not depend on it.
-    start : BayesLinearClassifier fitted with ``intervals=True``, or None
-        A batch fit to go on from: its labels, and its posterior in place of the prior. ``link`` must be its link.
-        Features that its prior holds, of which it knows no variance, get ``scale`` around their weight. scikit-learn's
-        ``clone`` unfits what it finds here; a ``sklearn.frozen.FrozenEstimator`` around it stays fitted.
+    start : BayesLinearClassifier or TextCategorizer, fitted, or None
+        A model to go on from: its labels, and its posterior in place of the prior. ``link`` must be its link. A linear
+        one must have been fitted with ``intervals=True``; features that its prior holds, of which it knows no variance,
+        get ``scale`` around their weight. Of a categorizer weights are taken to err independently, and documents must
+        be weighed as it does (``features(texts).weights``); one of an online model goes on where it was, with the same
+        ``noise`` and ``covariance``. scikit-learn's ``clone`` unfits what it finds here; a
+        ``sklearn.frozen.FrozenEstimator`` around it stays fitted.
 
     Attributes
     ----------
@@ -132,14 +135,14 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         likelihood = self._checked_likelihood()
-        batch = fitted_start(self.start, likelihood, X.shape[1])
+        start = fitted_start(self.start, likelihood, X.shape[1])
         labels = as_labels(y)
-        indicator, space = encode_labels(labels) if batch is None else _encode_known(labels, batch.label_space_)
+        indicator, space = encode_labels(labels) if start is None else _encode_known(labels, start.space)
         check_same_length(X, "X", indicator, "y")
         rows = _repeated_rows(sample_weight, X)
-        if rows is not None and batch is None and space.kind == "binary" and len(np.unique(indicator[rows])) < 2:
+        if rows is not None and start is None and space.kind == "binary" and len(np.unique(indicator[rows])) < 2:
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
-        self._begin(space, likelihood, batch)
+        self._begin(space, likelihood, start)
         return self._learn(X, indicator, rows, likelihood, self.passes, fresh=True)
 
     @all_or_nothing
@@ -152,8 +155,8 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "posterior_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first)
         likelihood = self._checked_likelihood()
-        batch = fitted_start(self.start, likelihood, X.shape[1]) if first else None
-        known = (None if batch is None else batch.label_space_) if first else self.label_space_
+        start = fitted_start(self.start, likelihood, X.shape[1]) if first else None
+        known = (None if start is None else start.space) if first else self.label_space_
         labels = as_labels(y)
         if known is None:
             indicator, space = _encode_first(labels, classes)
@@ -164,7 +167,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         check_same_length(X, "X", indicator, "y")
         rows = _repeated_rows(sample_weight, X)
         if first:
-            self._begin(space, likelihood, batch)
+            self._begin(space, likelihood, start)
         return self._learn(X, indicator, rows, likelihood, 1, fresh=first)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -212,14 +215,11 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _begin(self, space: LabelSpace, likelihood: OnlineLikelihood, batch: BayesLinearClassifier | None) -> None:
+    def _begin(self, space: LabelSpace, likelihood: OnlineLikelihood, start: Start | None) -> None:
         shape = space.n_columns, self.n_features_in_
         check_memory(self.covariance, *shape)
         scale = _checked_scale(self.scale, shape)
-        noise = likelihood.noise
-        posterior = (
-            self._prior(scale) if batch is None else continued(batch, self.covariance, scale, noise, self._rank())
-        )
+        posterior = self._prior(scale) if start is None else start.posterior(self.covariance, scale, self._rank())
         self.label_space_, self.classes_, self.posterior_ = space, space.classes, posterior
         self.log_evidence_ = np.zeros(space.n_columns)
 
@@ -282,7 +282,12 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _means(self) -> FloatArray:
         posterior = self.posterior_
-        return np.array([one.mean for one in posterior]) if isinstance(posterior, Bank) else posterior.mean.T
+        if not isinstance(posterior, Bank):
+            return posterior.mean.T
+        means = np.zeros((len(posterior), 1 + self.n_features_in_))
+        for row, one in zip(means, posterior, strict=True):  # a label may have words of its own
+            row[0], row[1 + one.words] = one.mean[0], one.mean[1:]
+        return means
 
     def _checked_likelihood(self) -> OnlineLikelihood:
         check_choice("covariance", self.covariance, _COVARIANCES)

@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.classifier import BayesOnlineClassifier
 from textbayes.models.online.gp import GaussianProcess
 from textbayes.models.online.gp_kernels import KERNELS, KernelFunction
 from textbayes.models.online.likelihood import OnlineLikelihood
+from textbayes.models.online.start import Start
 
 
 class BayesProcessClassifier(BayesOnlineClassifier):
@@ -119,7 +119,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         self.n_features_in_ = n_features
         self._begin(space, self._checked_likelihood(), None)
 
-    def _begin(self, space: LabelSpace, likelihood: OnlineLikelihood, batch: BayesLinearClassifier | None) -> None:
+    def _begin(self, space: LabelSpace, likelihood: OnlineLikelihood, start: Start | None) -> None:
         if not isinstance(self.budget, numbers.Integral) or self.budget < 1:
             raise InputError(f"budget={self.budget!r} is not usable; pass how many documents to keep, from 1 on")
         kernel = self._kernel()

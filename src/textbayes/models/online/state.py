@@ -72,36 +72,32 @@ def bank_from_state(
 def _posterior(
     covariance: str, meta: dict[str, Any], arrays: Mapping[str, AnyArray], n_columns: int, n_features: int, kernel: Any
 ) -> Any:
-    size = 1 + n_features
-
     def array(name: str, *shape: int, least: float = -1e100) -> AnyArray:
         return np.array(saved_array(arrays, name, np.float64, shape, least=least))
 
-    def words() -> AnyArray:
-        found = saved_array(arrays, "words", np.int64, (n_features,), least=0, most=n_features - 1)
-        if (np.diff(found) <= 0).any():
-            raise ModelFileError("the model's words are there twice or out of order; was the file altered?")
-        return np.array(found)
-
     if covariance == "diagonal":
         _numbers(meta, {})
-        shape = (size, n_columns)
+        shape = (1 + n_features, n_columns)
         variances = array("var", *shape, least=0.0), array("prior_mean", *shape), array("prior_var", *shape, least=0.0)
         return DiagonalPosterior(array("mean", *shape), *variances)
+    words = np.array(saved_array(arrays, "words", np.int64, (None,), least=0, most=n_features - 1))
+    if len(np.unique(words)) < len(words):
+        raise ModelFileError("the model's words are there twice; was the file altered?")
+    size = 1 + len(words)
     if covariance == "full":
         _numbers(meta, {})
         cov = array("cov", size, size)
         if not (np.diag(cov) >= 0.0).all() or not np.array_equal(cov, cov.T):
             raise ModelFileError("the model's cov is no covariance; was the file altered?")
         priors = array("prior_mean", size), array("prior_var", size, least=0.0)
-        return FullPosterior(words(), array("mean", size), cov, *priors)
+        return FullPosterior(words, array("mean", size), cov, *priors)
     if covariance == "low_rank":
         _numbers(meta, {"rank": (int, 1, 10**6), "n_columns": (int, 0, 2 * 10**6)})
         room = 2 * int(meta["rank"])
         if meta["n_columns"] > room:
             raise ModelFileError("the model's posterior has more directions than room; was the file altered?")
         return LowRankPosterior(
-            words(), meta["rank"], array("settled", size), array("diagonal", size, least=1e-300),
+            words, meta["rank"], array("settled", size), array("diagonal", size, least=1e-300),
             array("factor", size, room), meta["n_columns"], array("root", room, room), array("pending", size),
             array("shift", room), array("prior_mean", size), array("prior_var", size, least=0.0),
         )  # fmt: skip
@@ -110,9 +106,9 @@ def _posterior(
     if not meta["n_basis"] <= budget or budget < 1:
         raise ModelFileError("the model's basis is larger than its budget; was the file altered?")
     parts = {f"basis.{part}": arrays.get(f"basis_{part}", np.zeros(0)) for part in _CSR}
-    basis = saved_csr(parts, "basis", (meta["n_basis"], n_features))
+    basis = saved_csr(parts, "basis", (meta["n_basis"], len(words)))
     return GaussianProcess(
-        kernel, words(), sparse.csr_matrix(basis), meta["n_basis"], array("alpha", budget),
+        kernel, words, sparse.csr_matrix(basis), meta["n_basis"], array("alpha", budget),
         array("covariance", budget, budget), array("inverse", budget, budget), meta["tolerance"], meta["jitter"],
     )  # fmt: skip
 
