@@ -103,7 +103,7 @@ def test_usage(run, tmp_path, arguments, cause):
 def test_the_settings_of_the_model_cannot_be_changed(folder, run, tmp_path):
     arguments = ["--model", folder / "m.tb", "--covariance", "diagonal"]
     shown = run("filter", tmp_path / "desk", *arguments, code=1).stderr
-    assert "covariance='diagonal' is given, but the model has 'full'" in shown
+    assert "--covariance diagonal is given, but the model has 'full'; leave it out" in shown
 
 
 def test_a_prior_file_starts_a_filter(folder, lines, run, write, tmp_path):

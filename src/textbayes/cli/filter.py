@@ -189,7 +189,7 @@ def _start(
         raise no_label(inputs)
     with reporting() as progress:
         made = AdaptiveFilter.start(
-            documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress=progress
+            documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, rest["prior"]
         )
     FilterFolder.create(state, made)
     _tell_start(state, made, {"documents": len(documents)}, started, output)

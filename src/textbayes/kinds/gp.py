@@ -24,7 +24,6 @@ from textbayes.models.online.state import bank_from_state
 from textbayes.priors import make_prior
 
 _DEFAULT_SCALE = 1.0  # prior standard deviation of a weight, that of the linear kernel
-_SHARE_OF_BUDGET = 0.5  # of the basis, at most, is for what is known of words
 
 
 class FittedProcess(FittedOnline):
@@ -123,19 +122,17 @@ class ProcessKind(Kind):
     def informed(
         self, estimator: BayesProcessClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
     ) -> InformedProcess:
-        """What is known of words becomes what f is at documents of one word each, the strongest first."""
+        """What is known of words becomes what f is at documents of one word each."""
         default = make_prior("gaussian", _DEFAULT_SCALE)
         likelihood = estimator._checked_likelihood()
         prior = informed_prior(matched, default, features.weights, weight, link=likelihood.link)
-        most = max(1, int(_SHARE_OF_BUDGET * int(estimator.budget)))
         told = []
         for label in range(matched.n_labels):
             columns = np.unique(matched.column[(matched.label == label) & (weight[label] > 0.0)])
             at = np.broadcast_to(prior.mean, (matched.n_labels, matched.n_features))[label, columns]
             wide = np.broadcast_to(prior.scale, (matched.n_labels, matched.n_features))[label, columns]
-            order = np.argsort(-np.abs(at), kind="stable")[:most]
             noise = likelihood.noise or 1.0
-            told.append((columns[order], noise * at[order], noise * wide[order]))
+            told.append((columns, noise * at, noise * wide))
         return InformedProcess(estimator, told)
 
     def describe(self, estimator: BayesProcessClassifier) -> str:

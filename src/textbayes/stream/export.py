@@ -27,8 +27,8 @@ from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic
-from textbayes.stream.words import Lexicon
-from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.stream.words import Lexicon, vectorizer_of
+from textbayes.text import TermWeighting
 
 
 def export_model(filter: AdaptiveFilter) -> TextCategorizer:
@@ -60,7 +60,7 @@ def export_model(filter: AdaptiveFilter) -> TextCategorizer:
     return assembled(
         estimator,
         (FittedProcess if settings.covariance == "gp" else FittedOnline)(space, learnt),
-        _vectorizer(settings, filter.lexicon),
+        vectorizer_of(settings.text, filter.lexicon),
         _weighting(filter.lexicon),
         f"fixed:threshold={settings.threshold!r}",
         nothing,
@@ -100,21 +100,6 @@ def _own(posterior: OnlinePosterior) -> OnlinePosterior:
     size = posterior.n_weights
     prior = np.zeros(size), np.full(size, posterior.variance)
     return FullPosterior(posterior.words, posterior.mean.copy(), posterior.cov, *prior)
-
-
-def _vectorizer(settings: FilterSettings, lexicon: Lexicon) -> TextVectorizer:
-    text = settings.text
-    vectorizer = TextVectorizer(
-        analyzer=text.analyzer,
-        ngram_range=text.ngram_range,
-        lowercase=text.lowercase,
-        token_pattern=text.token_pattern,
-        stop_words=list(text.stop_words) or None,
-        stemmer=text.stemmer,
-        vocabulary=lexicon.names(np.arange(len(lexicon))),
-    )
-    vectorizer.get_feature_names_out()  # a fixed vocabulary needs no texts
-    return vectorizer
 
 
 def _weighting(lexicon: Lexicon) -> TermWeighting:

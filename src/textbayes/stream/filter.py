@@ -6,13 +6,16 @@ import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from textbayes.categorizer.knowledge import read_prior
 from textbayes.core.progress import Progress
 from textbayes.core.types import Document
+from textbayes.knowledge import WordPriors
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.decide import Delivery, Reason, Spent, decide, draws, strongest_words
@@ -99,6 +102,7 @@ class AdaptiveFilter:
         topics: Iterable[str] | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
+        prior: WordPriors | str | Path | None = None,
     ) -> AdaptiveFilter:
         """A filter from labelled documents: those with a topic's name among their labels are relevant to it.
 
@@ -108,10 +112,13 @@ class AdaptiveFilter:
             Texts that say what a topic is about: each is a relevant training document of the topics among its labels.
         topics : iterable of str, optional
             Names of the topics; all labels if not given.
+        prior : WordPriors or path, optional
+            What is known of words: means and scales of their weights enter the prior of the topics, as they are told.
         """
         settings = settings or FilterSettings()
         documents, statements = list(documents), list(statements)
-        return cls(settings, *start_topics(documents, statements, topics, settings, n_jobs, progress))
+        table = None if prior is None else read_prior(prior)
+        return cls(settings, *start_topics(documents, statements, topics, settings, n_jobs, progress, table))
 
     def copy(self, **changes: Any) -> Self:
         """Another filter that knows the same and goes its own way, under other settings if some are given."""

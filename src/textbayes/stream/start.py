@@ -13,10 +13,12 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document, FloatArray
+from textbayes.knowledge import WordPriors
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.bags import Bags
 from textbayes.stream.growth import telling_words
 from textbayes.stream.kept import KeptDocuments
+from textbayes.stream.knowledge import informed_posterior, known_words
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Examples, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
 from textbayes.stream.words import Columns, Lexicon, Rows
@@ -30,12 +32,14 @@ def start_topics(
     settings: FilterSettings,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    prior: WordPriors | None = None,
 ) -> tuple[Lexicon, list[Topic], KeptDocuments]:
     """The lexicon, the trained topics, and the relevant documents that are kept for rehearsal.
 
     Every training document is judged for every topic: relevant where it has the label. A statement trains its own
     topics only, before the documents, and is no document for the idf. Words are chosen by −2 ln λ, then the documents
-    are learnt in their order, ``settings.passes`` times (§ 4.2.1 and 4.2.2).
+    are learnt in their order, ``settings.passes`` times (§ 4.2.1 and 4.2.2). Words of ``prior`` are words of the topics
+    that it speaks of, with its means and scales.
     """
     for statement in statements:
         if not statement.labels:
@@ -47,6 +51,7 @@ def start_topics(
         )
     lexicon, rows = _read(documents, statements, settings)
     likelihood = OnlineLikelihood(settings.link, settings.noise)
+    known = {} if prior is None else known_words(prior, names, lexicon, rows.weighed, settings)
     told = [*statements, *documents]
     every = [set(document.labels) for document in told]
     kept_numbers: dict[int, int] = {}
@@ -66,10 +71,15 @@ def start_topics(
         topic = _counted(name, rows.presence, relevant, len(statements), settings)
         most = min(settings.start_words, settings.most_words)
         words = telling_words(topic, lexicon, settings.word_threshold, most, settings.least_words)
+        if name in known:
+            words = np.union1d(words, known[name].columns)
         if settings.deferred:  # frequent words side by side: then most of what a document needs of a covariance is
             words = words[np.argsort(-lexicon.document_frequency[words], kind="stable")]
         examples = Examples(keep(int(i)) for i in np.flatnonzero(relevant))
-        topic = replace(topic, words=words, posterior=start_posterior(settings, words), examples=examples)
+        posterior = (
+            informed_posterior(settings, words, known[name]) if name in known else start_posterior(settings, words)
+        )
+        topic = replace(topic, words=words, posterior=posterior, examples=examples)
         untrained.append((topic, np.where(judged, np.where(relevant, 1.0, -1.0), 0.0)))
 
     def train(one: tuple[Topic, FloatArray]) -> Topic:

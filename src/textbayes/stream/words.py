@@ -18,7 +18,9 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.stream.bags import Bag, Bags
+from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
+from textbayes.text.vectorize import TextVectorizer
 
 # The schemes of ``text.weight.TermWeighting``, number by number: vectorised logarithms may round otherwise.
 _TERM_WEIGHTS: Mapping[str, Callable[[int], float]] = {
@@ -222,3 +224,18 @@ def document_frequencies(scheme: str, idf: FloatArray, n_docs: int) -> IntArray 
     if scheme == "ltc":
         return np.rint(n_docs * np.exp2(-idf)).astype(np.int64)
     return np.rint((n_docs + 1.0) * np.exp((scheme == "tfidf1") - idf) - 1.0).astype(np.int64)
+
+
+def vectorizer_of(text: TextOptions, lexicon: Lexicon) -> TextVectorizer:
+    """What counts the words of a lexicon as a filter counts them."""
+    vectorizer = TextVectorizer(
+        analyzer=text.analyzer,
+        ngram_range=text.ngram_range,
+        lowercase=text.lowercase,
+        token_pattern=text.token_pattern,
+        stop_words=list(text.stop_words) or None,
+        stemmer=text.stemmer,
+        vocabulary=lexicon.names(np.arange(len(lexicon))),
+    )
+    vectorizer.get_feature_names_out()  # a fixed vocabulary needs no texts
+    return vectorizer

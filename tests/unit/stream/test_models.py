@@ -66,7 +66,7 @@ def trained():
     return train
 
 
-# -- out ----------------------------------------------------------------------------------------------------------------
+# -- out --------------------------------------------------------------------------------------------------------------
 def test_an_exported_model_has_the_probabilities_and_decisions_of_the_filter(taught, exported, stream):
     texts = [*texts_of(stream[100:]), "", "words that nobody has met", "corn corn corn corn bank"]
     expected = probabilities(taught, texts)
@@ -117,7 +117,7 @@ def test_a_file_with_a_word_twice_or_beyond_the_vocabulary_is_refused(make):
             TextCategorizer.from_state(meta, arrays | {"fitted.0.words": bad})
 
 
-# -- in -----------------------------------------------------------------------------------------------------------------
+# -- in ---------------------------------------------------------------------------------------------------------------
 def test_a_filter_from_an_exported_model_goes_on_with_the_same_probabilities(taught, exported, stream):
     texts = texts_of(stream[100:])
     back = filter_from_model(exported)

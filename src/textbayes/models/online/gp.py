@@ -14,6 +14,7 @@ from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows,
 from textbayes.models.online.gp_kernels import KernelFunction, Polynomial
 from textbayes.models.online.words import check_words, new_words
 
+_OF_WORDS = 0.5  # of the basis, at most, is for what is known of words
 CHUNK = 128  # documents whose kernel values are computed together
 
 
@@ -136,6 +137,29 @@ class GaussianProcess(OnlinePosterior):
         """
         weights = np.asarray(self.basis.T @ self.mean, dtype=np.float64)
         return np.concatenate([[self.mean.sum()], weights])
+
+    def observe(self, words: IntArray, means: FloatArray, sds: FloatArray) -> Self:
+        """The process told of single words what f is at a document of each alone, N(mean, sd²): knowledge.
+
+        A Gaussian observation of f moves the process as a document does, with d ln Z = (m − f)/(s² + var f). They take
+        half of the basis at most, those that say most.
+
+        Parameters
+        ----------
+        words : columns of X
+        means, sds : arrays of their length
+        """
+        process = self.copy()
+        order = np.argsort(-np.abs(means), kind="stable")[: max(1, int(_OF_WORDS * len(self.alpha)))]
+        width = 1 + int(max(self.words.max(initial=0), words.max(initial=0)))
+        single = (np.ones(len(order)), words[order], np.arange(len(order) + 1))
+        rows = process._rows(sparse.csr_matrix(single, shape=(len(order), width)))
+        for i, at in enumerate(order.tolist()):
+            mean, var, memo = process._predict_one(rows, i)
+            spread = var + sds[at] ** 2
+            process._update_one(rows, i, memo, (means[at] - mean) / spread, -1.0 / spread)
+        process._settle(rows)
+        return process
 
     def grow(self, words: Any) -> Self:
         """The same process with more words for the kernel to see, which no basis document has."""

@@ -6,7 +6,6 @@ import numbers
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.core.errors import InputError
@@ -97,21 +96,10 @@ class BayesProcessClassifier(BayesOnlineClassifier):
         return self.posterior_.predict(np.zeros((1, self.n_features_in_))).mean[0]
 
     def observe(self, label: int, words: IntArray, means: FloatArray, sds: FloatArray) -> None:
-        """Learn of single words what f is at a document of each alone, N(mean, sd²): knowledge, not documents.
-
-        A Gaussian observation of f moves the process as a document does, with d ln Z = (m − f)/(s² + var f).
-        """
+        """Learn of single words what f is at a document of each alone; see ``GaussianProcess.observe``."""
         check_is_fitted(self, "posterior_")
-        process = self.posterior_[label].copy()
-        single = (np.ones(len(words)), words, np.arange(len(words) + 1))
-        rows = process._rows(sparse.csr_matrix(single, shape=(len(words), self.n_features_in_)))
-        for i, (mean, sd) in enumerate(zip(means, sds, strict=True)):
-            at, var, memo = process._predict_one(rows, i)
-            spread = var + sd**2
-            process._update_one(rows, i, memo, (mean - at) / spread, -1.0 / spread)
-        process._settle(rows)
         posteriors = list(self.posterior_)
-        posteriors[label] = process
+        posteriors[label] = posteriors[label].observe(words, means, sds)
         self.posterior_ = Bank(posteriors, self.posterior_.n_jobs)
 
     def start_labels(self, space: LabelSpace, n_features: int) -> None:
