@@ -81,7 +81,7 @@ def test_a_file_from_before_the_counts_were_kept(run, lines, models, tmp_path):
     assert "not recorded" in run("show", old, "--table").stdout
 
 
-@pytest.mark.parametrize("counts", [[1, 2], [1, 2, "3"], [1, 2, -1], [1, 2, 99], [1, 2, True], {"a": 1}, 5])
+@pytest.mark.parametrize("counts", [[1, 2], [1, 2, "3"], [1, 2, -1], [1, 2, 10**15], [1, 2, True], {"a": 1}, 5])
 def test_counts_that_cannot_be_are_refused(run, models, tmp_path, counts):
     bad = tmp_path / "bad.tb"
     _rewrite(models["multiclass"], bad, lambda state: state.update(label_counts=counts))

@@ -22,6 +22,7 @@ from textbayes.kinds.settings import model_state, restored_model
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import restored_fingerprints
 
+_MOST_TEXTS = 10**12  # that anybody could have read
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
 SETTINGS: tuple[str, ...] = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
 SETTINGS += ("average", "keep_draws", "refit_k", "refit_by", "prior_weight", "n_jobs", "calibrate", "class_weight")
@@ -172,10 +173,10 @@ def _fitted(told: Any, arrays: Mapping[str, AnyArray], model: Any) -> FittedMode
 
 
 def _label_counts(counts: list[int] | None, model: Any) -> IntArray | None:
-    """Training texts of each class; older files do not say."""
+    """Texts of each class, more than were weighed where the model has learnt on; older files do not say."""
     if counts is None:
         return None
-    if len(counts) != len(model.classes_) or max(counts) > model.weighting_.n_docs_:
+    if len(counts) != len(model.classes_) or max(counts) > _MOST_TEXTS:
         raise ModelFileError("the model's numbers of texts of each label are not believable; was the file altered?")
     return np.array(counts, dtype=np.int64)
 

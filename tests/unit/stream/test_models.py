@@ -244,3 +244,16 @@ def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, strea
 def test_models_that_are_refused(trained, model, settings, cause):
     with pytest.raises(InputError, match=cause):
         filter_from_model(trained(model, **settings))
+
+
+def test_a_model_that_has_learnt_more_texts_than_it_was_trained_on_is_saved_and_loaded(trained, tmp_path):
+    model = trained("online", "binary")
+    model.update(["corn wheat harvest"] * 200, ["grain"] * 200)
+    save_model(model, tmp_path / "m.tb")
+    again = load_categorizer(tmp_path / "m.tb")
+    assert again.label_counts_.max() > 200
+    desk = filter_from_model(again)  # how many of the texts that were weighed were relevant is not known any more
+    assert [topic.n_relevant for topic in desk.topics] == [0, 0]
+    np.testing.assert_allclose(
+        probabilities(desk, ["corn"])[:, 0], again.predict_proba(["corn"])[:, 0], rtol=0.0, atol=1e-9
+    )
