@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.inference.gibbs.running import SamplingProgress
 from textbayes.inference.gibbs.sampler import State
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.store.atomic import atomic_write
+from textbayes.store.container import pack_arrays
 
 _FORMAT, _VERSION = "textbayes gibbs run", "1"
 _ABOUT = "run.json"
@@ -207,11 +206,9 @@ def _slug(stage: str) -> str:
 
 
 def _write(path: Path, described: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    from safetensors.numpy import save
-
     header = {"format": _FORMAT, "version": _VERSION, "state": json.dumps(described)}
     with atomic_write(path) as stream:
-        stream.write(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata=header))
+        stream.write(pack_arrays(arrays, header))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from textbayes._version import __version__
 from textbayes.categorizer import TextCategorizer
@@ -22,8 +18,8 @@ from textbayes.categorizer.state import check_description
 from textbayes.core.errors import InputError, ModelFileError, TextBayesError
 from textbayes.kinds.bare import classifier_state, restored_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.store.archive import may_unpack_to, open_archive
-from textbayes.store.atomic import atomic_write
+from textbayes.store.archive import open_archive
+from textbayes.store.container import pack_arrays, write_container
 from textbayes.store.strict_json import MOST_BYTES, read_json
 
 FORMAT = "textbayes model"
@@ -33,7 +29,6 @@ _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 1 << 16
 _CLASSES = (TextCategorizer.__name__, BayesLinearClassifier.__name__)
 _UNFORESEEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
-_TIME = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
 def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path) -> None:
@@ -48,8 +43,6 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
         Fitted.
     path : path
     """
-    from safetensors.numpy import save
-
     if isinstance(model, BayesLinearClassifier):
         meta, arrays = classifier_state(model)
     elif isinstance(model, TextCategorizer):
@@ -59,11 +52,7 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
             f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer (with model=… for other kinds of "
             "models) or BayesLinearClassifier"
         )
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    members = {
-        _MODEL: _as_json({"class": type(model).__name__, "state": meta}),
-        _ARRAYS: save(arrays),
-    }
+    members = {_MODEL: _as_json({"class": type(model).__name__, "state": meta}), _ARRAYS: pack_arrays(arrays)}
     if isinstance(model, TextCategorizer):
         _check_can_be_read(members[_MODEL], arrays)
     write_members(path, members)
@@ -77,9 +66,7 @@ def write_members(path: str | Path, members: dict[str, bytes]) -> None:
         "textbayes": __version__,
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     }
-    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in {_MANIFEST: json.dumps(manifest, indent=1).encode(), **members}.items():
-            archive.writestr(zipfile.ZipInfo(name, _TIME), content, _packing(content))
+    write_container(path, {_MANIFEST: json.dumps(manifest, indent=1).encode(), **members})
 
 
 def load_categorizer(path: str | Path) -> TextCategorizer:
@@ -154,12 +141,6 @@ def _check_can_be_read(described: bytes, arrays: dict[str, Any]) -> None:
 
 def _reason(error: TextBayesError) -> str:
     return str(error).removesuffix("; was the file altered?")
-
-
-def _packing(content: bytes) -> int:
-    """Deflated, unless it packs so well that it would not be believed."""
-    packed = len(zlib.compress(content, 1)) if not may_unpack_to(len(content), 0) else 0
-    return zipfile.ZIP_DEFLATED if may_unpack_to(len(content), packed // 2) else zipfile.ZIP_STORED
 
 
 def _manifest(path: Path, content: bytes) -> dict[str, Any]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 FORMAT = "textbayes filter"
 FORMAT_VERSION = 1
 _SUFFIX = ".snapshot"
-_TIME = (1980, 1, 1, 0, 0, 0)  # the same state gives the same bytes
 T = TypeVar("T")
 
 
@@ -60,19 +59,11 @@ def format_mark() -> dict[str, Any]:
 
 def write_snapshot(folder: Path, sequence: int, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
     """Write the state after ``sequence`` entries of the log."""
-    import numpy as np
-    from safetensors.numpy import save
-
-    from textbayes.store.atomic import atomic_write
+    from textbayes.store.container import pack_arrays, write_container
 
     path = folder / f"{sequence:012d}{_SUFFIX}"
-    members = {
-        "state.json": json.dumps({**format_mark(), **meta}).encode(),
-        "arrays.safetensors": save({name: np.ascontiguousarray(array) for name, array in arrays.items()}),
-    }
-    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name, _TIME), content)
+    described = json.dumps({**format_mark(), **meta}).encode()
+    write_container(path, {"state.json": described, "arrays.safetensors": pack_arrays(arrays)}, deflate=False)
     return path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.models.online import DeferredPosterior, GaussianProcess
 from textbayes.models.online.gp_kernels import KERNELS
+from textbayes.models.online.state import CSR_PARTS, posterior_state
 from textbayes.stream.decide import Spent
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments
@@ -21,7 +21,6 @@ from textbayes.stream.topic import POSTERIORS, Examples, Topic, WordCounts
 from textbayes.stream.words import Lexicon
 from textbayes.text.packed import checked
 
-_CSR = ("data", "indices", "indptr")
 _COUNTED = ("n_relevant", "n_later", "turn", "delivered")
 
 
@@ -90,15 +89,8 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         own = {"words": posterior.words, "mean": posterior.mean, "base": posterior.base[:size, :size]}
         own |= {"directions": posterior.directions, "removed": posterior.removed}
         return meta, arrays | {f"posterior.{name}": array for name, array in own.items()}
-    for item in fields(topic.posterior):  # every posterior is a dataclass of arrays and numbers, but for a process
-        value = getattr(topic.posterior, item.name)
-        if isinstance(value, np.ndarray):
-            arrays[f"posterior.{item.name}"] = value
-        elif item.name == "basis":
-            arrays |= {f"posterior.basis_{part}": getattr(value, part) for part in _CSR}
-        elif item.name != "kernel":  # which is among the settings
-            meta["posterior"][item.name] = value
-    return meta, arrays
+    meta["posterior"], own = posterior_state(topic.posterior)
+    return meta, arrays | {f"posterior.{name}": array for name, array in own.items()}
 
 
 def _posterior(told: Mapping[str, Any], parts: dict[str, Any], settings: FilterSettings) -> Any:
@@ -107,7 +99,7 @@ def _posterior(told: Mapping[str, Any], parts: dict[str, Any], settings: FilterS
         return DeferredPosterior.restore(**parts, variance=settings.variance)
     if kind is not GaussianProcess:
         return kind(**parts, **told)
-    csr = tuple(parts.pop(f"basis_{part}") for part in _CSR)
+    csr = tuple(parts.pop(f"basis_{part}") for part in CSR_PARTS)
     basis = sparse.csr_matrix(csr, shape=(int(told["n_basis"]), len(parts["words"])))
     return GaussianProcess(kernel=KERNELS[settings.kernel], basis=basis, **parts, **told)
 

@@ -25,7 +25,7 @@ CLASSES: dict[str, type[OnlinePosterior]] = {
     "low_rank": LowRankPosterior,
     "process": GaussianProcess,
 }
-_CSR = ("data", "indices", "indptr")
+CSR_PARTS = ("data", "indices", "indptr")
 
 
 def posterior_state(posterior: OnlinePosterior) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -37,7 +37,7 @@ def posterior_state(posterior: OnlinePosterior) -> tuple[dict[str, Any], dict[st
         if isinstance(value, np.ndarray):
             arrays[item.name] = value
         elif item.name == "basis":
-            arrays |= {f"basis_{part}": getattr(value, part) for part in _CSR}
+            arrays |= {f"basis_{part}": getattr(value, part) for part in CSR_PARTS}
         elif item.name != "kernel":
             meta[item.name] = value
     return meta, arrays
@@ -105,7 +105,7 @@ def _posterior(
     budget = len(arrays.get("alpha", np.zeros(0)))
     if not meta["n_basis"] <= budget or budget < 1:
         raise ModelFileError("the model's basis is larger than its budget; was the file altered?")
-    parts = {f"basis.{part}": arrays.get(f"basis_{part}", np.zeros(0)) for part in _CSR}
+    parts = {f"basis.{part}": arrays.get(f"basis_{part}", np.zeros(0)) for part in CSR_PARTS}
     basis = saved_csr(parts, "basis", (meta["n_basis"], len(words)))
     return GaussianProcess(
         kernel, words, sparse.csr_matrix(basis), meta["n_basis"], array("alpha", budget),
