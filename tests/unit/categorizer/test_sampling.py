@@ -237,7 +237,7 @@ def test_a_run_begun_with_anything_else_is_refused(tmp_path):
     assert RunFolder(tmp_path / "run", {"texts": "a", "chains": "4"}).resumed
     with pytest.raises(InputError, match=re.escape("begun with other chains, texts; go on with")):
         RunFolder(tmp_path / "run", {"texts": "b", "chains": "2"})
-    with pytest.raises(InputError, match="begun with other seed"):
+    with pytest.raises(InputError, match="begun with other random_state"):
         RunFolder(tmp_path / "run", {"texts": "a", "chains": "4", "random_state": "1"})
 
 

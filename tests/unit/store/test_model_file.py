@@ -150,11 +150,6 @@ def test_hashed_words(tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m.tb").predict_proba(TEXTS), model.predict_proba(TEXTS))
 
 
-def test_only_categorizers_are_saved(tmp_path):
-    with pytest.raises(InputError, match="BayesLinearClassifier cannot be saved"):
-        save_model(BayesLinearClassifier(), tmp_path / "m.tb")
-
-
 def test_newer_format_is_refused(path):
     with zipfile.ZipFile(path) as archive:
         manifest = json.loads(archive.read("manifest.json"))
