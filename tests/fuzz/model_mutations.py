@@ -113,7 +113,7 @@ def mutate_arrays(rng: random.Random, arrays: dict[str, Any]) -> tuple[str, bool
         elif act == "cut":
             array, what = old[: rng.randrange(max(len(old), 1))], f"{name} cut"
         elif act == "longer":
-            array = np.concatenate([old, old[-1:] if len(old) else np.zeros(1, old.dtype)])
+            array = np.concatenate([old, old[-1:] if len(old) else np.zeros((1, *old.shape[1:]), old.dtype)])
             what = f"{name} longer"
         elif act == "order":
             order = rng.sample(range(len(old)), len(old))
