@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from textbayes import TextCategorizer, WordPriors, load_model, save_model
+from textbayes.cli.main import cli
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
@@ -230,11 +230,9 @@ def test_partial_fit_fits_first_and_learns_on():
 
 
 # -- through the command line -----------------------------------------------------------------------------------------
-def command(*arguments: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "textbayes.cli.main", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stderr
+def command(*arguments: Any, code: int = 0) -> Result:
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert done.exit_code == code, (done.output, done.exception)
     return done
 
 
