@@ -96,6 +96,10 @@ class ByWord(BasePrior):
                 part[where] = of_member
         return parts
 
+    def for_label(self, label: int, n_features: int) -> BasePrior:
+        """Prior of one label, which may have fewer families than all labels together."""
+        return type(self)(**vars(super().for_label(label, n_features)))
+
     def _gathered(self, w: FloatArray, method: str) -> FloatArray:
         """Values of a method of the families for their own words, put together."""
         values = np.empty(np.broadcast_shapes(np.shape(w), self._shape()))

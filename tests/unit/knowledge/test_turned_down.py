@@ -24,7 +24,7 @@ def follow_blindly(monkeypatch):
     """Weights as if every label had approved of the advice."""
     monkeypatch.setattr(
         textbayes.categorizer.training,
-        "weigh_knowledge",
+        "choose_prior_weight",
         lambda matched, *_: Knowledge(matched, np.ones(matched.n_labels)),
     )
 

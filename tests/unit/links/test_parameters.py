@@ -120,7 +120,10 @@ def test_model_files_keep_the_parameters():
     np.testing.assert_array_equal(again.predict_proba(texts[:4]), model.predict_proba(texts[:4]))
 
 
-def test_pooled_classifiers_share_the_parameters_too():
+def test_classifiers_of_other_parameters_are_pooled_by_their_log_odds():
+    texts = ["corn harvest", "bank rates"] * 5
     members = [BayesLinearClassifier(link=StudentT(df)) for df in (2.0, 4.0)]
-    with pytest.raises(InputError, match="share one link"):
-        TextCategorizer(model=members).fit(["corn harvest", "bank rates"] * 5, ["grain", "money"] * 5)
+    model = TextCategorizer(model=members, cv=2).fit(texts, ["grain", "money"] * 5)
+    features = model.features(texts)
+    scores = [member.scores(features) for member in model.model_.members]
+    np.testing.assert_allclose(model.decision_function(texts), (model.pool_ @ np.array(scores)[:, :, 0]), rtol=1e-12)
