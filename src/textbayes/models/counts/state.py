@@ -69,7 +69,7 @@ def check_saved_classifier(meta: Any, arrays: Mapping[str, AnyArray], classes: l
         first, _, last = name.partition(".")
         if first == "statistics" and last in _OF_DOCUMENTS:
             continue  # checked where they are put together
-        sampled = first == "estimate" and array.ndim == 3 and array.shape[1:] == shape  # draws and their diagnostics
+        sampled = first == "estimate" and last in _OF_DRAWS and array.ndim == 3 and array.shape[1:] == shape
         form = sampled or array.shape in _shapes(name, shape)
         if array.dtype != np.float64 or not np.isfinite(array).all() or not form:
             raise ModelFileError(f"the model's {name} has not the form that it must have; was the file altered?")
@@ -79,6 +79,7 @@ def check_saved_classifier(meta: Any, arrays: Mapping[str, AnyArray], classes: l
         raise ModelFileError("the model's estimate.rates has values of 0; was the file altered?")
 
 
+_OF_DRAWS = ("draws", "rate_draws", "delta_draws", "r_hat", "effective")
 _OF_DOCUMENTS = ("data", "indices", "indptr", "code", "weight", "omega")
 
 
