@@ -199,6 +199,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             Over the draws, where there are any; False gives those of the posterior mean. Of a mode, which has no draws,
             both are the same, and ``predictive_proba`` averages over its Gaussian approximation.
         """
+        check_is_fitted(self)
         if average and self.draws_ is not None:
             return self.predictive_proba(X)
         eta, link = self.linear_predictor(X), make_link(self.link)
