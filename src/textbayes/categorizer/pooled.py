@@ -116,6 +116,8 @@ class FittedPool(Fitted):
         told = read_saved(SavedPool, meta, "the model's pool")
         if len(told.members) != len(pool):
             raise ModelFileError("the model's members and their weights differ in number; was the file altered?")
+        if len(pool) == 1 and pool[0] != 1.0:
+            raise ModelFileError("the model's only member has another weight than 1; was the file altered?")
         members = []
         for number, one in enumerate(told.members):
             place = f"{number}."

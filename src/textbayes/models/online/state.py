@@ -96,9 +96,12 @@ def _posterior(
         room = 2 * int(meta["rank"])
         if meta["n_columns"] > room:
             raise ModelFileError("the model's posterior has more directions than room; was the file altered?")
+        root, n_used = array("root", room, room), int(meta["n_columns"])
+        if not (np.diag(root)[:n_used] > 0.5).all():  # a Cholesky factor of I + F'D⁻¹F, whose pivots are at least 1
+            raise ModelFileError("the model's root is no Cholesky factor; was the file altered?")
         return LowRankPosterior(
             words, meta["rank"], array("settled", size), array("diagonal", size, least=1e-300),
-            array("factor", size, room), meta["n_columns"], array("root", room, room), array("pending", size),
+            array("factor", size, room), meta["n_columns"], root, array("pending", size),
             array("shift", room), array("prior_mean", size), array("prior_var", size, least=0.0),
         )  # fmt: skip
     _numbers(meta, {"n_basis": (int, 0, 10**6), "tolerance": (float, 0.0, 1e100), "jitter": (float, 0.0, 1e100)})
