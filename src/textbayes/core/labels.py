@@ -74,7 +74,7 @@ def normalise_classes(log_prob: FloatArray, sharpness: float = 1.0) -> FloatArra
     ``log_prob`` may have any constant of the document added, as scores of a softmax have. Logarithms keep classes apart
     where all are nearly impossible.
 
-    >>> normalise_classes(np.log([[0.2, 0.2, 0.1]])).tolist()
+    >>> normalise_classes(np.log([[0.2, 0.2, 0.1]])).round(9).tolist()
     [[0.4, 0.4, 0.2]]
     """
     return np.asarray(special.softmax(sharpness * log_prob, axis=1))

@@ -44,7 +44,7 @@ def shifts(prior: BasePrior, weights: FloatArray) -> FloatArray:
 def median_shifts(offsets: FloatArray, l1: FloatArray) -> FloatArray:
     """The middle of where Σ_c l1_c |offset_c + t| is least, for each column.
 
-    >>> median_shifts(np.array([[3.0, 3.0], [0.0, 0.0], [0.0, -1.0], [0.0, -1.0]]), np.ones((4, 2)))
+    >>> 0.0 + median_shifts(np.array([[3.0, 3.0], [0.0, 0.0], [0.0, -1.0], [0.0, -1.0]]), np.ones((4, 2)))
     array([0. , 0.5])
     """
     order = np.argsort(-offsets, axis=0)
