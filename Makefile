@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check hooks fuzz smoke bench docs generate lock clean
+.PHONY: demo app test check hooks fuzz smoke bench docs generate lock clean
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
@@ -21,6 +21,10 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 demo: $(VENV)/.ready
 	@[ -e $(VENV)/compile.log ] || nohup nice $(BIN)/textbayes compile --table > $(VENV)/compile.log 2>&1 < /dev/null &
 	$(BIN)/textbayes demo
+
+# The review room in the browser, with a project to try it on.
+app: $(VENV)/.ready
+	$(BIN)/textbayes app --sample
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto -q

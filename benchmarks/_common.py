@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any, NoReturn
 from textbayes.data import Corpus, load_corpus
 from textbayes.text import TermWeighting, TextVectorizer
 
+os.environ.setdefault("TEXTBAYES_EMBEDDINGS", "off")  # figures are the same whatever is installed
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # for ``references``
 
 

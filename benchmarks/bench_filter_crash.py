@@ -2,7 +2,8 @@
 
 A filter reads a stream while judgements are given to it: most by this process, some by processes that are killed as
 well. Each filter is forked from this process, so that starting it costs little, and runs the command itself. It is
-killed after a random time; a snapshot is written every few judgements, so many kills fall into one. At the end of each
+killed when its log has grown by a random length, however fast it is, by a process that watches the log; one in six is
+killed while it starts. A snapshot is written every few judgements, so many kills fall into one. At the end of each
 stream:
 
 - every judgement that was acknowledged is in the inbox, and the inbox is in the log: in its order, each once;
@@ -10,7 +11,7 @@ stream:
 - the filter believes of each document what was said of it last;
 - every decision is the same, bit for bit, when computed anew.
 
-    python benchmarks/bench_filter_crash.py [--kills 200] [--documents 1500] [--seed 0]
+    python benchmarks/bench_filter_crash.py [--kills 200] [--documents 2500] [--between 100] [--seed 0]
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from pathlib import Path
 
 from _common import close
 from textbayes.core.types import Document
+from textbayes.store.log import read_log
 from textbayes.stream import AdaptiveFilter, FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
 from textbayes.stream.judgements import INBOX, Judgement, parse_judgement
 from textbayes.stream.ledger import read_pending
-from textbayes.stream.log import read_log
 
 TOPICS = {
     "grain": ["corn", "wheat", "harvest", "rain", "farm", "crop", "soybean", "tractor", "barley", "mill"],
@@ -82,12 +83,24 @@ def filter_process(state: Path, feed: Path, output: Path) -> int:
     return fork(work)
 
 
-class Trial:
-    """One state folder, from its start to the end of its stream, through many deaths."""
+def killer_process(victim: int, log: Path, length: float, seconds: float) -> int:
+    """Kill a process once the log has a length, or after some seconds."""
 
-    def __init__(self, folder: Path, start: Path, documents: list[Document], seed: int) -> None:
+    def work() -> None:
+        end = time.monotonic() + seconds
+        while log.stat().st_size < length and time.monotonic() < end:
+            time.sleep(0.0005)
+        os.kill(victim, signal.SIGKILL)  # it is there, or waits for its parent, which ends this process first
+
+    return fork(work)
+
+
+class Trial:
+    """One state folder, from its start to the end of its stream, through many deaths; ``between``: bytes of the log."""
+
+    def __init__(self, folder: Path, start: Path, documents: list[Document], between: float, seed: int) -> None:
         self.random = random.Random(seed)
-        self.documents = documents
+        self.documents, self.between = documents, between
         self.truth = {document.id: document.labels for document in documents}
         self.state = Path(shutil.copytree(start, folder / f"state{seed}"))
         self.feed, self.output = folder / f"feed{seed}.jsonl", folder / "output.txt"
@@ -96,26 +109,28 @@ class Trial:
         self.acknowledged: list[Judgement] = []
         self.kills = self.judge_kills = self.at_work = 0
 
-    def run_once(self, longest: float, may_kill: bool) -> bool:
+    def run_once(self, may_kill: bool) -> bool:
         """Run the filter until it ends or is killed; whether it has come to the end of its stream."""
-        runs = self.runs()
+        runs, log = self.runs(), self.state / "log.jsonl"
         child = filter_process(self.state, self.feed, self.output)
-        end = time.monotonic() + self.random.random() * longest
-        while True:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                assert os.waitstatus_to_exitcode(status) == 0, self.output.read_text()
-                return True
-            if may_kill and time.monotonic() >= end:
-                os.kill(child, signal.SIGKILL)
-                _, status = os.waitpid(child, 0)
-                if os.waitstatus_to_exitcode(status) == 0:
-                    return True
-                self.kills += 1
-                self.at_work += self.runs() > runs
-                return False
+        killer = None
+        if may_kill and self.random.random() < 1 / 6:
+            killer = killer_process(child, log, float("inf"), self.random.random() * 0.05)
+        elif may_kill:
+            length = log.stat().st_size + self.random.random() * 2.0 * self.between
+            killer = killer_process(child, log, length, 600.0)
+        while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             self.judge_some()
             time.sleep(0.002)
+        if killer is not None:
+            os.kill(killer, signal.SIGKILL)
+            os.waitpid(killer, 0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code == 0 or (may_kill and code == -signal.SIGKILL), self.output.read_text()
+        if code != 0:
+            self.kills += 1
+            self.at_work += self.runs() > runs
+        return code == 0
 
     def runs(self) -> int:
         """How many filters have taken hold of the folder and begun."""
@@ -170,9 +185,9 @@ class Trial:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--documents", type=int, default=1500, help="of each stream")
-    parser.add_argument("--longest", type=float, default=1.0, help="seconds that a filter may live")
+    parser.add_argument("--kills", type=int, default=200, help="of filters at work")
+    parser.add_argument("--documents", type=int, default=2500, help="of each stream")
+    parser.add_argument("--between", type=int, default=100, help="documents that a filter sees before it is killed")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     folders._SNAPSHOT_JUDGEMENTS = 5
@@ -182,16 +197,16 @@ def main() -> None:
         folder = Path(name)
         training = draw(random.Random(given.seed), 150)
         FilterFolder.create(folder / "start", AdaptiveFilter.start(training, n_jobs=1))
-        warm_up(folder)
-        while kills < given.kills:
+        between = given.between * warm_up(folder)
+        while at_work < given.kills:
             documents = draw(random.Random(given.seed + 1 + trials), given.documents)
-            trial = Trial(folder, folder / "start", documents, given.seed + trials)
-            while not trial.run_once(given.longest, may_kill=kills + trial.kills < given.kills):
+            trial = Trial(folder, folder / "start", documents, between, given.seed + trials)
+            while not trial.run_once(may_kill=at_work + trial.at_work < given.kills):
                 pass
             while list(read_pending(trial.state)):  # what is still not judged
                 trial.judge_some()
-                trial.run_once(given.longest, may_kill=False)
-            trial.run_once(given.longest, may_kill=False)
+                trial.run_once(may_kill=False)
+            trial.run_once(may_kill=False)
             faults += trial.check()
             kills, judge_kills, trials = kills + trial.kills, judge_kills + trial.judge_kills, trials + 1
             judgements, at_work = judgements + len(trial.acknowledged), at_work + trial.at_work
@@ -199,11 +214,11 @@ def main() -> None:
     figures = f"{kills} kills of a filter ({at_work} at work, the others starting) and {judge_kills} of a judge, "
     figures += f"{judgements:,} judgements in {trials} stream(s): "
     figures += "none lost, none doubled, every log replays" if not faults else "; ".join(faults)
-    close("filter crash test", not faults and kills >= given.kills, figures)
+    close("filter crash test", not faults and at_work >= given.kills, figures)
 
 
-def warm_up(folder: Path) -> None:
-    """Compile and import everything once, so that forked filters begin at once."""
+def warm_up(folder: Path) -> float:
+    """Compile and import everything once, so that forked filters begin at once; bytes of the log for each document."""
     state = Path(shutil.copytree(folder / "start", folder / "warm"))
     with FilterFolder.open(state) as warm:
         warm.begin("warm")
@@ -212,6 +227,7 @@ def warm_up(folder: Path) -> None:
 
         list(run(warm, [draw(random.Random(1), 50)], by_labels=True))
     replay_log(state)
+    return (state / "log.jsonl").stat().st_size / 50
 
 
 if __name__ == "__main__":

@@ -118,7 +118,10 @@ def measures(proba: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
 
 def cross_validated(system: System, texts: Texts, y: np.ndarray, n_folds: int) -> np.ndarray:
     """Probabilities of texts by fits that have not seen them."""
-    folds, proba = stratified_folds(np.eye(y.max() + 1, dtype=bool)[y], n_folds, rng=1), np.empty((len(y), y.max() + 1))
+    folds, proba = (
+        stratified_folds(np.eye(y.max() + 1, dtype=bool)[y], n_folds, random_state=1),
+        np.empty((len(y), y.max() + 1)),
+    )
     for fold in range(n_folds):
         seen, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         proba[held] = system([texts[i] for i in seen], y[seen], [texts[i] for i in held])
@@ -130,7 +133,7 @@ def choose(names: Sequence[str]) -> None:
     excess = {prior: np.zeros(len(GRID)) for prior in SCALES}
     for name in names:
         texts, y, _, _ = parts(name)
-        folds = stratified_folds(np.eye(y.max() + 1, dtype=bool)[y], 4, rng=2)
+        folds = stratified_folds(np.eye(y.max() + 1, dtype=bool)[y], 4, random_state=2)
         seen, held = np.flatnonzero(folds != 0), np.flatnonzero(folds == 0)
         X, X_held = matrices([texts[i] for i in seen], [texts[i] for i in held])
         for prior in SCALES:

@@ -28,7 +28,7 @@ from textbayes.decide import stratified_folds
 from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import regularisation_path, search_scale
 from textbayes.tune.path import at_scale
@@ -83,8 +83,8 @@ def main() -> None:
     fold = stratified_folds(Y, FOLDS, 0)
     splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(FOLDS)]
     prior = make_prior("laplace", 1.0)
-    problem = Problem(_as_columns(X), np.where(Y, 1.0, -1.0), make_link("logit"), prior, prior.rescaled(1.0))
-    small = problem._replace(X=_as_columns(X[:500]), y=problem.y[:500, :3])
+    problem = Problem(as_columns(X), np.where(Y, 1.0, -1.0), make_link("logit"), prior, prior.rescaled(1.0))
+    small = problem._replace(X=as_columns(X[:500]), y=problem.y[:500, :3])
     search_scale(small, CS[3:6], 2, tie_intercept=True)  # compiles, or finds what was compiled
     start, start_cpu = time.perf_counter(), time.process_time()
     found = ours(problem, splits)
@@ -97,7 +97,7 @@ def main() -> None:
     their_loss, their_point = (np.array([result[k] for result in results]) for k in (0, 2))
     train = splits[0][0]
     their_objective = np.array([objective(X[train], Y[train, k], result[1]) for k, result in enumerate(results)])
-    part = problem._replace(X=_as_columns(X[train]), y=np.ascontiguousarray(problem.y[train]))
+    part = problem._replace(X=as_columns(X[train]), y=np.ascontiguousarray(problem.y[train]))
     path = regularisation_path(part, CS, n_jobs=2, guide=found.path, tie_intercept=True)
     our_objective = np.array([[fit.objective for fit in fits] for fits in path.solutions])
     print("        C   held-out log-loss, sum    training objective of fold 1, sum")

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from _cells import page as cells_page
+from _equations import rows as equation_rows
 from _examples import WIDTH, page_folder, run_bash
 
 from textbayes.core.registry import Registry
@@ -158,6 +160,17 @@ def measures() -> str:
     return table(("function", "what it gives"), rows)
 
 
+def equations() -> str:
+    """The papers' equations and the tests that hold them."""
+    rows = ((paper, number, escaped(what), tests) for paper, number, what, tests in equation_rows())
+    return table(("paper", "equation", "what it says", "held by"), rows)
+
+
+def published_cells() -> str:
+    """Every published cell of the papers and what became of it."""
+    return cells_page()
+
+
 def stemmers() -> str:
     """The stemmers there are."""
     import Stemmer
@@ -279,6 +292,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
         corpora,
         parts,
         api,
+        equations,
+        published_cells,
         demo,
     )
 }
@@ -288,8 +303,10 @@ for _path in (
     ("classify",),
     ("evaluate",),
     ("update",),
+    ("serve",),
     ("report",),
     ("show",),
+    ("export",),
     ("explain",),
     ("prior",),
     ("words",),
@@ -298,6 +315,19 @@ for _path in (
     ("clusters",),
     ("filter",),
     ("judge",),
+    ("screen",),
+    ("screen", "start"),
+    ("screen", "add"),
+    ("screen", "next"),
+    ("screen", "judge"),
+    ("screen", "words"),
+    ("screen", "status"),
+    ("screen", "export"),
+    ("screen", "prior"),
+    ("app",),
+    ("app", "user"),
+    ("app", "backup"),
+    ("simulate",),
     ("link",),
     ("compare",),
     ("datasets",),
@@ -305,6 +335,7 @@ for _path in (
     ("datasets", "check"),
     ("datasets", "show"),
     ("reproduce",),
+    ("compile",),
     ("demo",),
 ):
     BLOCKS[f"help {' '.join(_path)}"] = command_help(*_path)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest imports by path: so that tests find ``references``
+
+# Answers must not depend on whether the extra is installed, and nothing is looked for on the network.
+os.environ |= {"TEXTBAYES_EMBEDDINGS": "off", "HF_HUB_OFFLINE": "1"}
 
 # A shell has what it starts in the background ignore Ctrl-C, and commands started by tests would never be interrupted.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -18,3 +25,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # be repeated; `pytest --hypothesis-profile=default` looks for new ones.
 settings.register_profile("textbayes", deadline=None, derandomize=True)
 settings.load_profile("textbayes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests of a paper's equations say which: docs/papers/index.md lists them by it (docs/_equations.py)."""
+    config.addinivalue_line("markers", "equation(paper, *numbers): equations of docs/papers/equations.toml held here")
+
+
+@pytest.fixture
+def sentence_model(tmp_path, monkeypatch) -> Callable[..., Path]:
+    """Make a folder that passes for a sentence model, with a function of texts for its encoder: "auto" takes it."""
+    from references.sentences import by_first_letter, write_model
+
+    def make(encode: Any = by_first_letter, name: str = "tiny") -> Path:
+        folder = write_model(tmp_path / "sentence models" / name)
+        monkeypatch.setenv("TEXTBAYES_EMBEDDINGS", str(folder))
+        monkeypatch.setattr("textbayes.text.sentence_models.is_installed", lambda: True)
+        monkeypatch.setattr("textbayes.text.sentence_models.load_encoder", lambda folder: encode)
+        monkeypatch.setattr("textbayes.text.sentence_models._encoders", {})
+        return folder
+
+    return make

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -28,6 +29,8 @@ from textbayes.decide import ThresholdClassifier, make_rule, rules
 from textbayes.models.clusters import SoftClusters
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.select import SelectWords
+from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
+from textbayes.text.views import TextViews, View, ViewsWeighting
 from textbayes.tune import BayesLinearClassifierCV
 
 RNG = np.random.default_rng(0)
@@ -39,6 +42,9 @@ TOPICS = ["grain", "grain", "money", "money"] * 6
 OTHER_TEXTS = ["sun and rain", "rain on sunday", "goal in the match", "match without goal"] * 6, TOPICS
 PROBA = np.clip(X[:, :3] / 8.0, 0.05, 0.95)
 INDICATOR = RNG.random((60, 3)) < PROBA
+
+
+AUTOMATIC = TextCategorizer(cv=2, embeddings="off")
 
 
 class Case(NamedTuple):
@@ -60,18 +66,30 @@ CASES = [
     Case(SelectWords(k=3), (X, Y), OTHER, "transform"),
     Case(TermWeighting("tfidf1"), (X,), OTHER[:1], "transform"),
     Case(ThresholdClassifier(LogisticRegression(), cv=2), (X, Y), OTHER, "predict_proba"),
+    Case(TextViews([View("words", TextVectorizer(), TermWeighting("log"))]), (TEXTS,), OTHER_TEXTS[:1], "transform"),
+    Case(
+        ViewsWeighting([TermWeighting("log"), TermWeighting("tfidf1")], [1.0, 0.5], [0, 3, 6]),
+        (csr_matrix(X),), (csr_matrix(X[:30, ::-1]),), "transform",
+    ),
     Case(TextVectorizer(), (TEXTS,), OTHER_TEXTS[:1], "transform"),
+    Case(SentenceVectorizer("tiny"), (TEXTS,), OTHER_TEXTS[:1], "transform"),
+    Case(VectorWeighting(), (X - 2.0,), OTHER[:1], "transform"),
     Case(HashingTextVectorizer(n_features=2**8), (TEXTS,), OTHER_TEXTS[:1], "transform"),
-    Case(TextCategorizer(cv=2), (TEXTS, TOPICS), OTHER_TEXTS, "predict_proba"),
+    Case(AUTOMATIC, (TEXTS, TOPICS), OTHER_TEXTS, "predict_proba"),
     Case(TextCategorizer(cv=2, model="counts:model=poisson"), (TEXTS, TOPICS), OTHER_TEXTS, "predict_proba"),
     *(Case(make_rule(name), (PROBA, INDICATOR), (PROBA[:, 1:], INDICATOR[:, 1:]), "decide") for name in rules.names()),
-]
+]  # fmt: skip
 PARTIAL = [case for case in CASES if hasattr(case.estimator, "partial_fit") and case.use == "predict_proba"]
-PARTIAL = [case for case in PARTIAL if repr(case.estimator) != "TextCategorizer(cv=2)"]  # which cannot learn on
+PARTIAL = [case for case in PARTIAL if case.estimator is not AUTOMATIC]  # which cannot learn on
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:(precision|recall) .* is not reached"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _there_is_a_sentence_model(sentence_model):
+    sentence_model()
 
 
 def snapshot(case: Case) -> tuple[dict[str, Any], Any]:
@@ -79,7 +97,7 @@ def snapshot(case: Case) -> tuple[dict[str, Any], Any]:
     return dict(vars(case.estimator)), copy.deepcopy(found.toarray() if hasattr(found, "toarray") else found)
 
 
-def interrupted_at_the_end(monkeypatch, case: Case, method: str, *given: Any, **named: Any) -> None:
+def interrupted_at_the_end(case: Case, method: str, *given: Any, **named: Any) -> None:
     """Run a method that is interrupted when it sets the last of its attributes, and before what it returns is seen."""
     kind = type(case.estimator)
     names: list[str] = []
@@ -89,8 +107,9 @@ def interrupted_at_the_end(monkeypatch, case: Case, method: str, *given: Any, **
             names.append(name)
         object.__setattr__(self, name, value)
 
-    monkeypatch.setattr(kind, "__setattr__", counting, raising=False)
-    getattr(copy.deepcopy(case.estimator), method)(*given, **named)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kind, "__setattr__", counting, raising=False)
+        getattr(copy.deepcopy(case.estimator), method)(*given, **named)
     total, seen = len(names), 0
     assert total, "the method sets nothing, so nothing can be left half-done"
 
@@ -102,10 +121,10 @@ def interrupted_at_the_end(monkeypatch, case: Case, method: str, *given: Any, **
                 raise KeyboardInterrupt
         object.__setattr__(self, name, value)
 
-    monkeypatch.setattr(kind, "__setattr__", interrupting)
-    with pytest.raises(KeyboardInterrupt):
-        getattr(case.estimator, method)(*given, **named)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kind, "__setattr__", interrupting, raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(case.estimator, method)(*given, **named)
 
 
 def check_unchanged(case: Case, before: tuple[dict[str, Any], Any]) -> None:
@@ -120,27 +139,27 @@ def fitted(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.estimator))
-def test_a_second_fit_that_is_interrupted_changes_nothing(case, monkeypatch):
+def test_a_second_fit_that_is_interrupted_changes_nothing(case):
     case = fitted(case)
     before = snapshot(case)
-    interrupted_at_the_end(monkeypatch, case, "fit", *case.second)
+    interrupted_at_the_end(case, "fit", *case.second)
     check_unchanged(case, before)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case.estimator))
-def test_a_first_fit_that_is_interrupted_leaves_it_not_fitted(case, monkeypatch):
+def test_a_first_fit_that_is_interrupted_leaves_it_not_fitted(case):
     case = case._replace(estimator=copy.deepcopy(case.estimator))
     before = dict(vars(case.estimator))
-    interrupted_at_the_end(monkeypatch, case, "fit", *case.first)
+    interrupted_at_the_end(case, "fit", *case.first)
     assert vars(case.estimator).keys() == before.keys()
 
 
 @pytest.mark.parametrize("case", PARTIAL, ids=lambda case: repr(case.estimator))
-def test_learning_on_that_is_interrupted_teaches_nothing(case, monkeypatch):
+def test_learning_on_that_is_interrupted_teaches_nothing(case):
     case = fitted(case)
     before = snapshot(case)
     more = (TEXTS[::-1], TOPICS[::-1]) if isinstance(case.estimator, TextCategorizer) else (X[::-1], Y)
-    interrupted_at_the_end(monkeypatch, case, "partial_fit", *more)
+    interrupted_at_the_end(case, "partial_fit", *more)
     check_unchanged(case, before)
 
 

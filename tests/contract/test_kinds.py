@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from textbayes import TextCategorizer, WordPriors, load_model, save_model
 from textbayes.cli.main import cli
+from textbayes.cli.parameters import UNTRAINED
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
@@ -53,7 +54,10 @@ def task(kind: str, seed: int, n_docs: int = 60) -> tuple[list[str], Any]:
 
 # A quick version of each kind, and of what kinds are made of; every kind must be here.
 SPECS = {
-    "linear": ["linear:prior=gaussian", "linear:prior=laplace,scale=3", "linear:link=probit,prior=gaussian"],
+    "linear": [
+        "linear:prior=gaussian", "linear:prior=laplace,scale=3", "linear:link=probit,prior=gaussian",
+        "linear:link=auto,scales=2",
+    ],
     "counts": [
         "counts:model=poisson", "counts:model=multinomial", "counts:model=bernoulli", "counts:model=complement",
         "counts:model=negative_binomial", "counts:model=dirichlet_poisson", "counts",
@@ -83,6 +87,7 @@ def fitted(model: Any, kind: str) -> TextCategorizer:
 
 def test_every_kind_is_tried_here():
     assert set(SPECS) == {name for name in kinds.names() if kinds.get(name).trains}
+    assert {name for name in kinds.names() if not kinds.get(name).trains} == set(UNTRAINED)  # what help leaves out
     assert all(kind_of(make_model(spec)).name == name for name, specs in SPECS.items() for spec in specs)
 
 
@@ -153,7 +158,7 @@ def test_words(spec, kind):
     assert set(speaking_for[:3]) <= set(TOPICS["grain"])
     weights = model.model_.words().weights
     assert weights.shape == (model.label_space_.n_columns, len(model.vectorizer_.vocabulary_))
-    assert model.weights_said
+    assert model.weights_description
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,6 +200,16 @@ def test_update(spec, kind):
     assert loss[1] < loss[0] + 1e-6
     assert fresh.label_counts_.sum() > model.label_counts_.sum()
     np.testing.assert_array_equal(model.predict_proba(new), before)  # the first is as it was
+
+
+@pytest.mark.parametrize("spec", ALL, ids=str)
+def test_an_update_without_some_classes_keeps_what_is_known_of_them(spec):
+    model = TextCategorizer.from_state(*fitted(spec, "multiclass").to_state())
+    held, truth = task("multiclass", 5)
+    model.update(["corn wheat harvest"], ["grain"])  # one text of one class
+    assert np.mean(model.predict(held) == np.array(truth)) > 0.9
+    model.update(["corn straw", "bond loan"], ["grain", "money"])  # two classes of three
+    assert np.mean(model.predict(held) == np.array(truth)) > 0.9
 
 
 @pytest.mark.parametrize("kind", KINDS)

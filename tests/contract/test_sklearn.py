@@ -33,9 +33,11 @@ from textbayes import (
     SelectWords,
     SoftClusters,
     TermWeighting,
+    TextVectorizer,
     ThresholdClassifier,
 )
 from textbayes.models.counts import count_models
+from textbayes.text.views import TextViews, View, ViewsWeighting
 
 # What to check beside, or where it takes too long or lacks an argument instead of, an estimator as it comes.
 CASES: dict[type[BaseEstimator], list[BaseEstimator]] = {
@@ -58,6 +60,8 @@ CASES: dict[type[BaseEstimator], list[BaseEstimator]] = {
     SelectWords: [SelectWords(), SelectWords("pearson", k=3)],
     SoftClusters: [SoftClusters(n_clusters=3, max_iter=20)],
     TermWeighting: [TermWeighting(), TermWeighting("ltc", norm=None), TermWeighting("tfidf")],
+    TextViews: [TextViews([View("words", TextVectorizer(), TermWeighting("binary"))])],
+    ViewsWeighting: [],  # reads blocks of columns whose number is fixed: tests/unit/text/test_views.py
     ThresholdClassifier: [
         ThresholdClassifier(LogisticRegression(), cv=2),
         ThresholdClassifier(GaussianNB(), "utility"),
@@ -83,7 +87,7 @@ def public_estimators(package: ModuleType) -> list[type[BaseEstimator]]:
     return sorted(found, key=lambda item: item.__name__)
 
 
-EVERY = [case for found in public_estimators(textbayes) for case in CASES.get(found) or [found()]]
+EVERY = [case for found in public_estimators(textbayes) for case in (CASES[found] if found in CASES else [found()])]
 OF_TEXTS = [case for case in EVERY if get_tags(case).input_tags.string]
 OF_NUMBERS = [case for case in EVERY if not get_tags(case).input_tags.string]
 WITHOUT_DATA = [

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from textbayes import BayesLinearClassifier, HashingTextVectorizer, TextCategorizer, TextVectorizer
@@ -10,7 +14,11 @@ from textbayes.inference.em import Em
 from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.priors.by_word import ByWord
+from textbayes.text import sentence_models
 from textbayes.tune import BayesLinearClassifierCV
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for ``references``
+from references.sentences import by_first_letter, draw, write_model
 
 TEXTS = [
     "wheat and corn prices",
@@ -28,11 +36,21 @@ SAMPLER = Gibbs(chains=2, warmup=5, max_draws=5, target_ess=2.0, random_state=3)
 TABLE = WordPriors([WordPrior("wheat", "grain", 2.0, 0.5), WordPrior("rye", "grain", "for"), WordPrior("oil", sign=1)])
 
 
+def use_sentence_model() -> Path:
+    """Let this process have a sentence model without a network; what files name is looked for on no other machine."""
+    folder = write_model(Path(tempfile.mkdtemp(prefix="textbayes-fuzz-"), "tiny"))
+    os.environ |= {"TEXTBAYES_EMBEDDINGS": str(folder), "HF_HUB_OFFLINE": "1"}
+    module: Any = sentence_models
+    module.is_installed, module.load_encoder = (lambda: True), (lambda folder: by_first_letter)
+    return folder
+
+
 def variants() -> dict[str, TextCategorizer]:
     """Fitted models by name."""
+    sentences = use_sentence_model()
     linear = BayesLinearClassifier
     unfitted: dict[str, tuple[TextCategorizer, Any]] = {
-        "pool": (TextCategorizer(cv=2), LABELS),
+        "pool": (TextCategorizer(cv=2, embeddings="off"), LABELS),
         "intervals": (TextCategorizer(cv=2, model=linear(scale=3.0), intervals=True, select="chi2"), LABELS),
         "prior": (TextCategorizer(cv=2, prior=TABLE, prior_weight=1.0), LABELS),
         "sampled": (
@@ -40,7 +58,7 @@ def variants() -> dict[str, TextCategorizer]:
             LABELS,
         ),
         "hashed": (TextCategorizer(cv=2, vectorizer=HashingTextVectorizer(n_features=64), weighting="ltc"), TWO),
-        "many": (TextCategorizer(cv=2), MANY),
+        "many": (TextCategorizer(cv=2, embeddings="off"), MANY),
         "unsure": (TextCategorizer(cv=2, rule=UnsureBand("shrunk_f1", precision=0.8)), MANY),
         "binary": (TextCategorizer(cv=2, vectorizer=TextVectorizer(stop_words=["and", "the"]), rule="max_f1"), TWO),
         "ngrams": (
@@ -66,6 +84,9 @@ def variants() -> dict[str, TextCategorizer]:
         "pool of kinds": (TextCategorizer(cv=2, model=["linear", "counts:model=poisson", "online"]), LABELS),
     }
     models = {name: model.fit(TEXTS, labels) for name, (model, labels) in unfitted.items()}
+    # Sentence vectors are kept where words cannot tell the labels: of the same labels, in other texts.
+    models["sentence vectors"] = TextCategorizer(cv=2, embeddings=sentences).fit(*draw(0, 60))
+    assert models["sentence vectors"].vectorizer_.views[-1].name == "embedding"
     # A scale for each word needs to know their number.
     n_words = models["binary"].coef_.shape[1]
     scales = [1.0 + 0.1 * j for j in range(n_words)]

@@ -179,7 +179,29 @@ _JUDGED_FILE = b"""{"id": "a7", "topic": "grain", "relevant": true}
 {"document": 5, "topic": "t", "relevant": "no", "text": "x"}
 """
 
+_RIS_FILE = (
+    "TY  - JOUR\nAU  - Åberg, Bo\nTI  - Green tea:\n a trial\nPY  - 1999\nAB  - We brewed.\nDO  - 10.1/7\nER  - \n\n"
+)
+_NBIB_FILE = (
+    "PMID- 7\nTI  - Green tea:\n      a trial\nFAU - Åberg, Bo\nDP  - 1999\nAB  - We brewed.\nLID - 10.1/7 [doi]\n\n"
+    "PMID- 8\nTI  - Iron ore\n\n"
+)
+_BIBTEX_FILE = r"""@article{a1, title = {Green {T}ea: a trial}, author = {Smith, Ann and {\AA}berg, Bo}, year = 1999,
+ abstract = "We brewed."}
+@string{j = "Tea"}
+@inproceedings{b2, title = "Iron " # j, year = {2001}}
+"""
+_ENDNOTE_FILE = """<?xml version="1.0" encoding="UTF-8"?><xml><records>
+<record><titles><title><style>Green tea</style></title></titles><dates><year><style>1999</style></year></dates>
+<abstract><style>We brewed.</style></abstract></record></records></xml>"""
+_TAGS = b"TY  - |ER  - |TI  - |AB  - |AU  - |PMID- |LID - |      |\n\n|  - |\r\n".split(b"|")
+_BIBTEX = rb"""@ { } " # , = @string{a = @comment{ @preamble{ {{{{ }}}} \ {\"o} $""".split(b" ")
+
 SEEDS: dict[str, list[Seed]] = {
+    "ris": [Seed(".ris", (2 * _RIS_FILE).encode(), _TAGS)],
+    "nbib": [Seed(".nbib", _NBIB_FILE.encode(), _TAGS)],
+    "bibtex": [Seed(".bib", _BIBTEX_FILE.encode(), _BIBTEX)],
+    "endnote": [Seed(".xml", _ENDNOTE_FILE.encode(), _XML)],
     "csv": [Seed(".csv", _CSV_FILE, _CSV)],
     "tsv": [Seed(".tsv", b"id\ttext\tlabel\n1\tone\ta\n2\ttwo\tb\n", _CSV)],
     "jsonl": [

@@ -78,7 +78,7 @@ def test_a_token_pattern_that_no_model_file_may_carry(refused, write, documents)
 
 
 def test_texts_without_words(refused, write):
-    message = refused(write([{"text": "…", "labels": "a"}, {"text": "12", "labels": "b"}]))
+    message = refused(write([{"text": "…", "labels": "a"}, {"text": "—", "labels": "b"}]))
     assert "hold no term" in message
 
 
@@ -108,9 +108,11 @@ def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):
 
 
 def test_references_are_refused_with_what_to_do(refused, tmp_path):
-    (tmp_path / "refs.ris").write_text("TY  - JOUR\nTI  - Wheat\nER  - \n")
-    message = refused(tmp_path / "refs.ris")
-    assert "refs.ris holds references for a reference manager, which are not read yet: export them as CSV" in message
+    (tmp_path / "refs.enw").write_text("%0 Journal Article\n%T Wheat\n")
+    message = refused(tmp_path / "refs.enw")
+    assert (
+        "refs.enw holds references for a reference manager, in a form that is not read: export them as RIS" in message
+    )
 
 
 def test_a_workbook_is_read(run, tmp_path, documents):
@@ -183,7 +185,7 @@ def test_rules_that_leave_no_word(refused, write, documents):
         ("--scale 2", "name its family with --family as well"),
         ("--family laplace --scale 0", "0.0 is not in the range"),
         ("--stemmer portre", "--stemmer portre is not known"),
-        ("--stop-words nothing.txt", "--stop-words nothing.txt is neither 'english' nor 'smart' nor a file"),
+        ("--stop-words nothing.txt", "--stop-words nothing.txt is neither 'smart' nor a language such as"),
         ("--ngrams 2-1", "'2-1' goes from 2 to 1"),
         ("--ngrams x", "'x' is not a range of n-grams"),
         ("--min-df 0", "is out of range"),

@@ -17,7 +17,7 @@ from textbayes.store import load_model, save_model
 
 @pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
 def test_one_object_per_document(kind, lines, models, write, documents):
-    rows = lines("classify", models[kind], write(documents), "--json")
+    rows = lines("classify", models[kind], write(documents), "--json", "--guess")
     assert [row["id"] for row in rows] == [doc["id"] for doc in documents]
     model = load_model(models[kind])
     texts = [doc["text"] for doc in documents]
@@ -88,9 +88,10 @@ def test_a_band_left_to_people(lines, run, models, tmp_path, write, documents):
     model = load_model(models["binary"])
     model.rule_ = make_rule("unsure", low=0.01, high=0.99).fit([[0.0]])
     save_model(model, tmp_path / "unsure.tb")
-    rows = lines("classify", tmp_path / "unsure.tb", stdin="the bank\nnothing known\n")
+    rows = lines("classify", tmp_path / "unsure.tb", "--guess", stdin="the bank\nnothing known\n")
     assert [row["unsure"] for row in rows] == [[], ["grain", "money"]]
-    assert "grain (unsure: " in run("classify", tmp_path / "unsure.tb", "--table", stdin="nothing known\n").stdout
+    shown = run("classify", tmp_path / "unsure.tb", "--table", "--guess", stdin="nothing known\n").stdout
+    assert "grain (unsure: " in shown
 
 
 def test_batches_end_early_where_documents_are_long(monkeypatch):

@@ -108,17 +108,38 @@ def test_download(lines, run, tiny, monkeypatch, tmp_path):
     fetched = []
 
     def fetch(file, folder, progress=None, **_):
-        fetched.append((file.filename, folder))
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / file.filename).write_text("five goals\nthe bank\nrain\n", encoding="utf-8")
+        if not (folder / file.filename).exists():
+            fetched.append((file.filename, folder))
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / file.filename).write_text("five goals\nthe bank\nrain\n", encoding="utf-8")
         return folder / file.filename
 
     file = Download("tiny.txt", ("https://example.org/tiny.txt",))
     info = CORPORA.get("tiny")
     monkeypatch.setitem(CORPORA._members, "tiny", CorpusInfo(**{**vars(info), "downloads": (file,)}))
-    monkeypatch.setattr("textbayes.data.download.fetch", fetch)
+    monkeypatch.setattr("textbayes.data.catalogue.fetch", fetch)
     assert lines("datasets", "check", "tiny", "--download")[0]["ok"]
     assert fetched == []  # there is a copy
     tiny.unlink()
     assert lines("datasets", "check", "tiny", "--download")[0]["ok"]
     assert fetched == [("tiny.txt", tmp_path / "tiny")]
+
+
+def test_a_corpus_that_nobody_offers_ready_is_built(lines, run, tiny, monkeypatch, tmp_path):
+    def build(folder, progress):
+        progress("lines", 0, 3)
+        (folder / "tiny.txt").write_text("five goals\nthe bank\nrain\n", encoding="utf-8")
+        built.append(folder)
+
+    built = []
+    monkeypatch.setitem(CORPORA._members, "tiny", CorpusInfo(**{**vars(CORPORA.get("tiny")), "build": build}))
+    assert lines("datasets", "check", "tiny", "--download")[0]["ok"]
+    assert built == []  # there is a copy
+    tiny.unlink()
+    tiny.parent.rmdir()
+    (row,) = (row for row in lines("datasets") if row["name"] == "tiny")
+    assert row["to_get_it"] == "textbayes datasets check tiny --download, or write it yourself"
+    assert lines("datasets", "check", "tiny", "--download")[0]["ok"]
+    assert built == [tmp_path / "tiny"]
+    tiny.unlink()
+    assert [row["id"] for row in lines("datasets", "show", "tiny", "-n", "1", "--download")] == ["0"]

@@ -12,9 +12,11 @@ import shutil
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import textbayes
+from textbayes.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -58,11 +60,24 @@ def test_examples(page):
 def test_the_pages_there_should_be():
     guides = ("text", "selection", "decisions", "evaluation", "corpora", "knowledge", "intervals", "filter")
     guides += ("command-line", "python", "gibbs", "keyness", "counts", "clusters", "kinds", "online")
+    guides += ("room", "export", "scale", "many-machines")
     assert {"README.md", "docs/start.md", "docs/models.md", "docs/api.md"} < set(WITH_EXAMPLES) | set(WITH_BLOCKS)
     assert {f"docs/guide/{name}.md" for name in guides} <= set(WITH_EXAMPLES)
     assert {"demo", "support", "decision rules", "score functions", "formats", "corpora", "help train"} <= {
         found["name"] for text in TEXTS.values() for found in generate._MARKED.finditer(text)
     }
+
+
+def test_the_reference_has_every_command():
+    def paths(command, path):
+        yield " ".join(("help", *path))
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                yield from paths(command.get_command(context, name), (*path, name))
+
+    there = {found["name"] for found in generate._MARKED.finditer(TEXTS["docs/guide/command-line.md"])}
+    assert set(paths(cli, ())) - there == set()
 
 
 @pytest.mark.parametrize("page", TEXTS)

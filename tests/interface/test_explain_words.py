@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
-from textbayes.store import load_model
+from textbayes.store import load_model, save_model
 
 
 def test_a_text_on_the_command_line(lines, models):
@@ -87,31 +88,59 @@ def test_explanations_as_table_and_csv(run, models):
     assert "grain? " in table
     assert [row in table for row in ("corn", "base", "log-odds")] == [True] * 3
     rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
-    assert {row["word"] for row in rows} == {"corn", "bank"}
+    assert {"corn", "bank"} < {row["word"] for row in rows} <= {"corn", "and", "the", "bank", "and the", "the bank"}
     two = run("explain", models["multiclass"], "--csv", stdin="the bank\nthe match\n").stdout
     assert two.count("log_odds") == 1
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
 def test_words_of_every_label(kind, lines, models):
-    rows = lines("words", models[kind], "--top", "2")
+    rows = lines("words", models[kind], "--top", "2", "--by", "weight")
     model = load_model(models[kind])
     assert {row["label"] for row in rows} == {str(name) for name in model.classes_}
     for label in model.label_space_.column_names:
         found = [(row["word"], row["weight"]) for row in rows if row["label"] == label]
-        assert found == model.top_words(label, 2)
+        assert found == [(row.word, row.weight) for row in model.label_words(label, 2, by="weight")]
 
 
 def test_words_of_the_first_of_two_classes_are_those_of_the_second_turned_round(lines, models):
-    first = lines("words", models["binary"], "--label", "grain")
-    second = lines("words", models["binary"], "--label", "money")
+    first = lines("words", models["binary"], "--label", "grain", "--by", "weight")
+    second = lines("words", models["binary"], "--label", "money", "--by", "weight")
     assert [(row["word"], row["weight"]) for row in first] == [(row["word"], -row["weight"]) for row in second]
 
 
 def test_words_as_table_and_csv(run, models):
-    assert "corn" in run("words", models["multiclass"], "--table").stdout
+    table = run("words", models["multiclass"], "--table").stdout
+    assert [head in table for head in ("corn", "adds", "weight", "texts")] == [True] * 4
     rows = list(csv.DictReader(io.StringIO(run("words", models["multiclass"], "--csv").stdout)))
     assert rows[0]["rank"] == "1"
+    assert list(rows[0]) == ["label", "rank", "word", "weight", "contribution", "texts", "weight_of"]
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_words_are_ranked_by_what_they_add(kind, lines, models):
+    rows = lines("words", models[kind], "--label", "grain", "--top", "3")
+    first, second, against = (row["contribution"] for row in rows)
+    assert first > second > 0.0 > against
+    every = lines("words", models[kind], "--label", "grain", "--top", "100")
+    assert against == min(row["contribution"] for row in every)
+    assert first == max(row["contribution"] for row in every)
+    assert all(row["contribution"] * row["weight"] > 0.0 for row in every)
+    assert {row["word"]: row["texts"] for row in rows}["corn"] == 4
+
+
+def test_a_file_that_does_not_say_how_frequent_words_are(run, write, documents, tmp_path):
+    run("train", write(documents), "--weighting", "log", "-o", tmp_path / "m.tb")
+    model = load_model(tmp_path / "m.tb")
+    model.weighting_.document_frequency_ = None
+    save_model(model, tmp_path / "m.tb")
+    done = run("words", tmp_path / "m.tb", "--label", "grain", "--json")
+    assert "does not say how frequent words are" in done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {(row["contribution"], row["texts"]) for row in rows} == {(None, None)}
+    sizes = [abs(row["weight"]) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+    assert "corn" in run("words", tmp_path / "m.tb", "--table").stdout
 
 
 def test_intervals_of_weights(run, lines, write, documents, tmp_path):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from textbayes.stream.log import read_log
+from textbayes.store.log import read_log
 
 OTHERS = ["office", "people", "week", "market", "year", "team", "report", "today", "company", "match", "goal"]
 RARE = ["corn", "wheat", "barley", "oats", "rye", "maize", "sorghum", "millet"]
@@ -176,7 +176,7 @@ def test_pending_by_information_with_the_text(lines, run, desk):
 
 def test_how_much_of_a_text_is_kept(lines, run, labelled, tmp_path):
     text = "corn wheat barley " + "office " * 100
-    for given, kept in (((), text[:199] + "…"), (("--snippet", 12), "corn wheat …"), (("--snippet", 0), None)):
+    for given, kept in (((), text[:192] + " …"), (("--snippet", 12), "corn wheat …"), (("--snippet", 0), None)):
         state = tmp_path / f"desk{len(given)}{given[-1] if given else ''}"
         run("filter", state, "--train", labelled, "--threshold", 0, *given)
         run("filter", state, stdin=json.dumps({"id": "a", "text": text}) + "\n")

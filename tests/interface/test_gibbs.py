@@ -70,7 +70,8 @@ def test_words_with_intervals_in_every_form(sampled, lines, run):
     assert sure == sorted(sure, reverse=True)
     none, all_ = (lines("words", path, "--by", "inclusion", "--size", size)[0] for size in ("1000", "0"))
     assert (none["inclusion_probability"], all_["inclusion_probability"]) == (0.0, 1.0)
-    assert set(lines("words", path)[0]) == {"label", "rank", "word", "weight", "weight_of"}
+    columns = {"label", "rank", "word", "weight", "contribution", "texts", "weight_of"}
+    assert set(lines("words", path)[0]) == columns
 
 
 def test_a_wider_level_is_a_wider_interval(sampled, lines):
@@ -109,7 +110,7 @@ def test_two_classes_have_intervals_that_mirror_each_other(lines, run, write, do
 def test_plots(sampled, run, kind, tmp_path):
     pytest.importorskip("arviz", reason="needs the extra gibbs")
     out = tmp_path / "words.svg"
-    run("words", sampled[0], "--plot", kind, "--out", out, "--label", "grain", "--top", "2")
+    run("words", sampled[0], "--plot", kind, "--output", out, "--label", "grain", "--top", "2")
     assert "corn" in out.read_text(encoding="utf-8")
 
 
@@ -171,6 +172,29 @@ def test_factors_reach_the_sampler_and_the_model_file(run, write, documents, tmp
     np.testing.assert_array_equal(again.coef_, load_model(tmp_path / "factors.tb").coef_)
 
 
+def test_a_prior_on_the_scale_reaches_the_sampler_and_the_model_file(run, write, documents, tmp_path):
+    """Every text once more under the next label: where words told labels apart, any scale would do, which is said."""
+    doubted = documents + [
+        {**doc, "id": f"{doc['id']}, again", "labels": other["labels"]}
+        for doc, other in zip(documents, documents[5:] + documents[:5], strict=True)
+    ]
+    told = (*SHORT, "--family", "laplace", "--scale", "2")
+    for name, more in (("fixed", ()), ("sampled", ("--sample-scale",))):
+        run("train", write(doubted), "-o", tmp_path / f"{name}.tb", *told, *more)
+    fixed, drawn = (load_model(tmp_path / f"{name}.tb") for name in ("fixed", "sampled"))
+    assert [model.model[0].inference.sample_scale for model in (fixed, drawn)] == [False, True]
+    assert not np.array_equal(fixed.coef_, drawn.coef_)
+
+
+def test_a_multinomial_probit_is_trained_saved_and_used(run, lines, write, documents, tmp_path):
+    model, texts = tmp_path / "m.tb", write(documents)
+    done = run("train", texts, "--model", "multinomial:link=probit", "--folds", "2", "-o", model)
+    assert done.exit_code == 0, done.stderr
+    assert "probit" in lines("show", model)[0]["model"]
+    rows = lines("classify", model, texts)
+    assert np.mean([row["labels"] == [doc["labels"]] for row, doc in zip(rows, documents, strict=True)]) > 0.8
+
+
 def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_path):
     pytest.importorskip("polyagamma", reason="needs the extra gibbs")
     model = tmp_path / "m.tb"
@@ -200,6 +224,22 @@ def test_judges_reach_the_sampler_and_the_model_file(run, write, documents, tmp_
     assert "leave out the file, or use --label-replicates 1" in failed.stderr
 
 
+@pytest.mark.parametrize("kind", ["linear", "multinomial"])
+def test_a_kind_that_samples_takes_the_options_of_the_sampler(run, write, documents, tmp_path, kind):
+    if kind == "multinomial":
+        pytest.importorskip("polyagamma", reason="needs the extra gibbs")
+    path, settings = tmp_path / "m.tb", SHORT[2:]
+    run("train", write(documents), "-o", path, "--model", f"{kind}:inference=gibbs", *settings, "--seed", "3")
+    found = load_model(path)
+    (member,) = found.model
+    assert (member.inference.random_state, member.inference.plan.chains, member.inference.plan.warmup) == (3, 2, 20)
+    drawn = found.draws_ if kind == "linear" else found.model_.members[0].draws
+    assert drawn is not None
+    assert found.average
+    refused = run("train", write(documents), "-o", path, "--model", f"{kind}", "--chains", "2", code=2)
+    assert "--chains is a setting of the sampler" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -221,7 +261,7 @@ def test_what_cannot_be_done_is_said(run, models, write, documents, tmp_path, sa
     assert "this model was trained without intervals; train it with --intervals" in failed.stderr
     assert "train the model with" in run("words", models["binary"], "--by", "sign", code=1).stderr
     assert "go together" in run("words", sampled[0], "--plot", "forest", code=2).stderr
-    assert "end it in" in run("words", sampled[0], "--plot", "forest", "--out", tmp_path / "x.txt", code=1).stderr
+    assert "end it in" in run("words", sampled[0], "--plot", "forest", "--output", tmp_path / "x.txt", code=1).stderr
     jeffreys = run("train", write(documents), "-o", tmp_path / "m.tb", *SHORT, "--family", "jeffreys", code=1)
     assert "cannot take prior 'jeffreys'" in jeffreys.stderr
     one_class = write([doc for doc in documents if doc["labels"] == "grain"], "one.jsonl")
@@ -241,7 +281,7 @@ def test_a_killed_run_goes_on_with_the_same_command(start, run, write, documents
     assert not (tmp_path / "whole").exists()
     process = start(*command("killed"))
     deadline = time.monotonic() + 300
-    while not list((tmp_path / "killed").glob("*.label1.safetensors")) and time.monotonic() < deadline:
+    while not list((tmp_path / "killed").glob("*.label1.state")) and time.monotonic() < deadline:
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
@@ -249,7 +289,7 @@ def test_a_killed_run_goes_on_with_the_same_command(start, run, write, documents
     assert process.returncode == 130, said
     assert "the same command goes on with it" in said
     assert not (tmp_path / "killed.tb").exists()
-    assert list((tmp_path / "killed").glob("*.safetensors"))
+    assert list((tmp_path / "killed").glob("*.state"))
 
     other = [str(part) for part in command("killed")]
     other[other.index("--chains") + 1] = "3"

@@ -39,11 +39,11 @@ def thresholds(state, arrays):
 
 
 def pattern(state, arrays):
-    state["vectorizer"]["params"]["token_pattern"] = r"(\w|\d)*!"
+    state["vectorizer"]["views"][0]["words"]["params"]["token_pattern"] = r"(\w|\d)*!"
 
 
 def grams(state, arrays):
-    state["vectorizer"]["params"]["ngram_range"] = [1, 10**6]
+    state["vectorizer"]["views"][0]["words"]["params"]["ngram_range"] = [1, 10**6]
 
 
 @pytest.mark.parametrize(

@@ -136,10 +136,10 @@ def test_words_burstiness_on_the_command_line(lines, run, bursty, write, tmp_pat
     model, texts = bursty
     file, saved = write([{"text": text} for text in texts]), tmp_path / "gold.tb"
     save_model(model, saved)
-    rows = lines("words", saved, "--burstiness", file, "--plot", "variance", "--out", tmp_path / "v.svg")
+    rows = lines("words", saved, "--burstiness", file, "--plot", "variance", "--output", tmp_path / "v.svg")
     assert rows[0]["word"] == "gold"
     assert "<svg" in (tmp_path / "v.svg").read_text(encoding="utf-8")
-    run("words", saved, "--plot", "variance", "--out", tmp_path / "w.svg", code=2)
+    run("words", saved, "--plot", "variance", "--output", tmp_path / "w.svg", code=2)
     run("words", saved, "--burstiness", file, "--plot", "variance", code=2)
 
 

@@ -18,11 +18,50 @@ NOTHING = "zyzzyva quux"
 def test_classify_counts_the_words_it_knows(lines, run, models):
     texts = f"corn from the bank and corn\n{NOTHING}\n"
     rows = lines("classify", models["multiclass"], stdin=texts)
-    assert [row["known_words"] for row in rows] == [2, 0]  # different words; "the", "from" and "and" are stop words
+    model = load_model(models["multiclass"])
+    terms = {"corn", "from", "the", "bank", "and", "corn from", "from the", "the bank", "bank and", "and corn"}
+    names, known = model.vectorizer_.get_feature_names_out(), model.model_.known_words()
+    expected = sum(bool(told) and name in terms for name, told in zip(names, known, strict=True))  # words and pairs
+    assert expected >= 5
+    assert [row["known_words"] for row in rows] == [expected, 0]
     table = list(csv.DictReader(io.StringIO(run("classify", models["multiclass"], "--csv", stdin=texts).stdout)))
-    assert [row["known_words"] for row in table] == ["2", "0"]
+    assert [row["known_words"] for row in table] == [str(expected), "0"]
     shown = run("classify", models["binary"], "--table", stdin=texts).stdout.splitlines()
     assert ["no known word" in line for line in shown] == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_a_text_of_which_nothing_is_known_gets_no_label(kind, lines, run, models, tmp_path):
+    texts = f"wheat harvest\n{NOTHING}\n"
+    known, unknown = lines("classify", models[kind], stdin=texts)
+    assert known["labels"] == ["grain"]
+    assert "note" not in known
+    assert (unknown["labels"], unknown["known_words"], unknown["note"]) == ([], 0, "no known word")
+    assert unknown["probabilities"] == lines("classify", models[kind], "--guess", stdin=texts)[1]["probabilities"]
+    done = run("classify", models[kind], "--csv", stdin=texts)
+    table = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(row["labels"], row["known_words"] == "0") for row in table] == [("grain", False), ("", True)]
+    assert "1 without a word that the model knows, which have no label" in done.stderr
+    shown = run("classify", models[kind], "--table", stdin=texts).stdout.splitlines()[2]
+    assert re.search(r"no known word +any text: \w+ 0\.\d{3}", shown)
+    assert not run("classify", models[kind], stdin="wheat harvest\n").stderr
+
+
+def test_a_guess_is_the_decision_on_any_such_text(lines, run, models):
+    model = load_model(models["multiclass"])
+    (row,) = lines("classify", models["multiclass"], "--guess", stdin=f"{NOTHING}\n")
+    assert row["labels"] == list(model.predict_labels([""])[0])
+    assert len(row["labels"]) == 1
+    assert "note" not in row
+    assert not run("classify", models["multiclass"], "--guess", stdin=f"{NOTHING}\n").stderr
+
+
+def test_a_text_of_which_nothing_is_known_in_a_workbook(run, models, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
+    run("classify", models["multiclass"], "-o", tmp_path / "a.xlsx", stdin=f"wheat harvest\n{NOTHING}\n")
+    rows = [[cell.value for cell in row][:3] for row in openpyxl.load_workbook(tmp_path / "a.xlsx").active]
+    assert rows[0] == ["id", "labels", "known_words"]
+    assert [(row[1] or None, row[2]) for row in rows[1:]] == [("grain", 3), (None, 0)]  # two words and their pair
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])

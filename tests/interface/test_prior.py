@@ -35,7 +35,7 @@ def test_without_a_target_the_table_is_shown(run, lines):
 
 
 def test_a_model_becomes_the_prior_of_the_next(run, write, documents, tmp_path):
-    run("train", write(documents), "-o", tmp_path / "old.tb")
+    run("train", write(documents), "-o", tmp_path / "old.tb", "--preset", "linear")
     run("prior", "--model", tmp_path / "old.tb", "--model-scale", "0.001", "-o", tmp_path / "old.csv")
     run("train", write(documents), "--prior", tmp_path / "old.csv", "--prior-weight", "1", "--family", "laplace",
         "-o", tmp_path / "new.tb")  # fmt: skip
@@ -64,6 +64,26 @@ def test_the_audit_tells_what_became_of_the_advice(run, lines, write, documents,
     table = run("words", tmp_path / "m.tb", "--prior", "--table").stdout
     assert "conflict" in table
     assert "grain: the prior is followed at weight 1" in table
+
+
+@pytest.mark.parametrize("kind", ["multinomial", "counts", "online", "gp"])
+def test_every_kind_of_model_has_an_audit(run, lines, write, documents, tmp_path, kind):
+    advice = tmp_path / "advice.csv"
+    # The texts about grain have "corn": to say that it speaks against them is wrong, and against money right.
+    advice.write_text("word,label,mean,scale\ncorn,grain,-60,0.5\ncorn,money,-1,1\n", encoding="utf-8")
+    model = tmp_path / "m.tb"
+    run("train", write(documents), "--model", kind, "--prior", advice, "--prior-weight", "1", "-o", model)
+    rows = {row["label"]: row for row in lines("words", model, "--prior")}
+    assert set(rows) == {"grain", "money"}
+    assert rows["grain"]["conflict"]
+    assert not rows["money"]["conflict"]
+    saved, column = load_model(model), {"grain": 0, "money": 1}
+    weights, at = saved.model_.words().weights, saved.vectorizer_.vocabulary_["corn"]
+    for label, row in rows.items():
+        assert row["posterior"] == weights[column[label], at]
+        assert row["shift"] == pytest.approx((row["posterior"] - row["prior_mean"]) / row["prior_scale"])
+    told = run("train", write(documents), "--model", kind, "--prior", advice, "-o", model, "--json").stdout
+    assert "as told" not in told  # the weight was chosen, not given
 
 
 def test_bad_advice_is_turned_down_by_itself(run, write, documents, tmp_path):

@@ -10,7 +10,7 @@ import tracemalloc
 
 import pytest
 
-from textbayes.cli.xlsx import workbook
+from textbayes.display.workbook import workbook
 from textbayes.store import load_model, save_model
 
 openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
@@ -110,7 +110,7 @@ def test_a_workbook(run, models, new, tmp_path):
     assert header[:8] == ["id", "text", "label", "year", "note", "p_money", "textbayes_id", "labels"]
     assert first[:8] == [7, "wheat harvest", "grain", 1999, "=1+1", "x", 7, "grain"]
     assert (second[3], second[5]) == (None, -3.5)
-    assert (first[8], 0 < first[9] < 1) == (2, True)  # known words, and a probability
+    assert (first[8], 0 < first[9] < 1) == (3, True)  # two known words and their pair, and a probability
     formula = openpyxl.load_workbook(tmp_path / "out.xlsx").active["E2"]
     assert (formula.data_type, formula.quotePrefix) == ("s", True)  # text, and it stays text when edited
     run("classify", models["multiclass"], new, "--keep-columns", "-o", tmp_path / "raw.xlsx", "--keep-formulas")
@@ -134,10 +134,10 @@ def test_texts_that_no_cell_holds_are_made_to_fit(run, models, write, tmp_path):
 
 
 def test_a_sheet_has_its_limits(monkeypatch, run, models, write, documents, tmp_path):
-    monkeypatch.setattr("textbayes.cli.xlsx._MOST_ROWS", 10)
+    monkeypatch.setattr("textbayes.display.workbook._MOST_ROWS", 10)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
     assert "an XLSX sheet has 10 rows and there are more documents; write .csv instead" in failed
-    monkeypatch.setattr("textbayes.cli.xlsx._MOST_COLUMNS", 3)
+    monkeypatch.setattr("textbayes.display.workbook._MOST_COLUMNS", 3)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
     assert "6 columns are more than the 3 of an XLSX sheet" in failed
 

@@ -13,8 +13,8 @@ import pytest
 
 import textbayes.cli
 from textbayes.categorizer import TextCategorizer
-from textbayes.cli.cells import as_cell
-from textbayes.cli.escapes import visible
+from textbayes.core.spreadsheet import as_cell
+from textbayes.display.escapes import visible
 from textbayes.store import save_model
 
 CLEAR, TITLE, C1, TURNED = "\x1b[2J", "\x1b]0;owned\x07", "\x9b31m", "\u202egpj.exe"
@@ -45,6 +45,7 @@ def hostile(documents, tmp_path_factory):
 def test_control_characters_become_escapes_but_tabs_and_line_ends_stay():
     assert visible(HOSTILE) == SHOWN
     assert visible("a\tb\r\nc é 漢 \u200f") == "a\tb\r\nc é 漢 \u200f"
+    assert visible(f"{HOSTILE}\u200f\ufeff\ud800", unseen=True) == SHOWN + r"\u200f\ufeff\ud800"
 
 
 @pytest.mark.parametrize(

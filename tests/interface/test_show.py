@@ -36,9 +36,11 @@ def test_everything_as_one_object(kind, lines, models, documents, many_labels):
     else:
         assert thresholds == {"binary": [0.5, 0.5], "multiclass": [None] * 3}[kind]
     settings = shown["settings"]
-    assert settings["vectorizer"]["stemmer"] == "porter"
-    assert settings["weighting"]["scheme"] == "tfidf1"
-    assert settings["members"] == ["logit link, laplace prior of scale 10", "logit link, gaussian prior of scale 5.5"]
+    first, second = settings["vectorizer"]["views"][:2]
+    assert (first["name"], first["words"]["stemmer"]) == ("words", None)
+    assert (second["name"], second["words"]["stemmer"]) == ("stem", "porter")
+    assert second["weighting"]["scheme"] == "tfidf1"
+    assert [member.partition(",")[0] for member in settings["members"][:2]] == ["ratio", "ratio"]
     assert (settings["cv"], settings["random_state"]) == (5, 0)
     assert settings["rule"]["name"] == model.rule_.name
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.auto.story import describe_choice
 from textbayes.store import load_model
 from textbayes.text.weight import SCHEMES
 
@@ -30,7 +31,8 @@ def test_without_options_it_is_the_default_categorizer(lines, write, documents, 
         "labels": 3,
         "words": model.coef_.shape[1],
         "words_with_weight": int((model.coef_ != 0).any(axis=0).sum()),
-        "weights": model.weights_said,
+        "weights": model.weights_description,
+        "chosen": describe_choice(expected.choice_),
     }
 
 
@@ -131,6 +133,20 @@ def test_what_a_word_is_can_be_said(run, write, documents, tmp_path):
     assert min(map(len, words)) == 5
     failed = run("train", write(documents), "--token-pattern", "[a-z", "-o", tmp_path / "n.tb", code=2)
     assert "is not a regular expression" in failed.stderr
+
+
+def test_other_languages_and_scripts_without_spaces(run, lines, write, tmp_path):
+    rows = [{"text": text, "labels": "cooking"} for text in ("锅里炒鸡蛋和豆腐", "鸡蛋放进锅里煮汤", "炒豆腐要用热锅")]
+    rows += [{"text": text, "labels": "money"} for text in ("银行提高贷款利率", "股票和利率下跌", "银行的股票上涨")]
+    options = ("--stemmer", "de", "--stop-words", "german", "--token-pattern", "all")
+    run("train", write(rows), "--analyzer", "mixed", *options, "-o", tmp_path / "m.tb")
+    assert {"锅", "鸡蛋", "利率"} <= set(load_model(tmp_path / "m.tb").vectorizer_.get_feature_names_out())
+    new = write([{"text": "热锅里煮鸡蛋"}, {"text": "贷款利率下跌"}], "new.jsonl")
+    assert [row["labels"] for row in lines("classify", tmp_path / "m.tb", new)] == [["cooking"], ["money"]]
+    run("train", write(rows), "--analyzer", "char_wb", "--ngrams", "1-2", "-o", tmp_path / "m.tb")
+    assert "锅里" in load_model(tmp_path / "m.tb").vectorizer_.get_feature_names_out()
+    failed = run("train", write(rows), "--stop-words", "serbian", "-o", tmp_path / "n.tb", code=2)
+    assert "there is no stop list for 'serbian'" in failed.stderr
 
 
 @pytest.mark.parametrize(
@@ -274,3 +290,12 @@ def test_scales_found_by_the_data(search, run, write, documents, tmp_path):
     (member,) = model.model
     assert type(member).__name__ == "BayesLinearClassifierCV"
     assert model.predict(["corn harvest"]).tolist() == ["grain"]
+
+
+def test_what_needs_one_view_says_that_the_linear_preset_is_used(run, write, documents, tmp_path):
+    done = run("train", write(documents), "-o", tmp_path / "m.tb", "--intervals")
+    assert "intervals: asked of one view of the words, so --preset linear is used" in done.stderr
+    assert load_model(tmp_path / "m.tb").choice_ is None
+    assert "preset linear is used" not in run("train", write(documents), "-o", tmp_path / "m.tb").stderr
+    refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--model", "hinted", code=2).stderr
+    assert "not trained by name" in " ".join(refused.split())

@@ -11,7 +11,7 @@ from scipy import sparse, stats
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.draws import Sampling
 
-LONG = Sampling(n_draws=12_000, thin=4, warmup=1_000, chains=2, seed=5)
+LONG = Sampling(n_draws=12_000, thin=4, warmup=1_000, chains=2, random_state=5)
 
 
 def log_prior_of_rates(a, b, one, two):
@@ -22,6 +22,7 @@ def log_prior_of_rates(a, b, one, two):
     return stats.beta.logpdf(ratio, power, power) + np.log(sigma * ratio * (1.0 - ratio))
 
 
+@pytest.mark.equation("contagion", "3.2.2 Dirichlet-Poisson")
 @pytest.mark.parametrize(
     ("beta", "n_draws"),
     [((2.0, 1.0), 12_000), ((0.5, 0.0), 100_000), ((5.0, 30.0), 12_000)],
@@ -49,6 +50,7 @@ def test_dirichlet_poisson_means_are_the_integrals(beta, n_draws):
     assert found.effective.min() > 2_000
 
 
+@pytest.mark.equation("contagion", "3.2.2 Dirichlet-negative-binomial")
 def test_dirichlet_negative_binomial_means_are_the_integrals():
     """Four parameters, but classes meet in the prior alone: sums over the grid are products of matrices."""
     rng = np.random.default_rng(4)

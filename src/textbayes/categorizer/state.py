@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,17 +16,22 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import FittedModel
 from textbayes.core.saved_arrays import saved_array
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.decide import Rule, make_rule
 from textbayes.kinds import kinds
 from textbayes.kinds.settings import model_state, restored_model
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import restored_fingerprints
+from textbayes.text.sentence_models import name_of
+from textbayes.text.views import TextViews, ViewsWeighting
 
 _MOST_TEXTS = 10**12  # that anybody could have read
 VECTORIZERS: dict[str, Any] = {"TextVectorizer": TextVectorizer, "HashingTextVectorizer": HashingTextVectorizer}
 SETTINGS: tuple[str, ...] = ("select", "select_k", "select_threshold", "cv", "random_state", "intervals")
 SETTINGS += ("average", "keep_draws", "refit_k", "refit_by", "prior_weight", "n_jobs", "calibrate", "class_weight")
+SETTINGS += ("preset", "budget", "embeddings")
+_SAVED_VECTORIZERS = VECTORIZERS | {"TextViews": TextViews}
 
 
 def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -40,15 +46,15 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "rule": rule if isinstance(rule, str) else clone(rule).to_state(),
         "model": given_model,
     }
+    embeddings = None if model.embeddings is None else name_of(model.embeddings)
     fitted, fitted_arrays = model.model_.to_state()
-    arrays |= {f"fitted.{name}": array for name, array in fitted_arrays.items()}
+    arrays |= under("fitted", fitted_arrays)
     arrays |= {"pool": model.pool_, **prior_arrays(model.prior_table_), **audit_arrays(model.prior_audit_)}
     if model.prior_weight_ is not None:
         arrays["prior_weight"] = model.prior_weight_
     if model.fingerprints_ is not None:
         arrays["training.fingerprints"] = model.fingerprints_
-    arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
-    arrays |= {f"weighting.{name}": array for name, array in weighting_arrays.items()}
+    arrays |= under("vectorizer", vectorizer_arrays) | under("weighting", weighting_arrays)
     meta = {
         "model": {"kind": model.model_.kind, "state": fitted},
         "labels": {"kind": space.kind, "classes": space.classes.tolist()},
@@ -57,7 +63,8 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "label_counts": None if model.label_counts_ is None else model.label_counts_.tolist(),
         "vectorizer": {"class": type(model.vectorizer_).__name__, **vectorizer},
         "weighting": weighting,
-        "settings": {name: _plain(getattr(model, name)) for name in SETTINGS},
+        "choice": model.choice_,
+        "settings": {name: _plain(getattr(model, name)) for name in SETTINGS} | {"embeddings": embeddings},
         "given": given,
         "prior_advice": advice_state(model.prior_advice_),
         "arrays": sorted(arrays),
@@ -75,15 +82,15 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
         odd = sorted(set(told.arrays) ^ set(arrays))[0]
         raise ModelFileError(f"the model lacks the array {odd!r}, or does not know of it; was the file altered?")
 
-    def part(name: str) -> dict[str, AnyArray]:
-        return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-
-    model.vectorizer_ = _vectorizer(dict(told.vectorizer), part("vectorizer"))
-    model.weighting_ = TermWeighting.from_state(told.weighting, part("weighting"))
+    model.vectorizer_ = _vectorizer(dict(told.vectorizer), part_of(arrays, "vectorizer"))
+    views = isinstance(model.vectorizer_, TextViews)
+    model.weighting_ = (ViewsWeighting if views else TermWeighting).from_state(
+        told.weighting, part_of(arrays, "weighting")
+    )
     model.label_space_ = _space(told.labels)
     model.classes_ = model.label_space_.classes
     shape = (model.label_space_.n_columns, _n_columns(model.vectorizer_))
-    if len(model.weighting_.idf_) != shape[1]:
+    if len(model.weighting_.idf_) != shape[1] or (views and not _same_views(model.vectorizer_, model.weighting_)):
         raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
     model.rule_ = Rule.from_state(told.rule, shape[0])
     model.held_out_ = _held_out(told.held_out, model.label_space_)
@@ -91,8 +98,11 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
     given = restored_model(told.given.model, arrays, *shape)
     n_members = len(given) if isinstance(given, list) else None if given is None else 1
-    model.pool_ = saved_array(arrays, "pool", np.float64, (n_members,), least=0.0)
-    model.model_ = _fitted(told.model, part("fitted"), model)
+    model.choice_ = None if told.choice is None else told.choice.model_dump()
+    # An automatic pool may turn a member of many round; what it is made of is merged, so the number is only told.
+    least = 0.0 if told.choice is None else -1e6
+    model.pool_ = saved_array(arrays, "pool", np.float64, (n_members,), least=least)
+    model.model_ = _fitted(told.model, part_of(arrays, "fitted"), model)
     model.prior_table_ = restored_prior(arrays)
     model.prior_audit_ = restored_audit(arrays, model.label_space_)
     model.prior_advice_ = restored_advice(dict(row) for row in told.prior_advice)
@@ -109,16 +119,17 @@ def check_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     """Refuse a description that :func:`restore` would refuse, without making anything large."""
     from textbayes.categorizer.schema import SavedCategorizer
     from textbayes.core.saved import read_saved
-    from textbayes.text.saved import SavedHashing, SavedVectorizer
+    from textbayes.text.saved import SavedHashing, SavedVectorizer, SavedViews
 
     told = read_saved(SavedCategorizer, meta, "the model")
     described = {name: value for name, value in told.vectorizer.items() if name != "class"}
-    hashed = told.vectorizer["class"] == HashingTextVectorizer.__name__
-    read_saved(SavedHashing if hashed else SavedVectorizer, described, "the model's vectorizer")
+    schemas: dict[str, Any] = {"HashingTextVectorizer": SavedHashing, "TextViews": SavedViews}
+    read_saved(schemas.get(told.vectorizer["class"], SavedVectorizer), described, "the model's vectorizer")
     n_labels = _space(told.labels).n_columns
     Rule.from_state(told.rule, n_labels)
     _given_rule(told.given.rule, n_labels)
-    restored_model(told.given.model, arrays, n_labels, len(arrays["weighting.idf"]))
+    n_features = sum(len(array) for name, array in arrays.items() if re.fullmatch(r"weighting\.(\d+\.)?idf", name))
+    restored_model(told.given.model, arrays, n_labels, n_features)
 
 
 def _plain(value: Any) -> Any:
@@ -140,9 +151,19 @@ def _class_weight(told: Any) -> Any:
 
 def _vectorizer(told: dict[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
     name = told.pop("class", None)
-    if not isinstance(name, str) or name not in VECTORIZERS:
+    if not isinstance(name, str) or name not in _SAVED_VECTORIZERS:
         raise ModelFileError(f"the model's vectorizer {str(name)[:40]!r} is not known; was the file altered?")
-    return VECTORIZERS[name].from_state(told, arrays)
+    return _SAVED_VECTORIZERS[name].from_state(told, arrays)
+
+
+def _same_views(vectorizer: TextViews, weighting: ViewsWeighting) -> bool:
+    """Whether words and weights are of the same views, weighed as these say."""
+    views = vectorizer.views
+    return (
+        weighting.bounds == vectorizer.bounds_.tolist()
+        and list(weighting.factors) == [view.factor for view in views]
+        and [one.get_params() for one in weighting.weightings_] == [view.weighting.get_params() for view in views]
+    )
 
 
 def _given_rule(told: str | dict[str, Any], n_labels: int) -> str | Rule:
@@ -195,4 +216,6 @@ def _space(labels: Any) -> LabelSpace:
 
 
 def _n_columns(vectorizer: Any) -> int:
+    if isinstance(vectorizer, TextViews):
+        return int(vectorizer.bounds_[-1])
     return int(vectorizer.n_features) if isinstance(vectorizer, HashingTextVectorizer) else len(vectorizer.vocabulary_)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,12 @@ from textbayes.categorizer.knowledge import Knowledge, choose_prior_weight, matc
 from textbayes.categorizer.pool import Pooling
 from textbayes.categorizer.presets import default_models, default_weighting
 from textbayes.core.errors import InputError
+from textbayes.core.executor import spread
 from textbayes.core.labels import LabelSpace
+from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import stratified_folds
+from textbayes.decide import learnable_entries, stratified_folds
 from textbayes.kinds import FitOptions, kind_of, make_model
 from textbayes.kinds.sampling import SamplingCallback, at_mode
 from textbayes.kinds.settings import parameters_state
@@ -56,7 +59,7 @@ class Training:
         lengths: FloatArray,
         indicator: BoolArray,
         space: LabelSpace,
-        report: Any,
+        report: Progress,
         watch: SamplingCallback,
         weight: FloatArray | None = None,
         groups: IntArray | None = None,
@@ -73,9 +76,9 @@ class Training:
         members = members_of(self._settings)
         jobs = {} if self._settings.n_jobs is None else {"n_jobs": self._settings.n_jobs}
         members = [clone(member).set_params(**_known(member, jobs)) for member in members]
-        options = self._options(all_rows=True)
+        settings = self._settings
         for member in members:
-            kind_of(member).check(member, options)
+            kind_of(member).check(member, settings.select, settings.refit_k, settings.refit_by)
         if not any(isinstance(member, BayesLinearClassifierCV) for member in members):
             return members
         X = make_weighting(self._settings.weighting).fit_transform(self._counts)
@@ -125,8 +128,8 @@ class Training:
         settings, first = self._settings, members[0]
         matched = match_knowledge(table, vectorizer, self._space)
         if settings.prior_weight != "auto":
-            known = Knowledge(matched, np.full(self._space.n_columns, float(settings.prior_weight)))
-        elif kind_of(first).name == "linear":
+            known = Knowledge(matched, np.full(self._space.n_columns, float(settings.prior_weight)), told=True)
+        elif kind_of(first).weighs_prior_by_label:
             X = make_weighting(settings.weighting).fit_transform(self._counts)
             known = choose_prior_weight(
                 matched, at_mode(first), X, self._indicator, self._n_folds, settings.random_state, self._weight,
@@ -163,22 +166,53 @@ class Training:
             A prefix for the names of the stages.
         """
         indicator, fold = self._indicator, self._fold
-        held_out = np.empty((len(members), *indicator.shape))
-        learnable = np.empty(indicator.shape, dtype=np.bool_)
-        for k in range(self._n_folds):
+        held_out = self.room((len(members), *indicator.shape))
+        names = [f"{why}fold {k + 1} of {self._n_folds}" for k in range(self._n_folds)]
+        recalled = [self._watch.recall(name) for name in names]
+        missing = [(k, names[k]) for k, known in enumerate(recalled) if known is None]
+        found: Iterator[FloatArray]
+        if any(kind_of(member).samples(member) for member in members):
+            found = (self.score_fold(*one, members, pooling, knowledge) for one in missing)  # chains are spread instead
+        else:
+            whole = copy.copy(self)
+            whole._report, whole._watch, whole._counts = silent, SamplingCallback(), None  # the counts travel apart
+            found = spread(_score_fold, missing, whole, self._counts, members, pooling, knowledge)
+        for k, (name, known) in enumerate(zip(names, recalled, strict=True)):
             self._report("cross-validation", k, self._n_folds)
-            left_out = fold == k
-            learnable[left_out] = indicator[~left_out].any(axis=0) & ~indicator[~left_out].all(axis=0)
-            name = f"{why}fold {k + 1} of {self._n_folds}"
-            known = self._watch.recall(name)
             if known is None:
-                weighting, fitted = self._fit(members, ~left_out, knowledge, name)
-                features = self._features(left_out, weighting)
-                known = np.stack([pooling.member_scores(member, features) for member in fitted])
+                known = next(found)
                 self._watch.finish(name, known)
-            held_out[:, left_out] = known
+            held_out[:, fold == k] = known
         self._report("cross-validation", self._n_folds, self._n_folds)
-        return held_out, learnable
+        return held_out, learnable_entries(indicator, fold)
+
+    def score_fold(
+        self, k: int, name: str, members: Sequence[Any], pooling: Pooling, knowledge: Knowledge | None
+    ) -> FloatArray:
+        """Scores of the texts of one fold by members that learnt from the others, (n_members, n_texts, n_columns).
+
+        Parameters
+        ----------
+        k : int
+        name : str
+            Of the stage.
+        members, pooling, knowledge
+            As for :meth:`out_of_fold`.
+        """
+        left_out = self._fold == k
+        weighting, fitted = self._fit(members, ~left_out, knowledge, name)
+        return self._scores(fitted, left_out, weighting, pooling)
+
+    def room(self, shape: tuple[int, ...]) -> FloatArray:
+        """An array for numbers of all texts, to be filled in."""
+        return np.empty(shape)
+
+    def _scores(
+        self, fitted: Sequence[FittedModel], rows: BoolArray, weighting: TermWeighting, pooling: Pooling
+    ) -> FloatArray:
+        """Scores of some texts by every member, (n_members, n_rows, n_columns)."""
+        features = self._features(rows, weighting)
+        return np.stack([pooling.member_scores(member, features) for member in fitted])
 
     def all_texts(
         self, members: Sequence[Any], knowledge: Knowledge | None
@@ -200,7 +234,7 @@ class Training:
         counts = self._counts if rows.all() else self._counts[rows]
         weighting = make_weighting(self._settings.weighting)
         features = Features(counts, weighting.fit_transform(counts), self._lengths[rows])
-        options = self._options(bool(rows.all()), features, indicator, rows)
+        options = self._options(features, indicator, rows)
         fitted = []
         for number, member in enumerate(members, start=1):
             kind = kind_of(member)
@@ -209,25 +243,26 @@ class Training:
             fitted.append(kind.fit(told, features, indicator, self._space, replace(options, stage=name)))
         return weighting, fitted
 
-    def _options(
-        self,
-        all_rows: bool,
-        features: Features | None = None,
-        indicator: BoolArray | None = None,
-        rows: BoolArray | None = None,
-    ) -> FitOptions:
-        settings, words = self._settings, None
+    def _options(self, features: Features, indicator: BoolArray, rows: BoolArray) -> FitOptions:
+        settings, words, last = self._settings, None, bool(rows.all())
         if settings.select is not None:
-            words = np.ones((1, 1), dtype=np.bool_)  # some choice, which is made where there are documents
-            if features is not None and indicator is not None:
-                function = scores.get(settings.select)
-                result = function(features.counts if takes_counts(function) else features.weights, indicator)
-                words = select_per_label(result, k=settings.select_k, threshold=settings.select_threshold)
-        weight = None if self._weight is None or rows is None else self._weight[rows]
+            function = scores.get(settings.select)
+            result = function(features.counts if takes_counts(function) else features.weights, indicator)
+            words = select_per_label(result, k=settings.select_k, threshold=settings.select_threshold)
+        weight = None if self._weight is None else self._weight[rows]
         return FitOptions(
-            weight, words, settings.intervals and all_rows, settings.refit_k, settings.refit_by, last=all_rows,
+            weight, words, settings.intervals and last, settings.refit_k, settings.refit_by, last=last,
             watch=self._watch,
         )  # fmt: skip
+
+
+def _score_fold(
+    one: tuple[int, str], training: Training, counts: Any, members: Sequence[Any], pooling: Pooling,
+    knowledge: Knowledge | None,
+) -> FloatArray:  # fmt: skip
+    whole = copy.copy(training)
+    whole._counts = counts
+    return whole.score_fold(*one, members, pooling, knowledge)
 
 
 def members_of(settings: Any) -> list[Any]:

@@ -5,61 +5,75 @@ from __future__ import annotations
 import numbers
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer.explain import Explanations, against_others, explanation, mirror
+from textbayes.categorizer.attributes import FittedAttributes
+from textbayes.categorizer.explain import (
+    Explanation,
+    Explanations,
+    Rival,
+    against_others,
+    as_one_distribution,
+    explanation,
+    mirror,
+    rivals_of,
+)
+from textbayes.categorizer.merged import MergedWords
 from textbayes.categorizer.presets import default_models
 from textbayes.core.errors import InputError
 from textbayes.core.frames import make_frame
 from textbayes.core.labels import LabelSpace
-from textbayes.core.protocols import Features
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.protocols import Contributions, Features
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.validation import check_choice
 from textbayes.decide import Rule
 from textbayes.kinds import kind_of, make_model
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
-
-if TYPE_CHECKING:  # loads numba, which is slow
-    from textbayes.posterior.draws import Draws
+from textbayes.text.surface import common_forms, gather, word_columns
 
 
-class ExplainsWords:
+class LabelWord(NamedTuple):
+    """A word of a label: its weight, what it adds to the log-odds of the training texts on average, and its texts."""
+
+    word: str
+    weight: float
+    contribution: float | None
+    texts: int | None
+
+
+class ExplainsWords(FittedAttributes):
     """Words and explanations of a categorizer, whatever the kind of its model."""
 
-    model_: Any
     pool_: FloatArray
     rule_: Rule
     model: Any
+    average: bool
     label_space_: LabelSpace
     classes_: AnyArray
     vectorizer_: Any
+    weighting_: Any
+    choice_: dict[str, Any] | None
 
     @abstractmethod
-    def assess(self, texts: Any) -> Any:
-        """Probabilities and decisions of texts."""
-
-    @property
-    @abstractmethod
-    def draws_(self) -> Draws | None:
-        """Draws of the posterior, where there are some."""
-
-    @property
-    @abstractmethod
-    def calibration_(self) -> float:
-        """Factor of the log-odds when probabilities are made of them."""
+    def _known_words(self, features: Features) -> IntArray:
+        """Number of different words of each text that say something of some label."""
 
     @abstractmethod
     def features(self, texts: Iterable[str]) -> Features:
         """Texts as the model sees them."""
 
-    def explain(self, text: str, labels: Sequence[str] | None = None, top: int | None = None) -> Explanations:
+    def explain(
+        self, text: str, labels: Sequence[str] | None = None, top: int | None = None, merge: bool = True
+    ) -> Explanations:
         """Explain the labels of a text: each word's part in the log-odds, largest first.
 
         Parts and base add up to the log-odds that the probability is made of; of a calibrated model they are weights
-        times ``calibration_``. Where the model is a distribution over exclusive classes, they are those of a class
-        against the others, each as likely as it is for this text.
+        times ``calibration_``. Where classes exclude each other, they are those of a class against the others, each as
+        likely as it is for this text, and the likeliest others stand beside them (``rivals``).
 
         Without ``labels``, the labels decided on, or the likeliest where there is none. Either of two classes can be
         explained.
@@ -71,29 +85,58 @@ class ExplainsWords:
             The labels to explain.
         top : int or None
             Words listed for each label at most; None for all.
+        merge : bool
+            Add up what belongs to one word: its forms and the views that read it (a stem, the headline), under the form
+            that the text has most. False gives every column of the model by itself, under its own name.
         """
         check_is_fitted(self, "model_")
         _check_top(top)
         features = self.features([text])
         told = self.model_.contributions(features)
-        words = self.vectorizer_.get_feature_names_out()[told.columns]
-        occurrences = np.asarray(features.counts[0, told.columns].todense()).ravel()
-        assessed = self.assess([text])
-        proba, decisions = assessed.proba[0], assessed.decisions[0]
+        counts = np.asarray(features.counts[0, told.columns].todense(), dtype=np.float64).ravel()
+        no_words = ~self.word_columns()[told.columns]
+        counts[no_words] = 1.0
+        if self.label_space_.kind == "multiclass" and not self.model_.joint:
+            told = as_one_distribution(told, self.sharpness_)
+        if merge:
+            gathered = gather(self.vectorizer_, told.columns, counts, common_forms([text], self.vectorizer_))
+            words, counts = gathered.forms, gathered.occurrences(counts)
+            counts[gathered.word[no_words]] = 1.0  # a vector is one, whatever it has of numbers
+            parts = [np.bincount(gathered.word, row, len(words)) for row in told.parts]
+            told = told._replace(parts=np.array(parts))
+        else:
+            words = self.vectorizer_.get_feature_names_out()[told.columns].tolist()
+        proba = self.model_.proba(features, self.average)
+        decisions, known = self.rule_.decide(proba)[0], int(self._known_words(features)[0])
         found = Explanations()
-        for column, mirrored in self._to_explain(labels, proba, decisions):
-            base, parts = told.base[column], told.parts[column]
-            if self.model_.joint and self.label_space_.kind == "multiclass":
-                base, parts = against_others(told, column)
-            one = explanation(
-                self.label_space_.column_names[column], proba[column], decisions[column], float(base), parts, words,
-                occurrences, top,
-            )._replace(
+        for column, mirrored in self._to_explain(labels, proba[0], decisions):
+            one = self._explained(told, column, proba[0], words, counts, top)._replace(
+                decision=bool(decisions[column]), known_words=known, calibration=self.calibration_,
                 threshold=self.rule_.threshold_of(column), rule=self.rule_.reason(column, mirrored),
-                known_words=int(assessed.known_words[0]), calibration=self.calibration_,
             )  # fmt: skip
             found.append(mirror(one, str(self.classes_[0])) if mirrored else one)
         return found
+
+    def _explained(
+        self, told: Contributions, column: int, proba: FloatArray, words: list[str], counts: FloatArray, top: int | None
+    ) -> Explanation:
+        """The explanation of a column, whose log-odds are those of its probability."""
+        names, p = self.label_space_.class_names, float(proba[column])
+        base, parts = float(told.base[column]), told.parts[column]
+        rivals: tuple[Rival, ...] = ()
+        if self.label_space_.kind == "multiclass":
+            base, parts = against_others(told, column)
+            rivals = rivals_of(column, names, proba)
+        one = explanation(self.label_space_.column_names[column], p, base, parts, words, counts, top)
+        if told.hints is not None:
+            hint = float(told.hints[column])
+            one = one._replace(other_labels=hint, log_odds=one.log_odds + hint)
+        if 0.0 < p < 1.0 and abs(special.expit(one.log_odds) - p) > 1e-9:  # probabilities not averaged, scores are
+            gap = float(special.logit(p)) - one.log_odds
+            one = one._replace(base=one.base + gap, log_odds=one.log_odds + gap)
+        if self.label_space_.kind == "binary":
+            rivals = (Rival(names[0], 1.0 - p, -one.log_odds),)
+        return one._replace(rivals=rivals)
 
     def _to_explain(
         self, labels: Sequence[str] | None, proba: FloatArray, decisions: BoolArray
@@ -107,23 +150,29 @@ class ExplainsWords:
         return [(int(j), False) for j in columns[np.argsort(-proba[columns], kind="stable")]]
 
     @property
-    def weights_said(self) -> str:
+    def weights_description(self) -> str:
         """Description of the weights of words: those of one model, of a pool and of which, or posterior means."""
         check_is_fitted(self, "model_")
-        names = member_names(self.model, len(self.pool_))
+        names = self.member_names()
         shares = " + ".join(f"{share:.2f} × {name}" for share, name in zip(self.pool_, names, strict=True))
-        said = str(self.model_.words().said)
-        if said == "posterior mean":
-            return said if len(names) == 1 else f"{said} of the mixture ({shares})"
+        description = str(self.model_.words().description)
+        if description == "posterior mean":
+            return description if len(names) == 1 else f"{description} of the mixture ({shares})"
         if len(names) == 1:
-            return f"{said} ({names[0]})" + (", before calibration" if self.calibration_ != 1.0 else "")
-        return f"{said} in the pool ({shares})" if said == "weight" else f"{said} ({shares})"
+            return f"{description} ({names[0]})" + (", before calibration" if self.calibration_ != 1.0 else "")
+        return f"{description} in the pool ({shares})" if description == "weight" else f"{description} ({shares})"
+
+    def member_names(self) -> list[str]:
+        """Names of the members of the pool: their kinds, or numbers where these are lost."""
+        if self.choice_ is not None:  # of an automatic training
+            return [str(member["name"]) for member in self.choice_["members"]]
+        return _member_names(self.model, len(self.pool_))
 
     def top_words(self, label: str, k: int | None = 20, as_frame: bool = False) -> Any:
         """The words with the largest weights for a label, by size, with their sign; either of two classes.
 
         Pairs of a word and its weight, or with ``as_frame`` a pandas ``DataFrame``. What weights they are,
-        ``weights_said`` says.
+        ``weights_description`` says.
 
         Parameters
         ----------
@@ -133,14 +182,86 @@ class ExplainsWords:
         as_frame : bool
             Give a pandas ``DataFrame``.
         """
-        check_is_fitted(self, "model_")
-        _check_top(k)
-        column, mirrored = self._column(label)
-        weights = self.model_.words().weights[column] * (-1.0 if mirrored else 1.0)
+        weights = np.where(self.word_columns(), self._weights_for(label, k), 0.0)
         order = np.argsort(-np.abs(weights), kind="stable")[:k]
         names = self.vectorizer_.get_feature_names_out()
         found = [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
         return make_frame(found, ["word", "weight"]) if as_frame else found
+
+    def label_words(self, label: str, k: int | None = 20, as_frame: bool = False, *, by: str = "contribution") -> Any:
+        """The words that a label goes by, with their weights and how frequent they are; either of two classes.
+
+        A weight alone says little: the largest are those of misspellings and of names met twice. The contribution is
+        what a word adds to the log-odds of the training texts on average, were all as long as the usual one: its weight
+        times its mean weight in a text (``TermWeighting.mean_weights``), or times the share of texts that have it where
+        the model counts words. Forms of a word and the views that read it are one, under the commonest form among the
+        model's words; ``top_words`` has every column by itself.
+
+        Parameters
+        ----------
+        label : str
+        k : int or None
+            Words at most; None for all that have a weight.
+        as_frame : bool
+            Give a pandas ``DataFrame``.
+        by : {"contribution", "weight"}
+            "contribution": two thirds speak for the label, the strongest first, and the others against it. "weight": by
+            size, whatever the sign; also where a model file of an earlier version does not say how frequent words are,
+            and there are neither contributions nor texts.
+
+        Returns
+        -------
+        list of LabelWord or DataFrame
+        """
+        check_choice("by", by, ("contribution", "weight"))
+        weights = self._weights_for(label, k)
+        frequency, n_docs = self.weighting_.document_frequency_, self.weighting_.n_docs_
+        merged = self.merged_words()
+        values = merged.weight(weights)
+        added = None
+        if frequency is not None:
+            counted = self.model_.reads == "counts"
+            added = merged.added(weights * (frequency / n_docs if counted else self.weighting_.mean_weights()))
+        if added is None or by == "weight":
+            order = np.argsort(-np.abs(values), kind="stable")
+        else:
+            order = _for_and_against(added, k)
+        found = [
+            LabelWord(
+                merged.forms[j],
+                float(values[j]),
+                None if added is None else float(added[j]),
+                None if added is None else int(merged.counts[j]),
+            )
+            for j in order[:k]
+            if values[j] != 0.0
+        ]
+        return make_frame(found, LabelWord._fields) if as_frame else found
+
+    def word_columns(self) -> BoolArray:
+        """Mask of the columns that stand for words, (n_features,): the numbers of sentence vectors do not."""
+        return word_columns(self.vectorizer_, len(self.weighting_.idf_))
+
+    def words_with_weight(self) -> BoolArray:
+        """Mask of the columns that stand for words and say something of some label, (n_features,)."""
+        return np.asarray(self.model_.known_words() & self.word_columns())
+
+    def _weights_for(self, label: str, k: int | None) -> FloatArray:
+        """Weights of all columns for a label, either of two classes, of which ``k`` are to be shown."""
+        check_is_fitted(self, "model_")
+        _check_top(k)
+        column, mirrored = self._column(label)
+        return np.asarray(self.model_.words().weights[column] * (-1.0 if mirrored else 1.0))
+
+    def merged_words(self) -> MergedWords:
+        """The words of all labels, found once for each fitted model."""
+        kept = vars(self).get("_words_of_model")
+        if kept is None or kept[0] is not self.model_:
+            frequency = self.weighting_.document_frequency_
+            # A word that was told of, but is in no text, counts a little: it has a weight.
+            counts = np.ones(len(self.weighting_.idf_)) if frequency is None else np.maximum(frequency, 0.5)
+            kept = self._words_of_model = (self.model_, MergedWords.of(self, counts))
+        return kept[1]
 
     def word_intervals(
         self,
@@ -198,20 +319,21 @@ class ExplainsWords:
         return (names.index(str(label)), False) if str(label) in names else (0, True)
 
 
+def _for_and_against(added: FloatArray, k: int | None) -> IntArray:
+    """Words that add most, then those that take most away: two to one if there are enough of both."""
+    order = np.argsort(-added, kind="stable")
+    n_for, n_against = int((added > 0.0).sum()), int((added < 0.0).sum())
+    k = n_for + n_against if k is None else k
+    n_against = min(n_against, max(k // 3, k - n_for))
+    return np.concatenate([order[: min(n_for, k - n_against)], order[::-1][:n_against]])
+
+
 def _check_top(top: int | None) -> None:
     if top is not None and (not isinstance(top, numbers.Integral) or top < 1):
         raise InputError(f"{top} words were asked for; pass a number from 1 on, or None for all")
 
 
-def member_names(model: Any, n_members: int) -> list[str]:
-    """Names of the members of a pool: their kinds, or numbers where these are lost.
-
-    Parameters
-    ----------
-    model : the ``model`` parameter of a ``TextCategorizer``
-    n_members : int
-        The number of members the fitted pool has.
-    """
+def _member_names(model: Any, n_members: int) -> list[str]:
     given = default_models() if model is None else model
     members = [make_model(one) for one in (given if isinstance(given, list | tuple) else [given])]
     if len(members) != n_members:

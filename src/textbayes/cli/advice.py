@@ -19,7 +19,7 @@ def advice_table(rows: Sequence[Advice]) -> Table:
     table = make_table("prior of", *heads, "", right=heads)
     for told in rows:
         table.add_row(
-            told.label, f"{told.weight:g}", f"{told.words:,}", f"{told.not_in_texts:,}", _change(told), told.why
+            told.label, f"{told.weight:.2g}", f"{told.words:,}", f"{told.not_in_texts:,}", _change(told), told.why
         )
     return table
 
@@ -28,4 +28,4 @@ def _change(told: Advice) -> str:
     """The change of the held-out log-loss, "−12.1 % ± 3.0 at 0.5"; a dash where there is none to tell."""
     if told.change != told.change:  # NaN
         return "–"
-    return f"{100 * told.change:+.1f} % ± {100 * told.error:.1f} at {told.tried:g}".replace("-", "−")
+    return f"{100 * told.change:+.1f} % ± {100 * told.error:.1f} at {told.tried:.2g}".replace("-", "−")

@@ -33,8 +33,9 @@ def show_burstiness(
     ``target`` is a file for the drawing of observed against fitted variance (SVG).
     """
     from textbayes.lexical import burstiest, burstiness
+    from textbayes.text.surface import readings
 
-    vectorizer = categorizer.vectorizer_
+    vectorizer = readings(categorizer.vectorizer_)[0].vectorizer  # of several views the words themselves
     counts, lengths = vectorizer.transform(texts), vectorizer.document_lengths(texts)
     if not counts.nnz:
         raise InputError("no word of the model occurs in the texts; give texts like those it was trained on")
@@ -47,8 +48,8 @@ def show_burstiness(
     found = burstiness(counts, lengths, words=chosen)  # the tests cost milliseconds to a second a word
     words = [str(word) for word in vectorizer.get_feature_names_out()[chosen]]
     if target is not None:
+        from textbayes.core.atomic import atomic_write
         from textbayes.report.variance import variance_svg
-        from textbayes.store.atomic import atomic_write
 
         with atomic_write(target) as stream:
             stream.write(variance_svg(found, words).encode("utf-8"))

@@ -50,19 +50,19 @@ _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
         help="Labelled texts make the first clusters, one for each label; texts without a label join them.",
     ),
     mirrored(_CLUSTERS, "--starts", "n_init", type=COUNT, metavar="N", help="Searches; the best is kept."),
+    mirrored(
+        _CLUSTERS,
+        "--model",
+        "model",
+        type=click.Choice(["poisson", "negative_binomial"]),
+        help="Counts of words; with negative_binomial words come in bursts, and one burst makes no cluster.",
+    ),
     seed_option("Of the searches' starts."),
 )
 @cloup.option_group(
     "Results",
-    click.option("-o", "--save", "target", metavar="FILE", help="Write a model file, which classify reads."),
-    click.option(
-        "--output",
-        "what",
-        type=click.Choice(["words", "memberships"]),
-        default="words",
-        show_default=True,
-        help="The words of each cluster, or how far each text belongs to which.",
-    ),
+    click.option("-o", "--output", "target", metavar="FILE", help="Write a model file, which classify reads."),
+    click.option("--memberships", is_flag=True, help="Show how far each text belongs to which cluster, not the words."),
     top_option("Words per cluster.", 10),
     click.option(
         "--by",
@@ -79,11 +79,12 @@ _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
 def clusters(
     inputs: Inputs,
     n_clusters: int,
-    what: str,
+    memberships: bool,
     use_labels: bool,
     top: int,
     by: str,
     n_init: int,
+    model: str,
     seed: int,
     text: TextChoices,
     target: str | None,
@@ -96,12 +97,16 @@ def clusters(
 
     \b
     textbayes clusters texts.jsonl -k 10
-    textbayes clusters texts.jsonl -k 10 --output memberships --csv > memberships.csv
-    textbayes clusters some-labelled.jsonl --labels --output memberships
+    textbayes clusters texts.jsonl -k 10 --memberships --csv > memberships.csv
+    textbayes clusters some-labelled.jsonl --labels --memberships
     textbayes clusters texts.jsonl -k 10 -o clusters.tb && textbayes classify clusters.tb new.jsonl
     """
+    if use_labels and model != "poisson":
+        raise click.UsageError(f"--labels needs --model poisson; leave --model {model} out.")
     if text.weighting is not None:
         raise click.UsageError("--weighting does not apply: clusters are made of counts.")
+    from textbayes.models.clusters.estimator import SoftClusters
+
     path = None if target is None else check_output(target, inputs.paths)
     documents = list(inputs.documents())
     require_documents(documents, inputs)
@@ -110,25 +115,21 @@ def clusters(
     if "stemmer" not in dict(text.changes):
         vectorizer.set_params(stemmer=None)
     counts = vectorizer.fit_transform([document.text for document in documents])
-    model = _fit(counts, labels, n_clusters, n_init, seed)
-    order, names = _in_order(model)
-    shares = model.transform(counts)
-    memberships = shares[:, order]
+    found = _fit(counts, labels, SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1, model=model))
+    order, names = _in_order(found)
+    shares = found.transform(counts)
     if path is not None:
-        _save(path, model, vectorizer, counts, shares, order, names)
-    if what == "memberships":
-        _show_memberships(documents, names, memberships, output)
+        _save(path, found, vectorizer, counts, shares, order, names)
+    if memberships:
+        _show_memberships(documents, names, shares[:, order], output)
     else:
-        found = model.top_words(top, vectorizer.get_feature_names_out(), by)
-        _show_words(names, model.sizes_[order], memberships, [found[k] for k in order], output)
+        words = found.top_words(top, vectorizer.get_feature_names_out(), by)
+        _show_words(names, found.sizes_[order], shares[:, order], [words[k] for k in order], output)
 
 
-def _fit(counts: Any, labels: list[str | None] | None, n_clusters: int, n_init: int, seed: int) -> SoftClusters:
+def _fit(counts: Any, labels: list[str | None] | None, model: SoftClusters) -> SoftClusters:
     from sklearn.exceptions import ConvergenceWarning
 
-    from textbayes.models.clusters.estimator import SoftClusters
-
-    model = SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said below, in a sentence
         model.fit(counts, labels)

@@ -79,7 +79,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
         kind=_kind(labelling.multi_label, len(labels)),
         alternative="two-sided" if choices["two_sided"] else "observed",
         n_resamples=choices["n_resamples"],
-        rng=choices["seed"],
+        random_state=choices["seed"],
     )
     if output.is_table:
         echo(comparison.to_text())

@@ -42,6 +42,9 @@ def linear_models(folder: Path) -> None:
     """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
     from textbayes.categorizer import TextCategorizer
     from textbayes.models.linear.classifier import BayesLinearClassifier
+    from textbayes.models.weights import as_columns
+    from textbayes.scale.joblib_executor import JoblibExecutor
+    from textbayes.scale.linear import Documents, fit_in_parts
     from textbayes.store import load_categorizer, save_model
     from textbayes.tune import BayesLinearClassifierCV
 
@@ -52,6 +55,7 @@ def linear_models(folder: Path) -> None:
     X = model.weighting_.transform(model.vectorizer_.transform(texts))
     for settings in (
         {"prior": "gaussian", "inference": "newton"},
+        {"prior": "gaussian", "inference": "dual"},
         {"link": "probit", "scale": 5.0},
         {"link": "skew_t"},
         {"inference": "clg"},
@@ -60,15 +64,21 @@ def linear_models(folder: Path) -> None:
     ):
         BayesLinearClassifier(**settings).fit(X, labels)
     BayesLinearClassifierCV(cv=2).fit(X, labels)
+    y = np.where(np.asarray(labels)[:, None] == model.classes_, 1.0, -1.0)
+    parts = [Documents(as_columns(X), y, None)]
+    fit_in_parts(JoblibExecutor(1), parts, BayesLinearClassifier(), model.label_space_, X.shape[1])
 
 
 def multinomial_models(folder: Path) -> None:
-    """A softmax by coordinate descent and by Newton's method, in single and in double precision."""
+    """A softmax by coordinate descent and by Newton's method, in single and in double precision; a sampled probit."""
+    from textbayes.inference.gibbs import Gibbs
     from textbayes.models.multinomial import BayesMultinomialClassifier
 
     X, labels = _weights()
     BayesMultinomialClassifier(intervals=True).fit(X, labels)
     BayesMultinomialClassifier("gaussian", inference="newton", tol=1e-8).fit(X, labels)
+    few = Gibbs(chains=1, warmup=4, max_draws=4)
+    BayesMultinomialClassifier("gaussian", link="probit", inference=few).fit(X, labels).predict_proba(X)
 
 
 def expected_f1(folder: Path) -> None:
@@ -146,6 +156,27 @@ def count_models(folder: Path) -> None:
         BayesCountClassifier(model, prediction="integrated").fit(counts, labels).predict_proba(counts)
 
 
+def screening(folder: Path) -> None:
+    """Records of a literature review, judged one after the other; and the machine that simulations compare with."""
+    from textbayes.screen.collection import Collection
+    from textbayes.screen.settings import ScreenSettings
+    from textbayes.screen.solver import GramSolver, RowSolver
+    from textbayes.screen.topic import Topic
+
+    texts, _ = make_texts()
+    settings = ScreenSettings()
+    records = Collection.read([str(i) for i in range(len(texts))], texts, settings.topics)
+    topic = Topic(settings.topics[0], records, settings)
+    for row, answer in ((0, "relevant"), (1, "irrelevant"), (0, "withdrawn")):
+        topic.judge(row, answer)
+        topic.next_records(1)
+    judged, y, offset = np.array([0, 1]), np.array([1.0, -1.0]), np.zeros(len(texts))
+    for solver in (GramSolver(records.X, squared_hinge=True), RowSolver(records.X)):
+        solver.fit(judged, y, (1.0, 1.0), offset)
+        solver.predictors(offset)
+        solver.predictors_of(judged, offset)
+
+
 def clusters(folder: Path) -> None:
     """Soft clusters of texts."""
     from textbayes.models.clusters import SoftClusters
@@ -172,6 +203,7 @@ JOBS: dict[str, Callable[[Path], None]] = {
     "sampling": sampling,
     "online learning": online_learning,
     "filters": filters,
+    "screening": screening,
     "count models": count_models,
     "clusters": clusters,
     "keyness": keyness,

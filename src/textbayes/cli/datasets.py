@@ -12,7 +12,7 @@ from textbayes.cli.inputs import Inputs
 from textbayes.cli.options import download_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import KeyValue, RegistryName
-from textbayes.cli.progress import reporting
+from textbayes.cli.progress import downloading, reporting
 from textbayes.cli.settings import common_options
 from textbayes.core.errors import InputError
 
@@ -30,8 +30,8 @@ _EXCERPT = 200
 def datasets(context: click.Context, output: Output) -> None:
     """List, check and show the corpora known by name.
 
-    A corpus is looked for in $TEXTBAYES_DATA, beside the checkout and in the user's cache; --download fetches it where
-    a public copy is known. Any command reads one with --corpus NAME.
+    A corpus is looked for in $TEXTBAYES_DATA, beside the checkout and in the user's cache; --download fetches it, or
+    builds it from its public source, where one is known. Any command reads one with --corpus NAME.
     """
     if context.invoked_subcommand is None:
         _list(output)
@@ -56,14 +56,15 @@ def check(names: tuple[str, ...], path: str | None, download: bool, output: Outp
 
     Exit code 1 says that a copy is missing or differs.
     """
-    from textbayes.data import CORPORA, check_corpus, corpus_path
+    from textbayes.data import CORPORA, check_corpus, corpus_path, download_corpus
 
     if path is not None and len(names) != 1:
         raise click.UsageError("--path is that of one corpus; name it.")
     chosen = names or tuple(name for name in CORPORA.names() if corpus_path(name) is not None)
-    if download:
+    if download and path is None:
         for name in chosen:
-            _fetch(CORPORA.get(name))
+            with downloading(name) as progress:
+                download_corpus(name, progress)
     reports = []
     with reporting() as progress:
         for done, name in enumerate(chosen):
@@ -118,6 +119,13 @@ def _list(output: Output) -> None:
     console().print(table)
 
 
+def how_to_get(name: str) -> str:
+    """How to get a corpus, in the words of the command line."""
+    from textbayes.data import CORPORA
+
+    return CORPORA.get(name).advice.replace("pass download=True", f"textbayes datasets check {name} --download")
+
+
 def _described(info: CorpusInfo) -> dict[str, Any]:
     from textbayes.data import corpus_path
 
@@ -132,18 +140,8 @@ def _described(info: CorpusInfo) -> dict[str, Any]:
         "homepage": info.homepage,
         "options": info.options,
         "path": None if path is None else str(path),
-        "to_get_it": info.advice.replace("pass download=True", f"textbayes datasets check {info.name} --download"),
+        "to_get_it": how_to_get(info.name),
     }
-
-
-def _fetch(info: CorpusInfo) -> None:
-    from textbayes.data import corpus_path, data_home
-    from textbayes.data.download import fetch
-
-    if corpus_path(info.name) is None:
-        with reporting("bytes") as progress:
-            for file in info.downloads:
-                fetch(file, data_home() / info.name, progress)
 
 
 def _write_reports(reports: list[CorpusReport], output: Output) -> None:

@@ -16,7 +16,7 @@ from textbayes.cli.output import console, to_json
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
 from textbayes.cli.terminal import echo
-from textbayes.core.progress import Progress
+from textbayes.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from textbayes.data import Corpus
@@ -72,7 +72,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     from textbayes.report import check_report_extra, collect_report
 
     check_report_extra()
-    report = progress or _silent
+    report = progress or silent
     report("reading the stories", 0, 1)
     corpus, loading = _timed(lambda: load_corpus("bbc"))
     report("reading the stories", 1, 1)
@@ -154,7 +154,3 @@ def _make_folder(folder: Path) -> None:
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
     return work(), time.perf_counter() - start
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """No progress wanted."""

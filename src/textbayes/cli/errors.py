@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from textbayes.cli.escapes import visible
 from textbayes.cli.settings import settings, warn
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import TextBayesError
+from textbayes.display.escapes import visible
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 

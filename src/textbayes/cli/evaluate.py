@@ -167,7 +167,7 @@ def _saved(target: Any) -> Iterator[Any]:
     if target is None:
         yield lambda rows: None
         return
-    from textbayes.store.atomic import atomic_write
+    from textbayes.core.atomic import atomic_write
 
     with atomic_write(target) as stream:
         yield lambda rows: stream.writelines(f"{to_json(row)}\n".encode() for row in rows)

@@ -27,19 +27,35 @@ if TYPE_CHECKING:
     label_option("Label to explain; may be given several times."),
     top_option("Words to list.", 10),
     click.option("--id", "wanted", metavar="ID", help="The one document to explain."),
+    click.option(
+        "--columns",
+        is_flag=True,
+        help="Every column of the model by itself: stems, and each view of a word, as stored.",
+    ),
     click.option("--literal", is_flag=True, help="TEXT is a text, even if it looks like the name of a file."),
 )
 @input_options(usual_part="test", duplicates="keep", metavar="[TEXT|FILE|-]...")
 @output_options
 @common_options
 def explain(
-    model: str, inputs: Inputs, labels: tuple[str, ...], top: int, wanted: str | None, literal: bool, output: Output
+    model: str,
+    inputs: Inputs,
+    labels: tuple[str, ...],
+    top: int,
+    wanted: str | None,
+    literal: bool,
+    columns: bool,
+    output: Output,
 ) -> None:
     """Show the words behind a decision.
 
-    Log-odds of a label are the base (what holds before a word is read) plus each word's part. Without --label the
-    labels decided on are explained, or the likeliest where there is none. Beside the probability stands what decides:
-    the label's threshold, or that the likeliest is taken. A text without a word that the model knows is named as such.
+    Log-odds of a label are the base (what holds before a word is read) plus each word's part; they are those of its
+    probability. Where classes exclude each other they are those against all others, the likeliest of which are named
+    below. All forms of a word in the text count as one, as do the views of it that a model may have.
+
+    Without --label the labels decided on are explained, or the likeliest where there is none. Beside the probability
+    stands what decides: the label's threshold, or that the likeliest is taken. A text without a word that the model
+    knows is named as such.
 
     \b
     textbayes explain model.tb "the striker scored in the last minute"
@@ -52,7 +68,7 @@ def explain(
     for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:
             continue
-        told = categorizer.explain(document.text, labels or None, top)
+        told = categorizer.explain(document.text, labels or None, top, merge=not columns)
         if output.is_table:
             _print(document, told)
         else:
@@ -89,12 +105,8 @@ def _write(document: Document, told: list[Explanation], output: Output, header: 
 def _as_row(told: Explanation) -> dict[str, Any]:
     row = told._asdict()
     row["words"] = [part._asdict() for part in row.pop("contributions")]
-    return row | {"other_words": _others(told), "notes": told.notes}
-
-
-def _others(told: Explanation) -> float:
-    """Sum of the contributions of words that are not listed."""
-    return told.log_odds - told.base - sum(part.log_odds for part in told.contributions)
+    row["rivals"] = [rival._asdict() for rival in told.rivals]
+    return row | {"other_words": told.other_words, "notes": told.notes}
 
 
 def _print(document: Document, told: list[Explanation]) -> None:
@@ -105,10 +117,11 @@ def _print(document: Document, told: list[Explanation]) -> None:
         table = make_table("word", "times", "log-odds", right=("times", "log-odds"))
         for part in explanation.contributions:
             table.add_row(part.word, f"{part.occurrences:,}", f"{part.log_odds:+.3f}")
-        if abs(others := _others(explanation)) > 5e-4:
-            table.add_row("other words", "", f"{others:+.3f}")
-        table.add_row("base", "", f"{explanation.base:+.3f}", end_section=True)
+        for name, value in explanation.remainder:
+            table.add_row(name, "", f"{value:+.3f}", end_section=name == "base")
         table.add_row("log-odds", "", f"{explanation.log_odds:+.3f}")
         screen.print(table)
+        if explanation.against:
+            screen.print(explanation.against)
         for line in explanation.notes:
             note(line)

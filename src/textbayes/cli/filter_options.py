@@ -10,33 +10,12 @@ import click
 import cloup
 
 from textbayes.cli.options import COUNT, SEED
-from textbayes.cli.parameters import Checked, LinkSpec, NameOption
+from textbayes.cli.parameters import Checked, LinkSpec, NameOption, imported
 from textbayes.cli.sources import signature_defaults
 from textbayes.cli.text_options import stemmer_option, stop_words_option
 
-# Settings of the same names in textbayes.stream.FilterSettings; the help says their defaults (tested).
-SETTINGS = (
-    "threshold",
-    "ask",
-    "explore",
-    "budget",
-    "patience",
-    "rehearse",
-    "word_threshold",
-    "least_words",
-    "start_words",
-    "most_words",
-    "passes",
-    "covariance",
-    "kernel",
-    "basis",
-    "link",
-    "noise",
-    "gain",
-    "random_state",
-    "keep",
-    "snippet",
-)
+# The help says the defaults of the settings (tested).
+_SETTING = signature_defaults("textbayes.stream.settings:FilterSettings")
 _TEXT = ("stemmer", "stop_words")
 
 
@@ -45,7 +24,7 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def command(*args: Any, **given: Any) -> Any:
-        changes = {name: given.pop(name) for name in SETTINGS}
+        changes = {name: given.pop(name) for name in _SETTING if name in given}
         text = {name: given.pop(name) for name in _TEXT}
         return function(
             *args,
@@ -59,25 +38,6 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return cloup.option_group("How it decides and asks", *_DECIDING)(command)
 
 
-def _check_ask(text: str) -> None:
-    from textbayes.stream import make_ask
-
-    make_ask(text)
-
-
-def _check_explore(text: str) -> None:
-    from textbayes.stream import make_explore
-
-    make_explore(text)
-
-
-def _check_budget(text: str) -> None:
-    from textbayes.stream import make_budget
-
-    make_budget(text)
-
-
-_SETTING = signature_defaults("textbayes.stream.settings:FilterSettings")
 _DECIDING = [
     click.option(
         "--threshold",
@@ -86,21 +46,21 @@ _DECIDING = [
     ),
     click.option(
         "--ask",
-        type=Checked(_check_ask),
+        type=Checked(imported("textbayes.stream:make_ask")),
         metavar="SCHEDULE",
         help="Bits a document must be expected to teach to be asked about: paper (the default), which asks less the "
         "more is delivered, paper:target=50,width=10, constant:bits=0.1, or never.",
     ),
     click.option(
         "--explore",
-        type=Checked(_check_explore),
+        type=Checked(imported("textbayes.stream:make_explore")),
         metavar="SCHEDULE",
         help="Chance of a delivery at random: never (the default), constant:rate=0.001, or "
         "paper:documents=293856,target=50.",
     ),
     click.option(
         "--budget",
-        type=Checked(_check_budget),
+        type=Checked(imported("textbayes.stream:make_budget")),
         metavar="N/TIME",
         help="Most questions, asked or random, over all topics: 20/day, or 5/1000 for every 1000 documents.",
     ),
@@ -113,8 +73,9 @@ _DECIDING = [
     ),
     click.option(
         "--gain",
-        type=click.Choice(["paper", "gaussian", "exact"]),
-        help=f"How information is measured; {_SETTING['gain']}.",
+        type=click.Choice(["paper", "gaussian", "exact", "region"]),
+        help=f"How information is measured; {_SETTING['gain']}. region: of the topic's relevant documents, so that odd "
+        "documents are not asked about.",
     ),
     click.option("--seed", "random_state", type=SEED, help=f"Of the random deliveries; {_SETTING['random_state']}."),
     click.option(
@@ -135,6 +96,18 @@ _LEARNING = [
         "--rehearse/--no-rehearse",
         default=None,
         help="With every irrelevant document, learn a past relevant one again; yes if not given.",
+    ),
+    click.option(
+        "--rehearsal",
+        type=Checked(imported("textbayes.stream:make_rehearsal")),
+        metavar="RULE",
+        help="Which one: turn (the default), or recent:half_life=20, which favours recent ones, for topics that drift.",
+    ),
+    click.option(
+        "--retention",
+        type=click.FloatRange(min=0.0, min_open=True, max=1.0),
+        help="Factor by which a topic's weights shrink towards their prior before each judgement, for topics that "
+        f"drift; {_SETTING['retention']:g} forgets nothing.",
     ),
     click.option(
         "--word-threshold", type=float, help=f"Least −2 ln λ of a topic's words; {_SETTING['word_threshold']:g}."

@@ -13,7 +13,7 @@ import cloup
 
 from textbayes.cli.options import download_option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
-from textbayes.cli.progress import counting, reporting
+from textbayes.cli.progress import counting, downloading, reporting
 from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
@@ -56,7 +56,7 @@ class Inputs:
         from textbayes.data import load_corpus
 
         assert self.corpus is not None
-        with reporting("bytes" if self.download else "wait") as progress:
+        with downloading(self.corpus) if self.download else reporting("wait") as progress:
             progress(f"corpus {self.corpus}", 0, None)
             corpus = load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
         parts = self.parts or ((self.usual_part,) if self.usual_part in corpus.parts else ())

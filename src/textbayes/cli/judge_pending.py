@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from textbayes.cli.escapes import visible
 from textbayes.cli.settings import note
 from textbayes.cli.terminal import echo
+from textbayes.display.escapes import visible
 
 _ANSWERS = {"y": True, "n": False}
 _KEYS = "y(es), n(o), s(kip), u(ndo: back to the last), q(uit)"

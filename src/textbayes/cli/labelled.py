@@ -38,9 +38,17 @@ class Labelled:
         return [document.id for document in self.documents]
 
 
-def read_labelled(inputs: Inputs, labelling: Labelling) -> Labelled:
-    """Read all documents that have what the task needs; what was found and what was left out is said on stderr."""
-    documents = _read(inputs, labelling)
+def read_labelled(inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None) -> Labelled:
+    """Read all documents that have what the task needs; what was found and what was left out is said on stderr.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    labelling : Labelling
+    documents : list of Document, optional
+        Those of the inputs, where they have been read before.
+    """
+    documents = _read(inputs, labelling, documents)
     if not any(document.labels for document in documents):
         raise no_label(inputs)
     multi_label = _task(documents, labelling)
@@ -109,8 +117,8 @@ def _refuse_several(documents: list[Document], inputs: Inputs) -> None:
             raise _not_one_label(document, number, inputs)
 
 
-def _read(inputs: Inputs, labelling: Labelling) -> list[Document]:
-    documents = list(inputs.documents())
+def _read(inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None) -> list[Document]:
+    documents = list(inputs.documents()) if documents is None else documents
     require_documents(documents, inputs)
     if labelling.missing:
         documents = [relabel(document, {}, labelling.missing) for document in documents]

@@ -9,6 +9,7 @@ import numpy as np
 from textbayes.cli.assess import Assessed
 from textbayes.cli.output import console
 from textbayes.core.types import BoolArray, Document
+from textbayes.display.escapes import snippet
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -36,11 +37,11 @@ class Mistakes:
 
     def add(self, batch: Assessed, truth: BoolArray) -> None:
         """Look at a batch; ``truth`` is the indicator of its documents."""
-        wrong = batch.decisions != truth
-        # How sure the model was of what is not so: of yes to a label it gave, of no to one it missed.
-        sureness = np.where(wrong, np.where(batch.decisions, batch.proba, 1.0 - batch.proba), -1.0)
+        from textbayes.evaluate.confusion import mistake_sureness
+
+        sureness = mistake_sureness(truth, batch.decisions, batch.proba)
         if self._exclusive:  # the label given is the mistake; the true one was not given for its sake
-            given = wrong & batch.decisions
+            given = batch.decisions & ~truth
             sureness = np.where(given | ~given.any(axis=1, keepdims=True), sureness, -1.0)
         for i in np.flatnonzero(sureness.max(axis=1, initial=-1.0) >= 0.0):
             j = int(sureness[i].argmax())
@@ -67,7 +68,7 @@ class Mistakes:
                 "label": one.label,
                 "mistake": "given" if one.was_given else "missed",
                 "probability": one.probability,
-                "snippet": snippet(one.document.text),
+                "snippet": snippet(one.document.text, _SNIPPET),
                 "words": _words(model, one),
             }
             for one in self._kept
@@ -77,12 +78,6 @@ class Mistakes:
 def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Flatten mistakes for CSV, whose cells hold no objects."""
     return [row | {"words": [f"{part['word']} {part['log_odds']:+.4f}" for part in row["words"]]} for row in rows]
-
-
-def snippet(text: str, longest: int = _SNIPPET) -> str:
-    """The beginning of a text on one line."""
-    line = " ".join(text[: 8 * longest].split())
-    return line if len(line) <= longest and len(text) <= 8 * longest else f"{line[: longest - 1].rstrip()}…"
 
 
 def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:

@@ -53,7 +53,11 @@ class ModelChoices:
 
     @property
     def samples(self) -> bool:
-        """Whether the inference named draws from the posterior."""
+        """Whether the inference named, or that of a kind named, draws from the posterior."""
+        if self.models:
+            from textbayes.kinds import kind_of, make_model
+
+            return any(kind_of(member).samples(member) for member in map(make_model, self.models))
         if self.inference is None:
             return False
         from textbayes.inference import samples
@@ -73,15 +77,20 @@ class ModelChoices:
         """The kinds named; or the default members, or the one of the family named, changed as told; else None."""
         if self.models:
             return self.models[0] if len(self.models) == 1 else list(self.models)
-        search = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
+        search: dict[str, Any] | None = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
         scale = None if search else self.scale
+        if self.link == "auto" and search is None:  # which finds the scale along with the link
+            search = SEARCHES["cv"] if scale is None else SEARCHES["cv"] | {"scales": [scale]}
+            scale = None
         given = {name: value for name, value in {"scale": scale, "link": self.link}.items() if value is not None}
         if self.family is None and self.inference is None and search is None and not given:
             return None
         from textbayes.categorizer.presets import default_models
         from textbayes.tune import BayesLinearClassifierCV
 
-        members = [member.set_params(**given) for member in default_models(self.family, self.inference)]
+        # Links of two members would not be the same; one member, and its weights stay what they are.
+        family = "laplace" if self.link == "auto" and self.family is None else self.family
+        members = [member.set_params(**given) for member in default_models(family, self.inference)]
         if search is None:
             return members
         kept = ("link", "prior", "inference", "tol")
@@ -100,6 +109,16 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"--{linear[0]} is of linear models and --model names the kind; write, for example, "
                 "--model linear:prior=laplace,scale=2."
             )
+        if choices.link == "auto" and choices.samples:
+            raise click.UsageError(
+                f"--inference {choices.inference} has one link for all labels, and --link auto finds one for each; "
+                "name a link."
+            )
+        if choices.link == "auto" and choices.scale in ("evidence", "norm"):
+            raise click.UsageError(
+                f"--link auto compares links on held-out texts, and --scale {choices.scale} has none; use --scale cv "
+                "or one_se."
+            )
         if isinstance(choices.scale, float) and choices.family is None:
             raise click.UsageError("--scale is that of a prior; name its family with --family as well.")
         return function(*args, choices=choices, **given)
@@ -114,8 +133,7 @@ _OPTIONS = (
         cls=NameOption,
         type=ModelSpec(),
         multiple=True,
-        help="Kind of model, with parameters of its estimator; several are pooled. A pool of two linear ones if not "
-        "given.",
+        help="Kind of model, with parameters of its estimator; several are pooled. Chosen by the texts if not given.",
     ),
     click.option(
         "--family",
@@ -138,7 +156,13 @@ _OPTIONS = (
         "(cross-validation), one_se (the sparsest within a standard error of that), evidence (marginal likelihood), "
         "norm (BBR's rule).",
     ),
-    click.option("--link", cls=NameOption, type=LinkSpec(), help="Link; logit if not given."),
+    click.option(
+        "--link",
+        cls=NameOption,
+        type=LinkSpec(auto=True),
+        help="Link; logit if not given. auto finds one for each label, and its scale, by cross-validation among ten "
+        "links.",
+    ),
     click.option(
         "--calibrate",
         is_flag=True,

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 import cloup
 
-from textbayes.cli.cells import as_cell
-from textbayes.cli.escapes import visible
 from textbayes.cli.terminal import console
+from textbayes.core.spreadsheet import as_cell
+from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,13 +27,13 @@ __all__ = ["Output", "console", "make_table", "output_options", "to_json"]
 
 # Valid within JSON strings, but they steer terminals, turn texts round or end lines for some readers.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-Kind = Literal["table", "json", "csv"]
+Kind = Literal["table", "json", "csv", "tsv"]
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Output:
-    """Standard output in one of three forms."""
+    """Standard output, or a file of results, in one of several forms."""
 
     kind: Kind
     keep_formulas: bool = False
@@ -52,11 +52,12 @@ class Output:
         """Text that :meth:`write` writes."""
         if self.kind == "json":
             return "".join(to_json(row) + "\n" for row in rows)
+        named = [dict(zip(columns, columns, strict=True))] if header else []
+        cells = ([as_cell(row.get(name, ""), self.keep_formulas) for name in columns] for row in (*named, *rows))
+        if self.kind == "tsv":  # whose readers know no quotes
+            return "".join("\t".join(re.sub(r"[\t\r\n]+", " ", str(cell)) for cell in row) + "\n" for row in cells)
         stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        if header:
-            writer.writerow([as_cell(name, self.keep_formulas) for name in columns])
-        writer.writerows([as_cell(row.get(name, ""), self.keep_formulas) for name in columns] for row in rows)
+        csv.writer(stream, lineterminator="\n").writerows(cells)
         return stream.getvalue()
 
 

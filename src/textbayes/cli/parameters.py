@@ -22,6 +22,16 @@ else:
     _ParamType = click.ParamType  # takes no type argument before click 8.5
 
 
+def imported(address: str, none: str | None = None) -> Callable[[str], Any]:
+    """A function of the library, such as ``textbayes.links:make_link``, imported when called; ``none`` means None."""
+    return lambda value: _found(address)(None if value == none else value)
+
+
+def _found(address: str) -> Any:
+    module, _, name = address.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 class Checked(_ParamType):
     """A string that a function of the library accepts: refused before the work begins, as wrong usage."""
 
@@ -39,33 +49,47 @@ class Checked(_ParamType):
 
 
 class RegistryName(Checked):
-    """The name of a member of a registry, such as ``textbayes.priors:priors``; ``package`` holds the members."""
+    """The name of a member of a registry, such as ``textbayes.priors:priors``; ``package`` holds the members.
 
-    def __init__(self, registry: str, package: str | None = None) -> None:
-        super().__init__(lambda name: self.registry().get(name))
-        self._registry = registry
+    With ``make``, the address of a function, it may have parameters after it.
+    """
+
+    def __init__(self, registry: str, package: str | None = None, make: str | None = None) -> None:
+        super().__init__(imported(make) if make else lambda name: self.registry().get(name))
+        self._registry, self._make = registry, make
         self.package = package or registry.partition(":")[0]
 
     def registry(self) -> Registry[Any]:
-        module, _, name = self._registry.partition(":")
-        found: Registry[Any] = getattr(importlib.import_module(module), name)
+        found: Registry[Any] = _found(self._registry)
         return found
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
+        return f"{'KIND' if self.name == 'model' else 'NAME'}[:PARAMETER=VALUE,…]" if self._make else None
 
     def names(self) -> list[str]:
         return registered_names(self.package)
 
 
 class LinkSpec(RegistryName):
-    """A link and its parameters: ``logit``, ``student_t:df=4``, ``flip:rate=0.01,base=probit``."""
+    """A link and its parameters: ``logit``, ``student_t:df=4``, ``flip:rate=0.01,base=probit``; with ``auto`` that too.
+
+    ``auto`` is the link that held-out texts find for each label.
+    """
 
     name = "link"
 
-    def __init__(self) -> None:
-        super().__init__("textbayes.links:links")
-        self._check = _make_link
+    def __init__(self, auto: bool = False) -> None:
+        super().__init__("textbayes.links:links", make="textbayes.links:make_link")
+        self._auto = auto
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return "NAME[:PARAMETER=VALUE,…]"
+    def names(self) -> list[str]:
+        return [*(["auto"] if self._auto else []), *super().names()]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if self._auto and value == "auto" else super().convert(value, param, ctx)
+
+
+UNTRAINED = ("clusters", "hinted")  # kinds whose ``trains`` is False; help names the others without importing them
 
 
 class ModelSpec(RegistryName):
@@ -74,26 +98,10 @@ class ModelSpec(RegistryName):
     name = "model"
 
     def __init__(self) -> None:
-        super().__init__("textbayes.kinds:kinds")
-        self._check = _make_model
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return "KIND[:PARAMETER=VALUE,…]"
+        super().__init__("textbayes.kinds:kinds", make="textbayes.kinds:make_trained")
 
     def names(self) -> list[str]:
-        return [name for name in super().names() if name not in ("base", "clusters", "sampling", "settings")]
-
-
-def _make_model(spec: str) -> object:
-    from textbayes.kinds import make_model
-
-    return make_model(spec)
-
-
-def _make_link(spec: str) -> object:
-    from textbayes.links import make_link
-
-    return make_link(spec)
+        return [name for name in super().names() if name not in UNTRAINED]
 
 
 class RuleSpec(RegistryName):
@@ -102,7 +110,7 @@ class RuleSpec(RegistryName):
     name = "rule"
 
     def __init__(self) -> None:
-        super().__init__("textbayes.decide:rules")
+        super().__init__("textbayes.decide:rules", make="textbayes.decide:make_rule")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from textbayes.decide import check_rule, make_rule
@@ -115,9 +123,6 @@ class RuleSpec(RegistryName):
         except (TypeError, ValueError) as error:  # InputError is a ValueError
             self.fail(str(error), param, ctx)
         return rule
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return "NAME[:PARAMETER=VALUE,…]"
 
     def names(self) -> list[str]:
         return ["auto", *super().names()]

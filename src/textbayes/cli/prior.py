@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 import cloup
+import numpy as np
 
 from textbayes.cli.files import check_output
 from textbayes.cli.output import Output, console, make_table, output_options
@@ -59,7 +60,7 @@ def prior(
         raise click.UsageError(f"{path} ends neither in .csv nor in .yaml; name the prior file so.")
     from textbayes.knowledge import WordPriors, from_descriptions, from_names, read_bxr
 
-    tables = [] if model is None else [_of_model(model, model_scale)]
+    tables = [] if model is None else [table_of_model(model, model_scale)]
     tables += [] if bxr is None else [read_bxr(bxr)]
     tables += [from_names(labels)] if labels else []
     tables += [from_descriptions(dict(_described(given) for given in described))] if described else []
@@ -80,13 +81,20 @@ def _described(given: str) -> tuple[str, str]:
     return label.strip(), text.strip()
 
 
-def _of_model(path: str, scale: float | None) -> WordPriors:
+def table_of_model(path: str, scale: float | None) -> WordPriors:
+    """What a model has learnt, as a mean for each word with weight."""
     from textbayes.knowledge import from_posterior
     from textbayes.store import load_categorizer
+    from textbayes.text.views import TextViews
 
     model = load_categorizer(path)
-    words = list(model.vectorizer_.get_feature_names_out())
-    weights = model.model_.words().weights
+    words, weights = list(model.vectorizer_.get_feature_names_out()), model.model_.words().weights
+    if isinstance(model.vectorizer_, TextViews):
+        # Another model may read other views: it is told of words, each with what all views say of it. Pairs of words
+        # would be the same to it as single ones where it leaves out stop words.
+        merged = model.merged_words()
+        single = [j for j, form in enumerate(merged.forms) if " " not in form]
+        words, weights = [merged.forms[j] for j in single], np.array([merged.weight(row)[single] for row in weights])
     return from_posterior(weights, words, model.label_space_.column_names, scale=scale, source=Path(path).name)
 
 
@@ -102,7 +110,7 @@ def _show(table: WordPriors, output: Output) -> None:
 
 def _write(table: WordPriors, path: Path) -> None:
     text = table.to_csv() if path.suffix.lower() == ".csv" else table.to_yaml()
-    from textbayes.store.atomic import atomic_write
+    from textbayes.core.atomic import atomic_write
 
     with atomic_write(path) as stream:
         stream.write(text.encode("utf-8"))

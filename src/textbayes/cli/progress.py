@@ -35,6 +35,13 @@ def reporting(unit: Unit = "steps") -> Iterator[Callable[[str, int, int | None],
         yield report
 
 
+def downloading(corpus: str) -> contextlib.AbstractContextManager[Callable[[str, int, int | None], None]]:
+    """Bars for a corpus on its way: bytes of its files, or files where it is built from many."""
+    from textbayes.data import CORPORA
+
+    return reporting("bytes" if CORPORA.get(corpus).downloads else "steps")
+
+
 def counting(items: Iterable[T], what: str) -> Iterator[T]:
     """The items, with a running count beside ``what`` while they come."""
     with _bars("count") as bars:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import click
 
 from textbayes.cli.output import Kind, Output, Row
-from textbayes.cli.settings import note
+from textbayes.cli.settings import note, warn
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 
 _PREFIX = "textbayes_"
-_ENDINGS: dict[str, Kind] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".xlsx": "csv"}
+_ENDINGS: dict[str, Kind] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".xlsx": "csv", ".tsv": "tsv"}
 
 Write = Callable[[Iterable[Row], Sequence[str]], None]
 
@@ -81,13 +81,13 @@ def open_results(target: Path | None, output: Output) -> Iterator[Write]:
     if target is None:
         yield in_batches(output.write)
         return
-    from textbayes.store.atomic import atomic_write
+    from textbayes.core.atomic import atomic_write
 
     with atomic_write(target) as stream:
         if target.suffix.lower() == ".xlsx":
-            from textbayes.cli.xlsx import workbook
+            from textbayes.display.workbook import workbook
 
-            with workbook(stream, output.keep_formulas) as book:
+            with workbook(stream, output.keep_formulas, warn) as book:
                 yield in_batches(book.write)
         else:
             yield in_batches(lambda *batch: stream.write(output.text(*batch).encode()))

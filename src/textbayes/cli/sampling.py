@@ -19,10 +19,9 @@ from textbayes.cli.sources import signature_defaults
 
 if TYPE_CHECKING:
     from textbayes.cli.labelled import Labelled
-    from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.store.checkpoint import RunFolder
 
-_OF_SAMPLER = ("max_draws", "chains", "warmup", "target_ess", "factors", "label_replicates")
+_OF_SAMPLER = ("max_draws", "chains", "warmup", "target_ess", "factors", "label_replicates", "sample_scale")
 _NAMES = (*_OF_SAMPLER, "keep_draws", "plug_in", "checkpoint")
 
 
@@ -36,6 +35,7 @@ class SamplingChoices:
     target_ess: float | None
     factors: int | None
     label_replicates: int | None
+    sample_scale: bool
     keep_draws: int | None
     plug_in: bool
     checkpoint: str | None
@@ -45,20 +45,26 @@ class SamplingChoices:
         given = [name for name in _NAMES if getattr(self, name) is not None and getattr(self, name) is not False]
         if given and not samples:
             option = {"max_draws": "draws"}.get(given[0], given[0]).replace("_", "-")
-            raise click.UsageError(f"--{option} is a setting of the sampler; give --inference gibbs as well.")
+            raise click.UsageError(
+                f"--{option} is a setting of the sampler; give --inference gibbs as well, or "
+                "--model linear:inference=gibbs."
+            )
 
-    def classifiers(self, members: Sequence[BayesLinearClassifier], random_state: int) -> list[BayesLinearClassifier]:
-        """The members, whose inference is the name of a sampler, with these settings."""
+    def classifiers(self, members: Any, random_state: int) -> list[Any]:
+        """The members, given as models or their names, with these settings where their inference samples."""
         from textbayes.inference import inferences
+        from textbayes.kinds import kind_of, make_model
         from textbayes.links import make_link
         from textbayes.priors import make_prior
 
-        given = {name: getattr(self, name) for name in _OF_SAMPLER if getattr(self, name) is not None}
+        given = {name: value for name in _OF_SAMPLER if (value := getattr(self, name)) not in (None, False)}
         sampled = []
-        for member in members:
-            sampler: Any = inferences.get(member.inference)
-            sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
-            sampled.append(member.set_params(inference=sampler(random_state=random_state, **given)))
+        for member in map(make_model, [members] if isinstance(members, str) else members):
+            if kind_of(member).samples(member):
+                sampler: Any = inferences.get(member.inference)
+                sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
+                member.set_params(inference=sampler(random_state=random_state, **given))
+            sampled.append(member)
         return sampled
 
     def settings(self) -> dict[str, Any]:
@@ -74,6 +80,7 @@ class SamplingChoices:
 
         settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
         settings |= {"label_replicates": self.label_replicates, "plug-in": self.plug_in}
+        settings |= {"sample-scale": True} if self.sample_scale else {}
         about = {name: json.dumps(value, default=str) for name, value in settings.items()}
         about |= {"texts": _digest(given.texts), "labels": _digest(given.labels), "version of textbayes": __version__}
         folder = RunFolder(self.checkpoint, about)
@@ -125,6 +132,11 @@ _OPTIONS = (
         "--label-replicates",
         type=COUNT,
         help="With link logit: labels are beyond doubt, as if each had been given so many times; try 3.",
+    ),
+    click.option(
+        "--sample-scale",
+        is_flag=True,
+        help="Sample the scale of the words' prior too, half-Cauchy with median --scale: a prior on λ = 1/scale².",
     ),
     click.option("--keep-draws", type=COUNT, help=f"Draws of each label in the model file; {_KEPT:,}."),
     click.option("--plug-in", is_flag=True, help="Probabilities at the posterior mean, not averaged over draws."),

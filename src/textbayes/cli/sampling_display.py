@@ -38,7 +38,8 @@ class Watching(SamplingCallback):
                 self._bars.remove_task(task)
             self._stage, self._tasks = stage, {}
         if at.label not in self._tasks:
-            self._tasks[at.label] = self._bars.add_task(f"{stage}: {self._labels[at.label]}", total=None, said="")
+            drawn = "all classes" if at.together else self._labels[at.label]
+            self._tasks[at.label] = self._bars.add_task(f"{stage}: {drawn}", total=None, said="")
         said = f"{at.n_draws:,} draws, R-hat {at.max_r_hat:.3f}, ESS {at.min_ess:,.0f}"
         done = {"total": 1, "completed": 1} if at.finished else {}
         self._bars.update(self._tasks[at.label], said=said, **done)

@@ -59,8 +59,8 @@ def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]
         "kind": model.label_space_.kind,
         "n_labels": len(model.classes_),
         "n_texts": int(model.weighting_.n_docs_),
-        "n_words": len(model.weighting_.idf_),
-        "words_with_weight": int(model.model_.known_words().sum()),
+        "n_words": int(model.word_columns().sum()),
+        "words_with_weight": int(model.words_with_weight().sum()),
         "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
         "file_bytes": path.stat().st_size,
         "textbayes": version,
@@ -88,8 +88,7 @@ def _settings(model: TextCategorizer) -> dict[str, Any]:
 
     state, _ = model.to_state()
     return {
-        "vectorizer": {"class": state["vectorizer"]["class"], **state["vectorizer"]["params"]},
-        "weighting": state["weighting"]["params"],
+        **_reading(state["vectorizer"], state["weighting"]),
         "model": state["model"]["kind"],
         "link": state["model"]["state"].get("link"),
         "members": members_in_words(model) or None,
@@ -98,6 +97,15 @@ def _settings(model: TextCategorizer) -> dict[str, Any]:
         "prior_weight": None if model.prior_weight_ is None else model.prior_weight_.tolist(),
         **state["settings"],
     }
+
+
+def _reading(vectorizer: dict[str, Any], weighting: dict[str, Any]) -> dict[str, Any]:
+    """How texts are read, by each view where there are several."""
+    if "views" not in vectorizer:
+        params = {"class": vectorizer["class"], **vectorizer["params"]}
+        return {"vectorizer": params, "weighting": weighting["params"]}
+    views = [view | {"words": view["words"]["params"]} for view in vectorizer["views"]]
+    return {"vectorizer": {"class": vectorizer["class"], "views": views}, "weighting": None}
 
 
 def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str, Any]]) -> None:

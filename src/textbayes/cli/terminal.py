@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from textbayes.cli.escapes import visible
+from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

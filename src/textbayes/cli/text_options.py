@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes.cli.parameters import Checked, DocumentFrequency, NgramRange
+from textbayes.cli.parameters import Checked, DocumentFrequency, NgramRange, imported
 
 if TYPE_CHECKING:
     from textbayes.text import TermWeighting, TextVectorizer
 
-_VECTORIZER = ("token_pattern", "stemmer", "stop_words", "ngram_range", "min_df", "max_df")
+_VECTORIZER = ("analyzer", "token_pattern", "stemmer", "stop_words", "ngram_range", "min_df", "max_df")
 
 
 @dataclass(frozen=True)
@@ -54,47 +54,38 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
         chosen = {name: given.pop(name) for name in _VECTORIZER}
         changes = {name: value for name, value in chosen.items() if value is not None}
         changes |= {name: None for name in ("stemmer", "stop_words") if changes.get(name) == "none"}
+        if chosen["analyzer"] in ("char", "char_wb"):  # the defaults are for words
+            changes = {"stemmer": None, "stop_words": None, **changes}
         return function(*args, text=TextChoices(tuple(changes.items()), given.pop("weighting")), **given)
 
     return cloup.option_group("Words", *_OPTIONS)(command)
 
 
-def check_token_pattern_option(pattern: str) -> None:
-    from textbayes.text.tokenize import parse_pattern
-
-    parse_pattern(pattern)
-
-
-def check_stemmer_option(name: str) -> None:
-    from textbayes.text.stem import check_stemmer
-
-    check_stemmer(None if name == "none" else name)
-
-
-def check_stop_words_option(name: str) -> None:
-    from textbayes.text import load_stop_words
-
-    load_stop_words(None if name == "none" else name)
-
-
 stemmer_option = click.option(
     "--stemmer",
-    type=Checked(check_stemmer_option),
+    type=Checked(imported("textbayes.text.stem:check_stemmer", none="none")),
     metavar="NAME|none",
-    help="porter (the default), or a Snowball language such as german.",
+    help="porter (the default), or a Snowball language such as german or de.",
 )
 stop_words_option = click.option(
     "--stop-words",
-    type=Checked(check_stop_words_option),
-    metavar="english|smart|none|FILE",
-    help="Words to leave out; english if not given.",
+    type=Checked(imported("textbayes.text:load_stop_words", none="none")),
+    metavar="LANGUAGE|smart|none|FILE",
+    help="Words to leave out: a language such as german or de; english if not given.",
 )
 _OPTIONS = [
     click.option(
+        "--analyzer",
+        type=click.Choice(["word", "mixed", "char", "char_wb"]),
+        help="Read words; words, and characters of scripts without spaces such as Chinese or Thai (mixed); characters; "
+        "or characters inside words.",
+    ),
+    click.option(
         "--token-pattern",
-        type=Checked(check_token_pattern_option),
-        metavar="REGEX",
-        help=r"What a word is, such as \w+ or [a-z]{3,}; runs of two letters or more if not given.",
+        type=Checked(imported("textbayes.text.tokenize:parse_pattern")),
+        metavar="words|all|tweets|REGEX",
+        help=r"What a word is: two letters or more (words, if not given); also digits, !, ? and emoji (all); also "
+        r"#tags, @names and don't (tweets); or a pattern such as \w+ or [a-z]{3,}.",
     ),
     stemmer_option,
     stop_words_option,

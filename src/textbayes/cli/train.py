@@ -10,6 +10,7 @@ import click
 import cloup
 
 from textbayes.cli.advice import advice_table
+from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
 from textbayes.cli.figures import LABEL_COLUMNS, headline, label_table
 from textbayes.cli.files import check_output
 from textbayes.cli.groups import groups_of, with_group_field
@@ -38,12 +39,38 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 
 @cloup.command()
 @most_used(
-    "target", "report", "cv_only", "models", "prior", "rule", "multi_label", "text_field", "label_field", "n_jobs"
+    "target", "report", "cv_only", "models", "budget", "prior", "rule", "multi_label", "text_field", "label_field"
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
 @click.option("--report", metavar="FILE", help="Write an HTML page about the cross-validated decisions as well.")
 @click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
 @label_options()
+@cloup.option_group(
+    "Automatic choice, where no model is named",
+    mirrored(
+        _CATEGORIZER,
+        "--preset",
+        "preset",
+        type=click.Choice(["auto", "linear"]),
+        help="auto reads the texts in several views and pools what held-out texts approve of; linear pools a sparse "
+        "and a dense logistic regression on one view.",
+    ),
+    mirrored(
+        _CATEGORIZER,
+        "--budget",
+        "budget",
+        type=click.Choice(["quick", "normal", "thorough"]),
+        help="How much auto tries.",
+    ),
+    mirrored(
+        _CATEGORIZER,
+        "--embeddings",
+        "embeddings",
+        metavar="auto|off|NAME",
+        help="Sentence vectors beside words: auto tries them on small data if textbayes[embeddings] is installed; NAME "
+        "is a sentence-transformers model or its folder.",
+    ),
+)
 @model_options
 @cloup.option_group(
     "Words of each label",
@@ -77,6 +104,18 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
     ),
     mirrored(_CATEGORIZER, "--seed", "random_state", type=SEED, help="Of folds and draws."),
     jobs_option,
+    cluster_option,
+)
+@cloup.option_group(
+    "Large inputs",
+    click.option(
+        "--out-of-core/--in-memory",
+        "out_of_core",
+        default=None,
+        help="Whether words are kept in files and read from there; only if the input would not fit into memory, unless "
+        "given.",
+    ),
+    click.option("--estimate", is_flag=True, help="Print the seconds, memory and disk it will need; train nothing."),
 )
 @text_options
 @input_options(usual_part="train")
@@ -89,6 +128,9 @@ def train(
     cv_only: bool,
     per_label: bool,
     keep_fields: str | None,
+    out_of_core: bool | None,
+    estimate: bool,
+    cluster: str | None,
     labelling: Labelling,
     choices: ModelChoices,
     sampling: SamplingChoices,
@@ -113,23 +155,53 @@ def train(
     textbayes train train.csv -o model.tb --report report.html
     textbayes train train.csv -o model.tb --model counts:model=poisson
     textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
+    textbayes train huge.jsonl --estimate
+    textbayes train huge.jsonl -o model.tb --out-of-core
+    textbayes train 'parts/*.parquet' --cluster tcp://host:8786 -o model.tb
 
     A decision rule may have parameters after a colon: fixed:threshold=0.3, max_f1:fbr=0.3,fallback=never,
     unsure:low=0.3,high=0.7. With auto the likelier class is taken, or for many labels a threshold per label.
 
     With --inference gibbs the whole posterior is sampled: intervals for every word, probabilities averaged over it.
+
+    With --cluster labels, folds and chains are fitted by its workers. Files that are named by a pattern or an address
+    (s3://…) are read by them and stay there: for documents that do not fit one machine, with linear or count models.
     """
     started = time.perf_counter()
-    path = _target(target, cv_only, inputs)
+    path = None if estimate else _target(target, cv_only, inputs)
     page = None if report is None else check_report_target(report, [*inputs.paths, *([] if path is None else [path])])
     sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
-    given = read_labelled(with_group_field(inputs, keep_fields), labelling)
-    groups = groups_of(given.documents, keep_fields, inputs)
+    from textbayes.cli.out_of_core import chosen_place, fit_from_shards
+
+    if cluster is not None and out_of_core:
+        raise click.UsageError("--out-of-core and --cluster are two ways with large inputs; choose one of them.")
+    inputs = with_group_field(inputs, keep_fields)
+    from_disk = chosen_place(model, inputs, out_of_core if cluster is None else False)
+    if estimate:
+        from textbayes.cli.estimate import print_estimate
+
+        print_estimate(model, inputs, labelling, from_disk, output)
+        return
+    executor = click.get_current_context().with_resource(on_cluster(cluster))
+    spread = None if executor is None else spread_inputs(inputs, executor, report, keep_fields)
+    if from_disk:
+        if page is not None:
+            raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
+        given = fit_from_shards(model, inputs, labelling, keep_fields)
+    else:
+        given = read_labelled(spread or inputs, labelling)
+        groups = groups_of(given.documents, keep_fields, inputs)
     from textbayes.store import save_model
 
-    if choices.samples:
+    if from_disk or spread is not None:
+        if spread is not None:
+            with reporting() as progress:
+                spread.train(model, given, progress)
+        if path is not None:
+            save_model(model, path)
+    elif choices.samples:
         from textbayes.cli.sampling_display import watching
 
         folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
@@ -150,7 +222,7 @@ def train(
             model.fit(given.texts, given.labels, progress=progress, groups=groups)
         if path is not None:
             save_model(model, path)
-    summary = {"model": None if path is None else str(path), **_summary(model, len(given.texts))}
+    summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
     if page is not None:
         write_training_report(page, model, given, inputs.name, path)
         summary["report"] = str(page)
@@ -196,26 +268,33 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
     if rest["select"] is not None and rest["select_k"] is None and rest["select_threshold"] is None:
         raise click.UsageError("--select needs --top-k or --threshold to choose words by.")
     from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer.auto import needs_one_view
 
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
     members, settings = choices.members(), choices.settings()
     if choices.samples and members is not None:
         members, settings = sampling.classifiers(members, rest["random_state"]), settings | sampling.settings()
-    return TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
+    model = TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
+    if members is None and model.preset == "auto" and (asked := needs_one_view(model)):
+        note(f"{', '.join(asked)}: asked of one view of the words, so --preset linear is used")
+    return model
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
+    from textbayes.categorizer.auto.story import describe_choice
+
     space = model.label_space_
     drawn = {} if model.draws_ is None else _drawn(model.draws_)
     return {
         "documents": n_docs,
         "kind": space.kind,
         "labels": len(space.classes),
-        "words": len(model.weighting_.idf_),
-        "words_with_weight": int(model.model_.known_words().sum()),
+        "words": int(model.word_columns().sum()),
+        "words_with_weight": int(model.words_with_weight().sum()),
         **drawn,
         **_calibrated(model),
+        **({} if model.choice_ is None else {"chosen": describe_choice(model.choice_)}),
         "held_out": model.held_out_,
         **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
     }
@@ -224,7 +303,7 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
 def _calibrated(model: TextCategorizer) -> dict[str, Any]:
     """Description of the weights, and the factor of the calibration where it was asked for."""
     factor = {"calibration": round(model.calibration_, 4)} if model.calibrate else {}
-    return {"weights": model.weights_said, **factor}
+    return {"weights": model.weights_description, **factor}
 
 
 def _drawn(draws: Draws) -> dict[str, Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer.words import LabelWord
 
 AUDIT_COLUMNS = (
     "word", "label", "source", "prior_mean", "prior_scale", "posterior", "posterior_of", "weight", "weight_of", "shift",
@@ -59,10 +60,11 @@ AUDIT_COLUMNS = (
     level_option("Probability that an interval holds its weight; 0.9, or 0.95 of a sampled model."),
     click.option(
         "--by",
-        type=click.Choice(["mean", "sign", "inclusion"]),
-        default="mean",
+        type=click.Choice(["contribution", "weight", "mean", "sign", "inclusion"]),
+        default="contribution",
         show_default=True,
-        help="Rank by the size of the mean, by how sure the sign is, or by P(|weight| > SIZE); a sampled model.",
+        help="Rank by weight × frequency or by weight; of a sampled model also by the mean with its interval, by how "
+        "sure the sign is, or by P(|weight| > SIZE).",
     ),
     click.option(
         "--size",
@@ -79,7 +81,9 @@ AUDIT_COLUMNS = (
         type=click.Choice(["forest", "trace", "rank", "variance"]),
         help="Draw the words of a sampled model; with --burstiness, observed against fitted variance.",
     ),
-    click.option("--out", "target", metavar="FILE", help="Where to draw them: a file ending in .svg, .pdf or .png."),
+    click.option(
+        "-o", "--output", "target", metavar="FILE", help="Where to draw them: a file ending in .svg, .pdf or .png."
+    ),
 )
 @output_options
 @common_options
@@ -100,11 +104,16 @@ def words(
 ) -> None:
     """List the strongest words of each label.
 
-    A positive weight speaks for the label, a negative one against it. Of several classifiers the weights are those of
-    their pool, which is said above them ("weight_of" in JSON and CSV). With --prior the words of the prior file are
-    listed instead: prior mean and scale as in the file, however far it is followed, the weight that the first
-    classifier learnt, that in the pool if there are several, its shift in prior scales, and whether the texts
-    contradict the prior (the chance of texts that contradict it as much, were it right).
+    A positive weight speaks for the label, a negative one against it. By weight alone misspellings and names met twice
+    would lead, so words are ranked by what they add to the log-odds of the training texts on average, weight times
+    frequency: two thirds of those listed speak for the label, the others against it. Beside it stand the weight and the
+    number of training texts with the word. Its forms, and the views of it that a model may have, are one word.
+
+    Of several classifiers the weights are those of their pool, which is said above them ("weight_of" in JSON and CSV).
+    With --prior the words of the prior file are listed instead: prior mean and scale as in the file, however far it is
+    followed, the weight that the first classifier learnt, that in the pool if there are several, its shift in prior
+    scales, and whether the texts contradict the prior (the chance of texts that contradict it as much, were it right).
+    Of models that are not linear a logistic regression with the same prior is asked that.
 
     Of a model that was sampled (train --inference gibbs), --intervals also lists the standard deviation of each weight,
     the probability of its sign, and that of a weight larger than SIZE; --plot draws intervals (forest), the course of
@@ -120,14 +129,14 @@ def words(
     textbayes words model.tb --intervals --by sign
     textbayes words desk --label grain
     textbayes words model.tb --burstiness texts.jsonl
-    textbayes words model.tb --label sport --top 15 --plot forest --out sport.svg
+    textbayes words model.tb --label sport --top 15 --plot forest -o sport.svg
     """
     if (plot is None) != (target is None):
-        raise click.UsageError("--plot and --out go together: what to draw, and the file to draw it to.")
+        raise click.UsageError("--plot and --output go together: what to draw, and the file to draw it to.")
     if (plot == "variance") != (bursts is not None and plot is not None):
         raise click.UsageError("--plot variance belongs to --burstiness, and no other plot does.")
     if is_filter(model):
-        if audit or bursts is not None or plot is not None or by != "mean":
+        if audit or bursts is not None or plot is not None or by not in ("contribution", "mean"):
             raise click.UsageError(f"{model} is a filter: --prior, --burstiness, --plot and --by belong to models.")
         show_topic_words(model, labels, level, top, output)
         return
@@ -144,25 +153,32 @@ def words(
     if audit:
         _show_audit(categorizer, labels, top, output)
         return
+    ranking = "mean" if by in ("contribution", "weight") else by  # of weights with intervals
     if plot is not None and target is not None:
-        _plot(categorizer, plot, target, labels, by, size, level, top)
+        _plot(categorizer, plot, target, labels, ranking, size, level, top)
         return
-    if intervals or by != "mean":
-        _show_intervals(categorizer, labels, level, top, by, size, output)
+    if intervals or ranking == by:
+        _show_intervals(categorizer, labels, level, top, ranking, size, output)
         return
-    chosen = {label: categorizer.top_words(label, top) for label in labels or class_names(categorizer)}
+    _show_words(categorizer, labels, top, by, output)
+
+
+def _show_words(categorizer: TextCategorizer, labels: tuple[str, ...], top: int, by: str, output: Output) -> None:
+    chosen = {label: categorizer.label_words(label, top, by=by) for label in labels or class_names(categorizer)}
+    if by == "contribution" and categorizer.weighting_.document_frequency_ is None:
+        note("the file does not say how frequent words are, so they are ranked by weight; train anew to have it")
     if output.is_table:
         from rich.columns import Columns
 
-        console().print(categorizer.weights_said, style="bold")
+        console().print(categorizer.weights_description, style="bold")
         console().print(Columns([_table(label, found) for label, found in chosen.items()], padding=(0, 3)))
         return
     rows: list[dict[str, Any]] = [
-        {"label": label, "rank": rank, "word": word, "weight": weight, "weight_of": categorizer.weights_said}
+        {"label": label, "rank": rank, **one._asdict(), "weight_of": categorizer.weights_description}
         for label, found in chosen.items()
-        for rank, (word, weight) in enumerate(found, start=1)
+        for rank, one in enumerate(found, start=1)
     ]
-    output.write(rows, ["label", "rank", "word", "weight", "weight_of"])
+    output.write(rows, ["label", "rank", "word", "weight", "contribution", "texts", "weight_of"])
 
 
 def _plot(
@@ -192,7 +208,7 @@ def _show_intervals(
     output: Output,
 ) -> None:
     rows = [
-        {"label": label, "rank": rank, **found._asdict(), "weight_of": categorizer.weights_said}
+        {"label": label, "rank": rank, **found._asdict(), "weight_of": categorizer.weights_description}
         for label in labels or class_names(categorizer)
         for rank, found in enumerate(categorizer.word_intervals(label, top, level=level, by=by, size=size), start=1)
     ]
@@ -201,7 +217,7 @@ def _show_intervals(
         more = ("sd", "sign_probability", "inclusion_probability") if sampled else ()
         output.write(rows, ["label", "rank", "word", "weight", "low", "high", *more, "weight_of"])
         return
-    console().print(categorizer.weights_said, style="bold")
+    console().print(categorizer.weights_description, style="bold")
     heads = ("weight", "low", "high", *(("sd", "P(sign)", f"P(|w|>{size:g})") if sampled else ()))
     table = make_table("label", "word", *heads, right=heads)
     for row in rows:
@@ -230,12 +246,12 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
     for label in labels or why or names:
         # A weight of 0 is how bad advice is turned down: worth a line of its own.
         reason = f" ({why[label]})" if label in why else ""
-        echo(f"{label}: the prior is followed at weight {weights[label]:g}{reason}")
-    pooled = len(categorizer.pool_) > 1
+        echo(f"{label}: the prior is followed at weight {weights[label]:.2g}{reason}")
+    pooled = len(categorizer.pool_) > 1 and categorizer.choice_ is None
     echo("prior: as it was given, whatever its weight")
     echo(f"posterior: the weight learnt ({_first_of(categorizer)})")
     if pooled:
-        echo(f"pool: the {categorizer.weights_said}")
+        echo(f"pool: the {categorizer.weights_description}")
     heads = ("prior", "posterior", *(["pool"] if pooled else []), "shift", "p")
     table = make_table("label", "word", *heads, "", right=heads)
     for row in rows:
@@ -252,7 +268,7 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
     """The audit of one label's words, with the weights that the model uses beside those of its first classifier."""
     column = categorizer.label_space_.column_names.index(label)
     vocabulary = categorizer.vectorizer_.vocabulary_
-    told = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_said}
+    told = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_description}
     followed, weights = _followed(categorizer)[0][label], categorizer.model_.words().weights
     return [
         row._asdict() | {"weight": float(weights[column, vocabulary[row.word]]), "followed": followed} | told
@@ -261,9 +277,9 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
 
 
 def _first_of(categorizer: TextCategorizer) -> str:
-    from textbayes.categorizer.words import member_names
-
-    first, *others = member_names(categorizer.model, len(categorizer.pool_))
+    if categorizer.choice_ is not None:  # of an automatic training, which adds its members up
+        return str(categorizer.weights_description)
+    first, *others = categorizer.member_names()
     return f"{first}, the first classifier" if others else first
 
 
@@ -274,11 +290,13 @@ def _followed(categorizer: TextCategorizer) -> tuple[dict[str, float], dict[str,
     return dict(zip(names, weights, strict=True)), {told.label: told.why for told in categorizer.prior_advice_}
 
 
-def _table(label: str, found: list[tuple[str, float]]) -> Table:
-    table = make_table("word", "weight", title=label, right=("weight",))
+def _table(label: str, found: list[LabelWord]) -> Table:
+    heads = ("adds", "weight", "texts")
+    table = make_table("word", *heads, title=label, right=heads)
     table.min_width = min(len(label) + 1, 40)  # else the label is broken into lines of the width of the words
-    for word, weight in found:
-        table.add_row(word, f"{weight:+.2f}")
+    for one in found:
+        adds = "" if one.contribution is None else f"{one.contribution:+.3f}"
+        table.add_row(one.word, adds, f"{one.weight:+.2f}", "" if one.texts is None else f"{one.texts:,}")
     if not found:
-        table.add_row("(none)", "")
+        table.add_row("(none)", "", "", "")
     return table

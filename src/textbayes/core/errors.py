@@ -55,3 +55,7 @@ class MissingExtraError(TextBayesError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'textbayes[{extra}]'")
+        self._given = package, extra, purpose
+
+    def __reduce__(self) -> tuple[type, tuple[str, ...]]:  # a worker's errors are told where its work was asked for
+        return type(self), self._given

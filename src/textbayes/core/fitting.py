@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -28,7 +27,8 @@ def all_or_nothing(method: Method) -> Method:
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **given: Any) -> Any:
-        trial = copy.copy(self)
+        trial = object.__new__(type(self))  # copy.copy would ask scikit-learn for a state to pickle, on every call
+        vars(trial).update(vars(self))
         result = method(trial, *args, **given)
         vars(self).update(vars(trial))
         return self if result is trial else result

@@ -45,7 +45,7 @@ class LabelSpace(NamedTuple):
 
     def both_columns(self, proba: FloatArray) -> FloatArray:
         """Probabilities (n_docs, n_columns), with a column for the first of two classes as well."""
-        return np.hstack([1.0 - proba, proba]) if self.kind == "binary" else proba
+        return np.concatenate((1.0 - proba, proba), axis=1) if self.kind == "binary" else proba
 
     def counts(self, indicator: BoolArray) -> IntArray:
         """Number of documents of each class, of two classes either."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 from textbayes.core.errors import ModelFileError
 
@@ -18,3 +20,21 @@ def check_fits_memory(n_bytes: int, what: str) -> None:
             f"{what} take {n_bytes / 2**30:,.1f} GiB, more than the {available / 2**30:,.1f} GiB of this machine; was "
             "the file altered, or is it meant for a larger machine?"
         )
+
+
+_WORKING = [1 << 29]  # bytes
+
+
+def working_memory() -> int:
+    """Bytes that one thread of a fit may use for copies that only save time; results do not depend on it."""
+    return _WORKING[0]
+
+
+@contextlib.contextmanager
+def limited_working_memory(n_bytes: int) -> Iterator[None]:
+    """Let fits in this block use no more for such copies, in all threads."""
+    before, _WORKING[0] = _WORKING[0], n_bytes
+    try:
+        yield
+    finally:
+        _WORKING[0] = before

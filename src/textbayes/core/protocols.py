@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -128,29 +128,33 @@ class Features:
 class Contributions(NamedTuple):
     """Contributions of words to one document's scores: ``scores`` = ``base`` + the sum of ``parts`` over its words.
 
+    Where labels tell of each other, what the others add is a part of its own: ``hints``.
+
     Attributes
     ----------
     base : array (n_columns,)
     columns : array (n_words,)
         The features that have a part.
     parts : array (n_columns, n_words)
+    hints : array (n_columns,) or None
     """
 
     base: FloatArray
     columns: IntArray
     parts: FloatArray
+    hints: FloatArray | None = None
 
 
 class WordWeights(NamedTuple):
     """Weights of single words in a model, arrays (n_columns, n_features).
 
-    ``errors`` are standard errors, NaN where none is known; None where the model has none at all. ``said`` names what
-    the weights are.
+    ``errors`` are standard errors, NaN where none is known; None where the model has none at all.
+    ``description`` says what the weights are.
     """
 
     weights: FloatArray
     errors: FloatArray | None
-    said: str
+    description: str
 
 
 @runtime_checkable
@@ -165,6 +169,10 @@ class FittedModel(Protocol):
     joint : bool
         Whether scores of exclusive classes are logarithms of one distribution over them, up to a constant of the
         document (a softmax), and not log-odds of each class against the others.
+    reads : {"weights", "counts"}
+        What of the features the weights of words multiply.
+    uses_lengths : bool
+        Whether the lengths of documents matter, which cost a reading of the texts.
     """
 
     @property
@@ -173,6 +181,10 @@ class FittedModel(Protocol):
     def space(self) -> LabelSpace: ...
     @property
     def joint(self) -> bool: ...
+    @property
+    def reads(self) -> Literal["weights", "counts"]: ...
+    @property
+    def uses_lengths(self) -> bool: ...
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""

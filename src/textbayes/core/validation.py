@@ -7,7 +7,6 @@ from collections.abc import Sized
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray
@@ -24,6 +23,8 @@ def check_same_length(first: Sized, first_name: str, second: Sized, second_name:
 
 def check_finite(values: Any, name: str) -> None:
     """Refuse NaN and infinity in a dense array or in the stored values of a sparse matrix."""
+    from scipy import sparse  # only when used: corpora are found without it
+
     array = values.data if sparse.issparse(values) else np.asarray(values)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         n_bad = int(array.size - np.isfinite(array).sum())
@@ -45,6 +46,8 @@ def check_probabilities(proba: Any, name: str = "proba") -> FloatArray:
 
 def check_indicator(Y: Any, name: str = "Y") -> AnyArray:
     """A boolean array (n_docs, n_labels) from a 0/1 vector or matrix, dense or sparse."""
+    from scipy import sparse
+
     array = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
     if array.ndim == 1:
         array = array[:, None]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         CorpusReport,
         check_corpus,
         corpus_path,
+        download_corpus,
         list_corpora,
         load_corpus,
     )
@@ -39,6 +40,7 @@ _PUBLIC = {
     "check_corpus": "textbayes.data.catalogue",
     "corpus_path": "textbayes.data.catalogue",
     "data_home": "textbayes.data.locate",
+    "download_corpus": "textbayes.data.catalogue",
     "list_corpora": "textbayes.data.catalogue",
     "load_corpus": "textbayes.data.catalogue",
     "open_documents": "textbayes.data.documents",
@@ -56,6 +58,7 @@ __all__ = [
     "check_corpus",
     "corpus_path",
     "data_home",
+    "download_corpus",
     "list_corpora",
     "load_corpus",
     "open_documents",

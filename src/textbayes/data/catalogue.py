@@ -42,10 +42,15 @@ class CorpusInfo:
         Other names of the corpus's folder than its own.
     downloads : tuple of Download
         Public files; empty where none is known to be stable.
+    build : callable, optional
+        ``build(folder, progress)``, writes the corpus's file into its folder, from the downloads there or from other
+        public sources, where nobody offers it ready.
     obtain : str
         Where to get it by hand, as a sentence that follows "To get it:".
     count : callable, optional
         ``count(path) -> {name: number}``; without it documents, labels and parts are counted.
+    complete : callable, optional
+        ``complete(path)``, whether a copy has all that it takes to load it, where parts of it may be had alone.
     locate : callable, optional
         Finds the corpus where it is not a folder of data (the embedded default).
     """
@@ -60,8 +65,10 @@ class CorpusInfo:
     obtain: str
     folders: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
+    build: Callable[[Path, Progress | None], None] | None = None
     count: Callable[[Path], dict[str, int]] | None = None
     expected_at: Callable[[Path], Mapping[str, int]] | None = None
+    complete: Callable[[Path], bool] | None = None
     locate: Callable[[], Path] | None = None
     notes: tuple[str, ...] = ()
 
@@ -73,7 +80,7 @@ class CorpusInfo:
     @property
     def advice(self) -> str:
         """Advice on how to get the corpus, in a sentence."""
-        return ("pass download=True, or " if self.downloads else "") + self.obtain
+        return ("pass download=True, or " if self.downloads or self.build else "") + self.obtain
 
 
 class CorpusReport(NamedTuple):
@@ -115,25 +122,46 @@ def load_corpus(
     path : path, optional
         A file or folder to read it from; otherwise it is looked for in :func:`textbayes.data.search_folders`.
     download : bool
-        Whether to fetch the public files to :func:`textbayes.data.data_home` where no copy is found.
+        Whether to get it by :func:`download_corpus` first.
     progress : callable, optional
-        ``progress(file name, bytes so far, bytes in all or None)`` during a download.
+        As :func:`download_corpus` has it.
     **options
         The corpus's own, see ``CorpusInfo.options``.
     """
     info = CORPORA.get(name)
     check_options(f"corpus {name!r}", info.load, options)
+    if download and path is None:
+        download_corpus(name, progress)
     place = _place(info, path)
-    home = data_home() / info.name
-    if download and info.downloads and place in (None, home):
-        for file in info.downloads:  # those already there are only checked
-            fetch(file, home, progress)
-        place = home
     if place is None:
         raise not_found(info)
     for file in info.downloads:
         verify(file, place)
     return info.load(place, **options)
+
+
+def download_corpus(name: str, progress: Progress | None = None) -> None:
+    """Fetch a corpus to :func:`textbayes.data.data_home` where no copy is found, or build it from its public source.
+
+    Files that are already there are only checked; copies elsewhere and corpora without a public source are left alone.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_corpora`.
+    progress : callable, optional
+        ``progress(file name, bytes so far, bytes in all or None)``, or where a corpus is built of many files
+        ``progress(what, files so far, files in all)``.
+    """
+    info = CORPORA.get(name)
+    home = data_home() / info.name
+    if not (info.downloads or info.build) or _place(info, None) not in ((None,) if info.build else (None, home)):
+        return
+    for file in info.downloads:
+        fetch(file, home, progress)
+    if info.build is not None:
+        home.mkdir(parents=True, exist_ok=True)
+        info.build(home, progress)
 
 
 def corpus_path(name: str) -> Path | None:

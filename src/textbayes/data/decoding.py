@@ -106,10 +106,39 @@ def _check_start(data: bytes, label: str, encoding: str) -> None:
                 raise MalformedFileError(label, f"this is {name.upper()} text: read it with encoding='{name}'", 1)
 
 
+def guess_encoding(data: bytes) -> str:
+    """The encoding of a text of which nothing is known: UTF-8 if it can be, else what people's programs save in.
+
+    Parameters
+    ----------
+    data : bytes
+        All of it; of what is no text the answer means nothing.
+
+    Examples
+    --------
+    >>> guess_encoding("thé".encode()), guess_encoding("thé".encode("latin-1")), guess_encoding("thé".encode("utf-16"))
+    ('utf-8', 'latin-1', 'utf-16')
+    """
+    for mark, name in _MARKS.items():
+        if data.startswith(mark):
+            return name
+    if b"\0" in data:
+        return _wide_without_mark(data.split(b"\n", 1)[0]) or "utf-8"
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _of_single_bytes(data)
+    return "utf-8"
+
+
 def _likely_encoding(data: bytes) -> str:
+    name = _of_single_bytes(data)
+    return f"encoding={name!r}{' (Windows)' * (name == 'cp1252')}"
+
+
+def _of_single_bytes(data: bytes) -> str:
     # Between 0x80 and 0x9f Latin-1 has control characters that no text holds, Windows its dashes and quotation marks.
-    windows = any(data.translate(None, _ALL_BUT_C1))
-    return "encoding='cp1252' (Windows)" if windows else "encoding='latin-1'"
+    return "cp1252" if any(data.translate(None, _ALL_BUT_C1)) else "latin-1"
 
 
 _ALL_BUT_C1 = bytes(byte for byte in range(256) if not 0x80 <= byte < 0xA0)

@@ -18,6 +18,7 @@ from textbayes.core.errors import CorpusNotFoundError
 from textbayes.core.progress import Progress
 
 _CHUNK = 1 << 16
+_LONGEST_PAUSE = 300.0  # seconds that a busy server may ask for
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,11 @@ class ResumableDownloader:
             try:
                 self._transfer(url, requests)
                 break
-            except requests.HTTPError:
-                raise  # the server's answer will not change by asking again
+            except requests.HTTPError as error:
+                pause = _pause_asked_for(error)
+                if pause is None or attempt == self.attempts:
+                    raise  # the server's answer will not change by asking again
+                time.sleep(pause)
             except requests.RequestException:
                 if attempt == self.attempts:
                     raise
@@ -154,6 +158,12 @@ class ResumableDownloader:
 
 def _record(target: Path) -> Path:
     return target.with_name(target.name + ".sha256")
+
+
+def _pause_asked_for(error: Any) -> float | None:
+    """Seconds after which a busy server wants to be asked again (429, 503); None if it does not say, or not soon."""
+    asked = error.response.headers.get("Retry-After", "") if error.response.status_code in (429, 503) else ""
+    return float(asked) if asked.isdecimal() and float(asked) <= _LONGEST_PAUSE else None
 
 
 def _sentence(error: OSError) -> str:

@@ -22,16 +22,26 @@ def guess_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     """
     if path.is_dir() or is_archive(path):
         return "reuters" if any(name.lower().endswith(".sgm") for name in member_names(path, limits)) else "folder"
+    if (by_name := guess_from_name(path)) is not None:
+        return by_name
+    with open_input(Bounded(path, limits)) as stream:
+        return guess_from_content(stream, otherwise="text")
+
+
+def guess_from_name(path: Path) -> str | None:
+    """The format whose files have such a name, None if there is none.
+
+    >>> guess_from_name(Path("mail.csv.gz")), guess_from_name(Path("mail"))
+    ('csv', None)
+    """
     name = path.name.lower()
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
     refuse_by_name(name, path)
-    by_name = [(suffix, format_name) for format_name in FORMATS.names() for suffix in FORMATS.get(format_name).suffixes]
-    for suffix, format_name in by_name:
-        if name.endswith(suffix):
+    for format_name in FORMATS.names():
+        if name.endswith(FORMATS.get(format_name).suffixes):
             return format_name
-    with open_input(Bounded(path, limits)) as stream:
-        return guess_from_content(stream, otherwise="text")
+    return None
 
 
 def guess_from_content(stream: Input, otherwise: str) -> str:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from textbayes.core.errors import InputError
 
 
 def option_defaults(function: Callable[..., Any]) -> dict[str, Any]:
-    """The keyword-only parameters of a function and their defaults.
+    """The keyword-only parameters of a function and their defaults; of ``**options: Unpack[…]`` all, by None.
 
     >>> def read(path, *, encoding="utf-8"): ...
     >>> option_defaults(read)
     {'encoding': 'utf-8'}
     """
     parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    shared: dict[str, Any] = {}
+    for rest in (p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD):
+        (options,) = get_args(get_type_hints(function)[rest])
+        shared = dict.fromkeys(options.__annotations__)
+    return shared | {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 def check_options(what: str, function: Callable[..., Any], given: Iterable[str]) -> None:

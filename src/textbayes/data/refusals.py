@@ -7,13 +7,10 @@ from pathlib import Path
 from textbayes.core.errors import NotSupportedError
 from textbayes.data.decoding import ZIP_HEAD
 
-_REFERENCES = (
-    "references for a reference manager, which are not read yet: export them as CSV with columns such as "
-    "title, abstract and label"
-)
+_REFERENCES = "references for a reference manager, in a form that is not read: export them as RIS"
 _DOCUMENT = "a document with a layout, not text: save it as plain text (.txt)"
 _ENDINGS = {
-    (".ris", ".nbib", ".enw", ".bib", ".ciw"): _REFERENCES,
+    (".enw", ".ciw"): _REFERENCES,
     (".xls", ".xlsb", ".ods", ".numbers"): "a workbook in a form that is not read: save it as .xlsx or CSV",
     (".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".ppt", ".odp", ".epub"): _DOCUMENT,
     (".svm", ".svmlight", ".libsvm"): "vectors, not texts; read it with textbayes.data.read_svmlight",
@@ -21,7 +18,7 @@ _ENDINGS = {
     (".7z", ".rar", ".zst"): "an archive of a kind that is not read: pack it as .zip, .tar.gz or .gz",
     (".tb",): "a model file, where texts are needed; name it as MODEL",
 }
-_HEADS = {b"TY  - ": _REFERENCES, b"PMID- ": _REFERENCES, b"%0 ": _REFERENCES}
+_HEADS = {b"%0 ": _REFERENCES}
 # Files in the zip archive that an office document is.
 _PARTS = {
     b"word/": _DOCUMENT,

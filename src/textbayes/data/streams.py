@@ -29,8 +29,6 @@ from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.decoding import check_encoding, decode, is_wide
 from textbayes.data.limits import DEFAULT_LIMITS, Counted, Limits, Meter, Unpacked
 
-Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | IO[str] | Bounded"
-
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 """What the standard library raises on reading a truncated or damaged file."""
 
@@ -48,6 +46,9 @@ class Bounded:
 
     source: str | os.PathLike[str] | IO[bytes] | IO[str]
     limits: Limits
+
+
+Source: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str] | Bounded
 
 
 class Labelled(io.BufferedReader):

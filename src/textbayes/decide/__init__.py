@@ -9,10 +9,11 @@ from textbayes.decide.classifier import ThresholdClassifier
 from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
 from textbayes.decide.fewest_errors import FewestErrors
 from textbayes.decide.fixed import FixedThreshold
-from textbayes.decide.folds import grouped_folds, stratified_folds
+from textbayes.decide.folds import grouped_folds, learnable_entries, stratified_folds
 from textbayes.decide.interval import FInterval, f1_interval
 from textbayes.decide.max_f1 import MaxF1
 from textbayes.decide.micro_macro import MicroMacroF1
+from textbayes.decide.pcut import ProportionalCut
 from textbayes.decide.shrunk_f1 import ShrunkF1
 from textbayes.decide.target_precision import TargetPrecision
 from textbayes.decide.target_recall import TargetRecall
@@ -30,6 +31,7 @@ __all__ = [
     "LinearUtility",
     "MaxF1",
     "MicroMacroF1",
+    "ProportionalCut",
     "Rule",
     "ShrunkF1",
     "TargetPrecision",
@@ -42,6 +44,7 @@ __all__ = [
     "expected_f1_thresholds",
     "f1_interval",
     "grouped_folds",
+    "learnable_entries",
     "make_rule",
     "rules",
     "stratified_folds",

@@ -41,6 +41,8 @@ class Rule(BaseEstimator):
     name: ClassVar[str]
     learnt: ClassVar[tuple[str, ...]] = ()  # one value per label each; what a model file keeps beside ``n_labels_``
 
+    counts_positives: ClassVar[bool] = False  # how many documents have a label matters to ``fit``, not which
+
     @property
     def needs_probabilities(self) -> bool:
         """Whether the rule believes the probabilities, so that scores of another scale will not do."""

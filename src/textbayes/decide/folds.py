@@ -14,10 +14,27 @@ from textbayes.core.types import BoolArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator
 
 
+def learnable_entries(indicator: BoolArray, fold: IntArray) -> BoolArray:
+    """Whether the other folds of each document hold both texts of a label and texts without it, like ``indicator``.
+
+    Where they do not, what is said of the label there means nothing.
+
+    Parameters
+    ----------
+    indicator : boolean array (n_docs, n_labels)
+    fold : array (n_docs,)
+    """
+    learnable = np.empty(indicator.shape, dtype=np.bool_)
+    for k in range(int(fold.max()) + 1):
+        others = indicator[fold != k]
+        learnable[fold == k] = others.any(axis=0) & ~others.all(axis=0)
+    return learnable
+
+
 def stratified_folds(
     Y: Matrix | ArrayLike,
     n_folds: int,
-    rng: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | None = 0,
     groups: Iterable[Hashable] | None = None,
 ) -> IntArray:
     """The fold (0 … n_folds − 1) of each document, positives of each label spread as evenly as can be.
@@ -36,7 +53,7 @@ def stratified_folds(
     ----------
     Y : boolean array (n_docs, n_labels)
     n_folds : int
-    rng : int, Generator or None
+    random_state : int, Generator or None
         Seed of the order that documents are placed in.
     groups : sequence of n_docs values, optional
 
@@ -46,16 +63,16 @@ def stratified_folds(
 
     Examples
     --------
-    >>> stratified_folds([[1, 0], [1, 0], [0, 1], [0, 1]], 2, rng=0).tolist()
+    >>> stratified_folds([[1, 0], [1, 0], [0, 1], [0, 1]], 2, random_state=0).tolist()
     [1, 0, 1, 0]
     """
     Y = check_indicator(Y)
     if groups is not None:
-        return grouped_folds(Y, groups, n_folds, rng)
+        return grouped_folds(Y, groups, n_folds, random_state)
     n_docs, n_labels = Y.shape
     if not 2 <= n_folds <= n_docs:
         raise InputError(f"n_folds={n_folds} with {n_docs} documents; choose between 2 and the number of documents")
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(random_state)
     n_positive, key = Y.sum(axis=0), _rarest_label(Y)
     shuffled = generator.permutation(n_docs)
     luck = generator.permutation(n_folds).tolist()
@@ -76,7 +93,7 @@ def stratified_folds(
 
 
 def grouped_folds(
-    Y: Matrix | ArrayLike, groups: Iterable[Hashable], n_folds: int, rng: int | np.random.Generator | None = 0
+    Y: Matrix | ArrayLike, groups: Iterable[Hashable], n_folds: int, random_state: int | np.random.Generator | None = 0
 ) -> IntArray:
     """The fold of each document such that those of one group share it, labels spread as evenly as groups allow.
 
@@ -88,7 +105,7 @@ def grouped_folds(
     Y : boolean array (n_docs, n_labels)
     groups : sequence of n_docs values
     n_folds : int
-    rng : int, Generator or None
+    random_state : int, Generator or None
 
     Returns
     -------
@@ -113,7 +130,7 @@ def grouped_folds(
     target = _rarest_label(Y)
     if np.bincount(target).max() < n_folds:  # too few of every label to spread
         target = np.zeros_like(target)
-    seed = int(np.random.default_rng(rng).integers(2**32))
+    seed = int(np.random.default_rng(random_state).integers(2**32))
     folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     fold = np.empty(len(Y), dtype=np.int64)
     with warnings.catch_warnings():  # that a label has fewer documents than there are folds is usual here

@@ -29,7 +29,7 @@ def f1_interval(
     beta: float = 1.0,
     level: float = 0.95,
     n_resamples: int = 2000,
-    rng: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | None = 0,
 ) -> FInterval:
     """Percentile bootstrap interval of F_β at fixed thresholds, per label, over resampled documents.
 
@@ -50,7 +50,7 @@ def f1_interval(
     level : float
         The probability that an interval holds.
     n_resamples : int
-    rng : int, Generator or None
+    random_state : int, Generator or None
 
     Examples
     --------
@@ -67,7 +67,7 @@ def f1_interval(
     n_docs, n_labels = proba.shape
     yes = proba > per_label(thresholds, n_labels, "thresholds")
     counts = np.stack([(yes & Y).sum(0), (yes & ~Y).sum(0), (~yes & Y).sum(0), (~yes & ~Y).sum(0)], axis=1)
-    draws = np.random.default_rng(rng).multinomial(n_docs, counts / n_docs, size=(n_resamples, n_labels))
+    draws = np.random.default_rng(random_state).multinomial(n_docs, counts / n_docs, size=(n_resamples, n_labels))
     low, high = np.quantile(_f_measure(draws, beta), [(1 - level) / 2, (1 + level) / 2], axis=0)
     return FInterval(_f_measure(counts, beta), low, high)
 

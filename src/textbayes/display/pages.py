@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.core.errors import MissingExtraError
+from textbayes.display.escapes import visible
 
 _PACKAGES = ("jinja2", "matplotlib")
-_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF]
-# What cannot be seen is named: a label must not look like another, nor turn round the text after it.
-_VISIBLE = {code: f"[U+{code:04X}]" for code in (*_CONTROLS, *map(ord, _BIDI)) if chr(code) not in "\t\n\r"}
-_VISIBLE |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # halves of a character, which have no bytes in UTF-8
 
 
 def check_pages_extra(purpose: str) -> None:
@@ -24,21 +20,12 @@ def check_pages_extra(purpose: str) -> None:
             raise MissingExtraError(package, "demo", purpose)
 
 
-def visible(text: str) -> str:
-    """The text with characters named that act without being seen.
-
-    >>> visible("corn\\x1b[31m \\u202etxt.exe")
-    'corn[U+001B][31m [U+202E]txt.exe'
-    """
-    return text.translate(_VISIBLE)
-
-
 def render_page(
     template: Path, style: Path, filters: Mapping[str, Callable[..., str]] | None = None, **content: Any
 ) -> str:
     """Fill a template of this package; all text of the content is escaped, the style is a file of this package.
 
-    Control characters and those that turn the direction of writing round are shown by name, whoever wrote them.
+    Control characters and those that turn the direction of writing round are shown as escapes, whoever wrote them.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -46,7 +33,7 @@ def render_page(
     environment = Environment(
         loader=FileSystemLoader(template.parent),
         autoescape=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=lambda value: visible(value, unseen=True) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -53,7 +53,7 @@ def paired_bootstrap(
     *,
     n_resamples: int = 10_000,
     level: float = 0.95,
-    rng: int | np.random.Generator | None = 0,
+    random_state: int | np.random.Generator | None = 0,
 ) -> BootstrapResult:
     """Paired bootstrap: resample documents and recompute the difference of a measure between systems A and B.
 
@@ -75,7 +75,7 @@ def paired_bootstrap(
     n_resamples : int
     level : float
         The probability that the interval holds.
-    rng : int, Generator or None
+    random_state : int, Generator or None
 
     Examples
     --------
@@ -93,7 +93,7 @@ def paired_bootstrap(
             f"{n_docs} documents, n_resamples={n_resamples}, level={level}: needs at least 1, 1, and a level in (0, 1)"
         )
     counts = sparse.hstack([_counts(Y, first), _counts(Y, second)], format="csr")
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(random_state)
     observed = function(_tables(counts.sum(axis=0)[None, :], n_docs, n_labels))
     values = np.empty((n_resamples, 2))
     for begin in range(0, n_resamples, _CHUNK):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -45,7 +46,7 @@ def compare(
     alternative: Alternative = "observed",
     exact_up_to: int | None = None,
     n_resamples: int = 10_000,
-    rng: int | None = 0,
+    random_state: int | None = 0,
 ) -> Comparison:
     """Compare the decisions of two or more systems on the same documents.
 
@@ -62,7 +63,7 @@ def compare(
         and no system gives one more than one; the result says which.
     alternative : of the sign tests: "observed" as in the paper, or "two-sided"
     exact_up_to : None for exact sign tests; 12 for the paper's, normal beyond 12 cases
-    n_resamples, rng : of the bootstrap
+    n_resamples, random_state : of the bootstrap
 
     Returns
     -------
@@ -96,7 +97,7 @@ def compare(
         check_choice("tests", test, TESTS)
     Y, decided, labels, found = as_indicators(systems, Y_true, label_names, kind)
     tables = {name: contingency(Y, decided[name]) for name in names}
-    run = _runners(Y, found, alternative, exact_up_to, n_resamples, rng)
+    run = _runners(Y, found, alternative, exact_up_to, n_resamples, random_state)
     results: dict[str, dict[tuple[str, str], TestResult]] = {test: {} for test in tests}
     notes = []
     if alternative == "observed" and {"s", "S"} & set(tests):
@@ -125,14 +126,15 @@ def compare(
 
 
 def _runners(
-    Y: BoolArray, kind: Kind, alternative: Alternative, exact_up_to: int | None, n_resamples: int, rng: int | None
+    Y: BoolArray, kind: Kind, alternative: Alternative, exact_up_to: int | None, n: int, random_state: int | None
 ) -> dict[str, Callable[[Any, Any], TestResult]]:
+    resampled = partial(paired_bootstrap, n_resamples=n, random_state=random_state)
     return {
         "s": lambda a, b: micro_sign_test(Y, a, b, alternative, exact_up_to, kind),
         "S": lambda a, b: macro_sign_test(Y, a, b, alternative, exact_up_to, kind=kind),
         "mcnemar": lambda a, b: mcnemar_test(Y, a, b),
-        "bootstrap_micro": lambda a, b: paired_bootstrap(Y, a, b, "micro_f1", n_resamples=n_resamples, rng=rng).test,
-        "bootstrap_macro": lambda a, b: paired_bootstrap(Y, a, b, "macro_f1", n_resamples=n_resamples, rng=rng).test,
+        "bootstrap_micro": lambda a, b: resampled(Y, a, b, "micro_f1").test,
+        "bootstrap_macro": lambda a, b: resampled(Y, a, b, "macro_f1").test,
     }
 
 

@@ -7,6 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
+from textbayes.core.types import BoolArray, FloatArray
+
 NOTHING = "(none)"  # no label where one was due, or none due where one was given
 SEVERAL = "(several)"
 
@@ -55,6 +59,17 @@ def confusion(
         if missed or extra:
             found.update(product(missed or [NOTHING], extra or [NOTHING]))
     return [Confused(*pair, n) for pair, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def mistake_sureness(truth: BoolArray, decisions: BoolArray, proba: FloatArray) -> FloatArray:
+    """How sure a model was of what is not so: of yes to a label it gave, of no to one it missed; −1 where it is right.
+
+    Parameters
+    ----------
+    truth, decisions : boolean arrays (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    """
+    return np.where(truth == decisions, -1.0, np.where(decisions, proba, 1.0 - proba))
 
 
 def _one(labels: Sequence[str]) -> str:

@@ -50,7 +50,7 @@ class BaseEm(BaseInference):
 
         # Threads are for labels; those of the linear algebra would, on a busy machine, mostly wait for each other.
         with _blas().limit(limits=1, user_api="blas"):
-            return solve_in_blocks(problem, self.n_jobs, solve)
+            return solve_in_blocks(problem, self, solve)
 
     def _begin(self, problem: Problem) -> Posterior | None:
         prior = problem.prior
@@ -70,19 +70,19 @@ class BaseEm(BaseInference):
         fit.reference = fit.reference_at_mean()
         self.record(fit.label, fit.w, fit.intercept)
         steps = EmSteps(fit, self.tol, self.blocks, self.record)
-        ended, stalled, best = False, 0, np.inf
+        ended = fit.one_sided
+        while self.plain and not ended and fit.n_iter < self.max_iter:
+            ended = steps.step_plainly()
+        stalled, best = 0, np.inf
         for round_ in range(self.max_iter + 1):
             gradient = transpose_times(X.indptr, X.indices, X.data, fit.refresh()[:, None])[:, 0]
             violation = fit.violation(gradient)
             left = fit.worst(violation)
             stalled = stalled + 1 if left > 0.5 * best and not steps.gained else 0
             best = min(best, left)
-            done = fit.one_sided or (ended if self.plain else left <= self.tol * fit.reference)
-            if done or round_ == self.max_iter or stalled == _STALLED:
-                fit.write(out, violation, self.tol)
+            done = ended or (not self.plain and fit.finished(violation, self.tol))
+            if done or self.plain or round_ == self.max_iter or stalled == _STALLED:
+                fit.write(out, fit.relative(violation), self.tol)
                 out.info.converged[fit.label] = done
                 return
-            if self.plain:
-                ended = steps.step_plainly()
-            else:
-                steps.round(gradient, violation)
+            steps.round(gradient, violation)

@@ -11,12 +11,14 @@ from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._anderson import Anderson
 from textbayes.inference._label import LabelFit
 from textbayes.inference._mstep import Block
-from textbayes.kernels.linear.coordinate import gather_columns, newton_step
-from textbayes.kernels.sparse import transpose_times
+from textbayes.inference._working_set import column_ends
+from textbayes.kernels.linear.coordinate import newton_step
+from textbayes.kernels.sparse import squares_times
 from textbayes.priors.base import BasePrior
 
 _PASSES = 20  # EM steps between two looks at all words
 _BACKTRACKS = 6  # lengths tried of an extrapolated step, each a quarter of the last
+_HALVINGS = 40  # of a step whose full length might lower the posterior; beyond, it stands still
 _SWEEP_TOL, _MAX_SWEEPS = 0.01, 50
 
 
@@ -53,8 +55,7 @@ class EmSteps:
         before = self._point()
         self._pass()
         self.record(self.fit.label, self.fit.w, self.fit.intercept)
-        after = self._point()
-        return bool(np.linalg.norm(after - before) <= self.tol * np.linalg.norm(after))
+        return bool(np.linalg.norm(self._point() - before) <= self.tol * np.linalg.norm(before))
 
     def round(self, gradient: FloatArray, violation: FloatArray) -> None:
         """Settle the words that EM cannot, then take accelerated EM steps with the others."""
@@ -106,20 +107,45 @@ class EmSteps:
             offset, variance = np.append(w - prior.mean, fit.b), np.append(prior.variance(w), b_variance)
             gradient = block.gradient(fit.score)
             step = block.direction(gradient, omega, offset, variance)
+            eta_step = block.times(step)
+            if not fit.link.em_majorises:
+                share = self._share_that_gains(eta_step, step, offset, variance)
+                step, eta_step = share * step, share * eta_step
             slope = np.divide(offset, variance, out=np.zeros_like(offset), where=variance > 0.0)
             worst = max(worst, float(np.abs(gradient - slope)[variance > 0.0].max(initial=0.0)))
             # A variance too small for a number holds its word where it will end anyway: at the mean.
             fit.w[block.columns] = np.where(variance[:-1] > 0.0, w + step[:-1], prior.mean)
             fit.b += float(step[-1])
-            fit.eta = fit.eta + block.times(step)
+            fit.eta = fit.eta + eta_step
         fit.n_iter += 1
         return worst
 
+    def _share_that_gains(
+        self, eta_step: FloatArray, step: FloatArray, offset: FloatArray, variance: FloatArray
+    ) -> float:
+        """Share of a step, 1, ½, ¼, …, that does not lower the likelihood under the prior that the M-step sees.
+
+        Where the M-step is no least squares (the cut of a skewed link moves with the weights), the step is Newton's
+        for it (Lange 1995, A gradient algorithm locally equivalent to the EM algorithm) and might be too long.
+        """
+        fit, held = self.fit, (variance > 0.0) & np.isfinite(variance)
+        # Of weights close to their mean offset, step and variance are alike small, but 1/variance is not a number.
+        slope, bend = (
+            float(np.divide(part, variance, out=np.zeros_like(part), where=held) @ step) for part in (offset, step)
+        )
+        start = self._likelihood(fit.eta)
+        for share in 0.5 ** np.arange(_HALVINGS):
+            if self._likelihood(fit.eta + share * eta_step) - start >= share * (slope + 0.5 * share * bend):
+                return float(share)
+        return 0.0
+
+    def _likelihood(self, eta: FloatArray) -> float:
+        return self.fit.link.likelihood(eta, self.fit.y, self.fit.problem.sample_weight).total
+
     def _expect(self) -> FloatArray:
-        """E-step: the score and the majorising curvature of the documents at the present weights."""
+        """E-step: the score and the expected precision of the documents at the present weights."""
         fit, weight = self.fit, self.fit.problem.sample_weight
-        fit.score = fit.problem.link.score(fit.eta, fit.y)
-        omega = fit.problem.link.curvature(fit.eta, fit.y)
+        fit.score, omega = fit.link.expectation(fit.eta, fit.y)
         if weight is not None:
             fit.score, omega = weight * fit.score, weight * omega
         return omega
@@ -137,7 +163,7 @@ class EmSteps:
         omega = self._expect()
         center, l1, l2 = fit.penalty
         offset = fit.w - center
-        curvature = transpose_times(X.indptr, X.indices, X.data**2, omega[:, None])[:, 0]
+        curvature = squares_times(X.indptr, X.indices, X.data, omega[:, None])[:, 0]
         arriving = np.abs(gradient + curvature * offset) <= l1
         crawling = curvature * np.abs(offset) <= l1  # an EM step goes less than half of the way
         chosen = np.where(offset == 0.0, violation > 0.0, arriving | crawling)
@@ -146,11 +172,12 @@ class EmSteps:
         columns = np.flatnonzero(chosen)
         if len(columns) == 0 and fit.intercept_l1 <= 0.0:
             return False
-        arrays: tuple[Any, Any, Any] = gather_columns(X.indptr, X.indices, X.data, columns)
+        arrays: Any = *column_ends(X, columns), X.indices, X.data
         parts = center, l1, l2, fit.low, fit.high
         penalty: tuple[Any, Any, Any, Any, Any] = tuple(part[columns] for part in parts)  # type: ignore[assignment]
         intercept: tuple[float, float, float] = fit.b, fit.intercept_l1, fit.intercept_l2
-        _, new_w, shift, eta_step, _ = newton_step(
+        step: Any = newton_step
+        _, new_w, shift, eta_step, _ = step(
             *arrays, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL, _MAX_SWEEPS, 0.0, 0.0
         )
         moved = fit.line_search(new_w, shift, eta_step, columns)
@@ -192,9 +219,8 @@ class EmSteps:
         return np.append(self.fit.w[self.columns], self.fit.b)
 
     def _state(self) -> _State:
-        fit, weight = self.fit, self.fit.problem.sample_weight
-        log_prob = fit.problem.link.log_prob(fit.eta, fit.y)
-        fit.likelihood = float(log_prob.sum() if weight is None else weight @ log_prob)
+        fit = self.fit
+        fit.likelihood = self._likelihood(fit.eta)
         return _State(fit.w[self.columns], fit.b, fit.eta, fit.likelihood, fit.objective())
 
     def _restore(self, state: _State) -> None:

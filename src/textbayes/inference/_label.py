@@ -5,17 +5,18 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 
+from textbayes.core.executor import in_parallel
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.inference.base import FitInfo, Posterior, Problem
-from textbayes.kernels.linear.coordinate import dot, penalty_value, violation_at, violations
+from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
+from textbayes.kernels.linear.coordinate import dot, expected_gain, penalty_value, violation_at, violations
 
 MAX_NEWTON = 50
+_GAIN = 0.02  # times tol: share of the objective that single words may still gain at the end
 _ARMIJO = 0.01
 _SMALLEST_STEP = 1e-10
 _ROUNDING = 64.0 * float(np.finfo(float).eps)  # relative error that sums over documents and words may have
@@ -27,15 +28,32 @@ _REACH = 8.0
 _BLOCK = 8  # labels at most that share one reading of the matrix
 
 
-def solve_in_blocks(problem: Problem, n_jobs: int, solve: Callable[[range, Posterior], None]) -> Posterior:
-    """Give ``solve`` blocks of labels on several threads, to fill the posterior that is returned."""
+def solve_in_blocks(problem: Problem, method: BaseInference, solve: Callable[[range, Posterior], None]) -> Posterior:
+    """Have ``solve`` fill a posterior, block of labels by block, on threads or by the executor in use."""
     n_labels, n_features = problem.y.shape[1], problem.X.shape[1]
-    info = FitInfo(np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, np.int64), np.zeros(n_labels, np.bool_))
-    out = Posterior(np.zeros((n_labels, n_features)), np.zeros(n_labels), None, info)
-    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
-        for _ in pool.map(lambda block: solve(block, out), blocks_of(n_labels)):
-            pass
+
+    def solved(block: range) -> Posterior:
+        own = _empty_posterior(n_labels, n_features)  # zeros that are not written to take no memory
+        solve(block, own)
+        labels = slice(block.start, block.stop)
+        info = own.info
+        of_block = FitInfo(info.objective[labels], info.violation[labels], info.n_iter[labels], info.converged[labels])
+        return Posterior(own.mean[labels], own.intercept[labels], None, of_block)
+
+    out, blocks = _empty_posterior(n_labels, n_features), blocks_of(n_labels)
+    # A trace is a list of this process: workers could not add to it.
+    solutions = in_parallel(solved, blocks, method.n_jobs) if method.trace is None else map(solved, blocks)
+    for block, found in zip(blocks, solutions, strict=True):
+        labels = slice(block.start, block.stop)
+        out.mean[labels], out.intercept[labels] = found.mean, found.intercept
+        for whole, part in zip(out.info, found.info, strict=True):
+            whole[labels] = part
     return out
+
+
+def _empty_posterior(n_labels: int, n_features: int) -> Posterior:
+    info = FitInfo(np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels, np.int64), np.zeros(n_labels, np.bool_))
+    return Posterior(np.zeros((n_labels, n_features)), np.zeros(n_labels), None, info)
 
 
 def blocks_of(n_labels: int) -> list[range]:
@@ -58,6 +76,7 @@ class LabelFit:
         self.label, self.problem = label, problem
         n_features = problem.X.shape[1]
         self.y = np.ascontiguousarray(problem.y[:, label])
+        self.link = problem.link.for_label(label)
         self.prior = problem.prior.for_label(label, n_features)
         self.penalty: LocalPenalty = self.prior.local(np.zeros(n_features))
         self.allowed = None if problem.words is None else problem.words[label]
@@ -107,7 +126,7 @@ class LabelFit:
     def _derivatives(
         self, eta: FloatArray, y: FloatArray, weight: FloatArray | None
     ) -> tuple[float, FloatArray, FloatArray]:
-        link = self.problem.link
+        link = self.link
         total, score, omega = link.likelihood(eta, y, weight)
         floor = _HESSIAN_FLOOR if weight is None else _HESSIAN_FLOOR * weight
         if link.log_concave:
@@ -191,10 +210,34 @@ class LabelFit:
         """The largest violation, the intercept's included."""
         return float(violation.max(initial=self.intercept_violation()))
 
+    def finished(self, violation: FloatArray, tol: float) -> bool:
+        """Whether no word violates by more than ``tol`` times the reference and none has much to gain.
+
+        The largest slope at the start may be that of a column far longer than the others, and then all of theirs look
+        small beside it. What steps would gain does not depend on a column's length: where it is a share of the
+        objective that matters, the reference is lowered.
+        """
+        worst = self.worst(violation)
+        if worst > tol * self.reference:
+            return False
+        X, of_intercept = self.problem.X, self.intercept_violation()
+        gain = float(expected_gain(X.indptr, X.indices, X.data, self.omega, violation, self.penalty.l2))
+        if of_intercept > 0.0:
+            gain += 0.5 * of_intercept**2 / (float(self.omega.sum()) + self.intercept_l2)
+        if gain <= _GAIN * tol * (abs(self.prior_penalty()) - self.likelihood):
+            return True
+        self.reference = 0.1 * worst / tol
+        return False
+
     # -- steps ----------------------------------------------------------------------------------------------------
     def start_intercept(self) -> None:
         """Move a cold start to the best intercept for the prior means, so that the first gradient is informative."""
-        if self.intercept_prior is None or not self.cold:
+        if self.cold:
+            self.solve_intercept()
+
+    def solve_intercept(self) -> None:
+        """Move the intercept to its optimum, the words held."""
+        if self.intercept_prior is None:
             return
         eta, y, weight = self.eta, self.y, self.problem.sample_weight
         if self.one_sided or np.ptp(eta) == 0.0:  # documents differ only in y
@@ -253,11 +296,15 @@ class LabelFit:
         self.stuck = True
         return False
 
-    def write(self, out: Posterior, violation: FloatArray, tol: float) -> None:
-        """Put the result where it belongs in the posterior."""
+    def relative(self, violation: FloatArray) -> float:
+        """The largest violation as a share of the reference."""
+        return self.worst(violation) / self.reference
+
+    def write(self, out: Posterior, violation: float, tol: float) -> None:
+        """Put the result, with its relative violation, where it belongs in the posterior."""
         k, info = self.label, out.info
         out.mean[k], out.intercept[k] = self.w, self.intercept
         info.objective[k] = self.objective()
-        info.violation[k] = self.worst(violation) / self.reference
+        info.violation[k] = violation
         info.n_iter[k] = self.n_iter
         info.converged[k] = info.violation[k] <= tol

@@ -119,7 +119,7 @@ class Block:
         if self._gram is not None and self._gram_omega is not None and np.array_equal(omega, self._gram_omega):
             return self._gram
         if self._rows is None:
-            row_ptr, words, values, _ = gather_rows(*self._csc, self._n_docs)
+            row_ptr, words, values = gather_rows(*self._csc, self._n_docs)
             self._rows = row_ptr, words, values
         gram, _ = weighted_gram(*self._rows, np.zeros(self._n_docs), omega, len(self.columns))
         if self._keep:

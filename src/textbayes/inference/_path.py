@@ -180,7 +180,7 @@ class _BlockSolver:
                 assert gradient is not None
                 violation = fit.violation(gradient)
                 worst, value = fit.worst(violation), fit.objective()
-                arrived = worst <= self.tol * fit.reference or values[k] - value <= self.stalled * abs(value)
+                arrived = fit.finished(violation, self.tol) or values[k] - value <= self.stalled * abs(value)
                 if arrived or round_ == self.max_iter or fit.stuck:
                     ends[k] = _End(gradient, worst, arrived or fit.stuck)
                 else:

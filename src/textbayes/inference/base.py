@@ -40,7 +40,8 @@ class FitInfo(NamedTuple):
     """Outcome of a fit, one value per label.
 
     ``violation`` is the largest distance of a partial derivative of the objective from its optimality condition,
-    relative to the largest one at the start; ``objective`` is −log likelihood − log prior up to the prior's constant.
+    relative to the largest one at the start, or to less where steps of single words would still gain much (of ``dual``:
+    √(duality gap/objective)); ``objective`` is −log likelihood − log prior up to the prior's constant.
     """
 
     objective: FloatArray

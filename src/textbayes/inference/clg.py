@@ -58,7 +58,7 @@ class Clg(BaseInference):
             for label in labels:
                 self._solve(LabelFit(problem, start, label), out)
 
-        return solve_in_blocks(problem, self.n_jobs, solve)
+        return solve_in_blocks(problem, self, solve)
 
     def _solve(self, fit: LabelFit, out: Posterior) -> None:
         X, n_features = fit.problem.X, fit.problem.X.shape[1]
@@ -73,8 +73,8 @@ class Clg(BaseInference):
             gradient = transpose_times(*arrays, fit.refresh()[:, None])[:, 0]
             violation = fit.violation(gradient)
             left = fit.worst(violation)
-            if round_ == self.max_iter or left <= self.tol * fit.reference:
-                fit.write(out, violation, self.tol)
+            if fit.finished(violation, self.tol) or round_ == self.max_iter:
+                fit.write(out, fit.relative(violation), self.tol)
                 return
             target = max(0.1 * left, 0.3 * self.tol * fit.reference)
             for sweep in range(_SWEEPS + 1):

@@ -4,7 +4,7 @@ Labels are solved in blocks. A round computes the full gradient of every unfinis
 of the matrix; each label then takes the words that violate its optimality conditions most into its working set and
 solves on those alone (with the exact curvature of a document where it is positive, else with a majorising one, and
 with a line search in either case). A label is finished when no word violates by more than ``tol`` times the largest
-violation at the start.
+slope at the start and steps of single words would gain next to nothing (``LabelFit.finished``).
 
 A prior that is not log-concave is seen from the present weights anew after every step, as a weighted lasso or ridge
 penalty that lies above it (local linear approximation, Zou & Li 2008), so that no step lowers the posterior.
@@ -46,7 +46,7 @@ class Coordinate(BaseInference):
             fits = [LabelFit(problem, start, label) for label in labels]
             self._solve_block(problem.X, fits, out)
 
-        return solve_in_blocks(problem, self.n_jobs, solve)
+        return solve_in_blocks(problem, self, solve)
 
     def _solve_block(self, X: Any, fits: list[LabelFit], out: Posterior) -> None:
         weights = np.stack([fit.w for fit in fits], axis=1)
@@ -65,8 +65,8 @@ class Coordinate(BaseInference):
             unfinished = []
             for fit, gradient in zip(fits, gradients, strict=True):
                 violation = fit.violation(gradient)
-                if round_ == self.max_iter or fit.worst(violation) <= self.tol * fit.reference:
-                    fit.write(out, violation, self.tol)
+                if fit.finished(violation, self.tol) or round_ == self.max_iter:
+                    fit.write(out, fit.relative(violation), self.tol)
                 else:
                     self._solve_working_set(fit, violation, _NEWTON_STEPS if round_ < _HASTY_ROUNDS else MAX_NEWTON)
                     unfinished.append(fit)

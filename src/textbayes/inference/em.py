@@ -14,10 +14,13 @@ _LARGEST = 16_384  # rows of the system: 2 GiB
 class Em(BaseEm):
     """EM with normal scale-mixture priors: the reference that the faster inferences are held to.
 
-    E-step: the link gives every document its working response and curvature (z, ω) (probit: the mean of a truncated
-    normal, and 1; logit: ω = tanh(m/2)/(2m)), and the prior gives every word E[1/τ_j | w] = −(d log p/dw_j)/w_j.
+    E-step: the link gives every document its expected precision and response (ω, ωz) = (E[λ | y], E[λz | y]): probit 1
+    and the mean of a truncated normal; logit ω = tanh(m/2)/(2m); Student-t ω = T_{ν+2}(m √((ν+2)/ν)) / T_ν(m), where
+    m = y·eta (Eyheramendy & Madigan, eq. 6 and 8). The prior gives every word E[1/τ_j | w] = −(d log p/dw_j)/w_j.
     M-step: the least squares problem Σ_i ω_i (z_i − x_i·w − b)² + Σ_j E[1/τ_j] w_j² is solved directly, by words or by
-    documents, whichever are fewer, in a form that never divides by a weight. No step lowers the log-posterior.
+    documents, whichever are fewer, in a form that never divides by a weight. The skewed Student-t link is cut at a mode
+    that moves with the weights; there the step is Newton's for the M-step, halved where it would overshoot. No step
+    lowers the log-posterior.
 
     Plain EM approaches a weight of zero without arriving, never leaves zero, and converges linearly. Unless ``plain``
     is set, steps are therefore extrapolated (Anderson acceleration, cut back where the log-posterior would fall), and
@@ -33,8 +36,9 @@ class Em(BaseEm):
         Where a fit without a given start begins: the mode under the Gaussian prior of the same scale, or the prior mean
         (not for priors with a pole there). By default ridge for priors with a kink, else the mean.
     plain : bool
-        The algorithm as published: ``max_iter`` counts single EM steps, and they end when the weights change by no more
-        than ``tol`` times their length. Weights that the optimum holds at zero are then small, not zero.
+        The algorithm as published: ``max_iter`` counts single EM steps, and they end when a step changes the weights by
+        no more than ``tol`` times their length before it. Weights that the optimum holds at zero are then small, not
+        zero.
 
     Notes
     -----
@@ -43,6 +47,8 @@ class Em(BaseEm):
     References
     ----------
     Figueiredo & Jain (2001), Bayesian learning of sparse classifiers, CVPR.
+    Eyheramendy & Madigan (2007), A flexible Bayesian generalized linear model for dichotomous response data, IMS LN 54.
+    Lange (1995), A gradient algorithm locally equivalent to the EM algorithm, JRSS B 57.
     Polson & Scott (2013), Data augmentation for non-Gaussian regression models using variance-mean mixtures.
 
     Examples

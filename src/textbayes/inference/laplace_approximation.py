@@ -106,7 +106,7 @@ def _form(
     columns, l1, l2 = active_words(fit, w)
     corner = intercept_precision(problem, fit, b)
     if omega is None:
-        omega = _curvature(problem.link, np.asarray(problem.X @ w) + b, fit.y, problem.sample_weight)
+        omega = _curvature(fit.link, np.asarray(problem.X @ w) + b, fit.y, problem.sample_weight)
     ridge = bool(((l1 == 0.0) & (l2 > 0.0)).all())
     size = len(columns) + (corner is not None)
     if size <= limit and (size <= len(omega) or not ridge):
@@ -145,7 +145,7 @@ def intercept_precision(problem: Problem, fit: LabelFit, b: float) -> tuple[floa
     if l1 > 0.0 and b == center:
         return None
     if fit.one_sided:
-        l2 += float(_curvature(problem.link, np.full(2, b), np.array([1.0, -1.0]), np.full(2, 0.5)).sum())
+        l2 += float(_curvature(fit.link, np.full(2, b), np.array([1.0, -1.0]), np.full(2, 0.5)).sum())
     return l2, l1
 
 
@@ -159,7 +159,7 @@ def _primal(
     check: bool,
 ) -> PrimalForm:
     indptr, indices, data = gather_columns(X.indptr, X.indices, X.data, columns)
-    row_ptr, row_columns, values, _ = gather_rows(indptr, indices, data, X.shape[0])
+    row_ptr, row_columns, values = gather_rows(indptr, indices, data, X.shape[0])
     precision, _ = weighted_gram(row_ptr, row_columns, values, omega, omega, len(columns))
     if corner is None:
         precision = precision[:-1, :-1]

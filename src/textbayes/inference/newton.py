@@ -6,7 +6,7 @@ time goes when every word has a weight. Each label has its own step lengths, lin
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference import inferences
 from textbayes.inference._label import LabelFit, solve_in_blocks
 from textbayes.inference.base import BaseInference, Posterior, Problem
-from textbayes.kernels.sparse import times, transpose_times
+from textbayes.kernels.sparse import column_dots, column_sums, squares_times, times, transpose_times
 
 _MAX_CG = 200
 _LOOSEST = 0.3  # a Newton system is solved to this share of its gradient, and more tightly near the end
@@ -25,14 +25,14 @@ class Newton(BaseInference):
     """Truncated Newton, faster than coordinate descent where every word has a weight."""
 
     name = "newton"
-    requires_prior = ("smooth",)
+    requires_prior: ClassVar[tuple[str, ...]] = ("smooth",)
 
     def run(self, problem: Problem, start: Posterior | None = None) -> Posterior:
         def solve(labels: range, out: Posterior) -> None:
             fits = [LabelFit(problem, start, label) for label in labels]
             self._solve_block(problem.X, fits, out)
 
-        return solve_in_blocks(problem, self.n_jobs, solve)
+        return solve_in_blocks(problem, self, solve)
 
     def _solve_block(self, X: Any, fits: list[LabelFit], out: Posterior) -> None:
         eta = times(X.indptr, X.indices, X.data, np.stack([fit.w for fit in fits], axis=1), X.shape[0])
@@ -47,12 +47,11 @@ class Newton(BaseInference):
             unfinished, systems = [], []
             for fit, gradient in zip(fits, gradients, strict=True):
                 violation = fit.violation(gradient)
-                left = fit.worst(violation) / fit.reference
-                if round_ == self.max_iter or left <= self.tol or fit.stuck:
-                    fit.write(out, violation, self.tol)
+                if fit.finished(violation, self.tol) or round_ == self.max_iter or fit.stuck:
+                    fit.write(out, fit.relative(violation), self.tol)
                 else:
                     unfinished.append(fit)
-                    systems.append((_slope(fit, gradient), min(_LOOSEST, np.sqrt(left))))
+                    systems.append((_slope(fit, gradient), min(_LOOSEST, np.sqrt(fit.relative(violation)))))
             fits = unfinished
             if not fits:
                 return
@@ -81,9 +80,9 @@ def _newton_directions(X: Any, fits: list[LabelFit], slopes: AnyArray, tol: AnyA
     l2 = np.stack([np.append(fit.penalty.l2, fit.intercept_l2) for fit in fits], axis=1)
     residual = np.ascontiguousarray(slopes.T)
     free = residual != 0.0  # a coordinate without slope at the start is held: pinned, or in no document
-    diagonal = l2 + np.vstack([transpose_times(X.indptr, X.indices, X.data**2, omega), omega.sum(axis=0)])
+    diagonal = l2 + np.vstack([squares_times(*arrays, omega), column_sums(omega)])
     scaled = residual / np.maximum(diagonal, 1e-12)
-    search, rho = scaled.copy(), (residual * scaled).sum(axis=0)
+    search, rho = scaled.copy(), column_dots(residual, scaled)
     direction, eta_step = np.zeros_like(residual), np.zeros_like(omega)
     target = tol**2 * rho
     for _ in range(_MAX_CG):
@@ -93,16 +92,16 @@ def _newton_directions(X: Any, fits: list[LabelFit], slopes: AnyArray, tol: AnyA
         eta_search = times(*arrays, search[:-1], X.shape[0])
         eta_search += search[-1]
         weighted = omega * eta_search
-        product = np.vstack([transpose_times(*arrays, weighted), weighted.sum(axis=0)])
+        product = np.vstack([transpose_times(*arrays, weighted), column_sums(weighted)])
         product += l2 * search
         product *= free
-        curvature = (search * product).sum(axis=0)
+        curvature = column_dots(search, product)
         step = np.where(going & (curvature > 0.0), rho / np.where(curvature > 0.0, curvature, 1.0), 0.0)
         direction += step * search
         eta_step += step * eta_search
         residual -= step * product
         scaled = residual / np.maximum(diagonal, 1e-12)
-        new_rho = np.where(going, (residual * scaled).sum(axis=0), rho)
+        new_rho = np.where(going, column_dots(residual, scaled), rho)
         search = scaled + np.where(going, new_rho / np.where(rho > 0.0, rho, 1.0), 0.0) * search
         rho = new_rho
     return direction, eta_step

@@ -32,6 +32,7 @@ FEATURES = (
     Feature("sampling", 8, ("gibbs.",)),
     Feature("online learning", 30, ("online.",)),
     Feature("filters", 12, ("online.filter_scores",)),
+    Feature("screening", 6, ("linear.gram_dual",)),
     Feature("count models", 25, ("counts.",)),
     Feature("clusters", 6, ("counts.clusters_",)),
     Feature("keyness", 2, ("counts.delta2_",)),

@@ -67,3 +67,37 @@ def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatA
             for c in range(U(k)):
                 target[c] += x * row[c]
     return out
+
+
+@njit(cache=True, nogil=True)
+def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
+    """(X∘X)ᵀ V for X (n, p) in CSC and V (n, k) row-major: the curvatures of k labels; no squares are stored."""
+    n_columns, k = len(indptr) - 1, vectors.shape[1]
+    out = np.zeros((n_columns, k))
+    for j in range(n_columns):
+        row = out[j]
+        for t in range(U(indptr[j]), U(indptr[j + 1])):
+            square, source = data[t] * data[t], vectors[U(indices[t])]
+            for c in range(U(k)):
+                row[c] += square * source[c]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def column_dots(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Σ_i a_ic b_ic of each column c of two matrices, in the same order whatever the number of columns."""
+    out = np.zeros(first.shape[1])
+    for i in range(first.shape[0]):
+        for c in range(first.shape[1]):
+            out[c] += first[i, c] * second[i, c]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def column_sums(matrix: FloatArray) -> FloatArray:
+    """Σ_i a_ic of each column c, in the same order whatever the number of columns."""
+    out = np.zeros(matrix.shape[1])
+    for i in range(matrix.shape[0]):
+        for c in range(matrix.shape[1]):
+            out[c] += matrix[i, c]
+    return out

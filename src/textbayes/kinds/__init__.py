@@ -42,4 +42,13 @@ def make_model(model: Any) -> Any:
     return model
 
 
-__all__ = ["FitOptions", "Fitted", "Kind", "kind_of", "kinds", "make_model"]
+def make_trained(model: str) -> Any:
+    """:func:`make_model` of a kind that learns from labels; others, such as clusters, are refused."""
+    name, _ = name_and_parameters(model)
+    if not kinds.get(name).trains:
+        trained = [one for one in kinds.names() if kinds.get(one).trains]
+        raise InputError(f"model {name!r} is not trained by name; choose one of {', '.join(trained)}")
+    return make_model(model)
+
+
+__all__ = ["FitOptions", "Fitted", "Kind", "kind_of", "kinds", "make_model", "make_trained"]

@@ -22,6 +22,16 @@ ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValid
 _Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
+def _is_short(spec: str) -> str:
+    """Links in links would nest without end: each is as short as one that a person writes."""
+    if any(len(link) > 200 for link in spec.split(";")):
+        raise ValueError("a link is longer than 200 characters")
+    return spec
+
+
+Link = Annotated[Text, Field(max_length=2**24), AfterValidator(_is_short)]  # of many labels each may have its own
+
+
 class SavedLabels(Saved):
     """The classes, in sorted order, all of one type."""
 
@@ -41,7 +51,7 @@ class SavedLabels(Saved):
 class SavedLinear(Saved):
     """A fitted linear model, or a pool of them; older files do not say ``held_scale``."""
 
-    link: Annotated[Text, Field(max_length=200)]
+    link: Link
     sharpness: Annotated[float, Field(ge=0.01, le=100.0)]
     calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
     held_scale: Annotated[float, Field(gt=0.0, le=1e100)] = 1.0
@@ -119,7 +129,7 @@ class SavedInference(Saved):
 
 
 class _SavedParameters(Saved):
-    link: Annotated[Text, Field(max_length=200)]
+    link: Link
     prior: Name | SavedPrior
     mean: _Hyper
     sign: _Hyper
@@ -139,6 +149,7 @@ class SavedClassifier(_SavedParameters):
 
     scale: _Hyper
     warm_start: bool
+    word_scales: Literal["ratio"] | None = None
 
 
 class SavedSearch(_SavedParameters):

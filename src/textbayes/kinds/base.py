@@ -6,7 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 from scipy import special
@@ -54,8 +54,9 @@ class Fitted(ABC):
     """A fitted model of some kind; see :class:`~textbayes.core.protocols.FittedModel`."""
 
     kind: ClassVar[str]
-    reads: ClassVar[str] = "weights"  # or "counts": what of the features words' weights multiply
     joint: bool = False
+    reads: Literal["weights", "counts"] = "weights"
+    uses_lengths: bool = False
 
     def __init__(self, space: LabelSpace) -> None:
         self.space = space
@@ -128,7 +129,9 @@ class Kind(ABC):
     chooses_words, refits : bool
         Whether labels can have words of their own, and be fitted again with the best of them.
     uses_lengths : bool
-        Whether the lengths of documents matter, which cost a reading of the texts.
+        Whether the lengths of documents matter, which cost a reading of the texts; its fitted models say so too.
+    weighs_prior_by_label : bool
+        Whether each label can choose by itself how far to follow a prior file, by fits of a linear regression.
     trains : bool
         Whether it learns from labels, so that ``train --model`` can name it.
     """
@@ -137,6 +140,7 @@ class Kind(ABC):
     chooses_words: ClassVar[bool] = False
     refits: ClassVar[bool] = False
     uses_lengths: ClassVar[bool] = False
+    weighs_prior_by_label: ClassVar[bool] = False
     trains: ClassVar[bool] = True
 
     @property
@@ -177,11 +181,14 @@ class Kind(ABC):
 
     def make(self, **parameters: Any) -> Any:
         """An estimator of this kind, not fitted."""
-        known = list(inspect.signature(self.estimator_class).parameters)
+        return self._made(self.estimator_class, parameters)
+
+    def _made(self, estimator_class: type, parameters: Mapping[str, Any]) -> Any:
+        known = list(inspect.signature(estimator_class).parameters)
         unknown = [name for name in parameters if name not in known]
         if unknown:
             raise InputError(f"model {self.name!r} has no parameter {unknown[0]!r}; it has: {', '.join(known)}")
-        return self.estimator_class(**parameters)
+        return estimator_class(**parameters)
 
     def owns(self, estimator: Any) -> bool:
         """Whether an estimator is of this kind."""
@@ -215,14 +222,21 @@ class Kind(ABC):
             f"a prior file cannot be used with a model of kind {self.name!r}; leave it out, or use another kind"
         )
 
-    def check(self, estimator: Any, options: FitOptions) -> None:
-        """Refuse what this kind cannot do, before the long work begins."""
-        if options.words is not None and not self.chooses_words:
+    def check(self, estimator: Any, select: str | None, refit_k: int | None, refit_by: str) -> None:
+        """Refuse what this kind cannot do, before the long work begins.
+
+        Parameters
+        ----------
+        estimator : estimator of this kind
+        select, refit_k, refit_by
+            As for ``TextCategorizer``.
+        """
+        if select is not None and not self.chooses_words:
             raise NotSupportedError(
                 f"a model of kind {self.name!r} uses all words; leave out the choice of words (select), or choose a "
                 "linear model"
             )
-        if options.refit_k is not None and not self.refits:
+        if refit_k is not None and not self.refits:
             raise NotSupportedError(f"a model of kind {self.name!r} is not fitted twice; leave out refit_k")
 
     @property
@@ -232,14 +246,17 @@ class Kind(ABC):
 
     def checked_parameters(self, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters of an estimator as a file has them: names, numbers and arrays, under names that it knows."""
-        known = inspect.signature(self.estimator_class).parameters
+        known, checked = inspect.signature(self.estimator_class).parameters, dict(parameters)
         for key, value in parameters.items():
+            if key in known and key in ("prior", "inference") and isinstance(value, dict):  # given as an object
+                checked[key] = _checked_object(key, value)
+                continue
             plain = isinstance(value, str | int | float | bool | None)
             array = isinstance(value, dict) and set(value) == {"array"} and isinstance(value["array"], str)
             numbers = isinstance(value, list) and all(type(one) in (int, float) for one in value)
             if key not in known or not (plain or array or numbers):
                 raise InputError(f"{key} is not a parameter of {name}, or has no value that it could have")
-        return dict(parameters)
+        return checked
 
     def check_restored(self, estimator: Any, n_columns: int, n_features: int) -> None:  # noqa: B027
         """Refuse settings of a file that could not be fitted to so many columns and features."""
@@ -254,6 +271,14 @@ class Kind(ABC):
         given = estimator.get_params(deep=False)
         changed = [name for name in given if name != "n_jobs" and repr(given[name]) != repr(defaults[name])]
         return ", ".join([self.name, *(f"{name} {given[name]}" for name in changed)])
+
+
+def _checked_object(key: str, value: dict[str, Any]) -> dict[str, Any]:
+    from textbayes.core.saved import read_saved  # loads pydantic
+    from textbayes.kinds._schema import SavedInference, SavedPrior
+
+    schema = SavedPrior if key == "prior" else SavedInference
+    return read_saved(schema, value, f"the model's {key}").model_dump(exclude_unset=True)
 
 
 def class_probabilities(scores: FloatArray, space: LabelSpace, joint: bool) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from scipy import sparse
 from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, labels_for
@@ -21,6 +22,7 @@ from textbayes.knowledge.counts import matched_count_priors
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.counts.state import check_saved_classifier
+from textbayes.models.counts.statistics import DocumentStore
 
 _REST, _LABEL = "no", "yes"  # of one label against all others
 
@@ -38,6 +40,7 @@ class FittedCounts(Fitted):
 
     kind = "counts"
     reads = "counts"
+    uses_lengths = True
 
     def __init__(self, space: LabelSpace, classifiers: list[BayesCountClassifier], length: float) -> None:
         super().__init__(space)
@@ -100,7 +103,7 @@ class FittedCounts(Fitted):
         for number, one in enumerate(self.classifiers):
             meta, own = one.to_state(statistics=True)
             told.append(meta)
-            arrays |= {f"{number}.{name}": array for name, array in own.items()}
+            arrays |= under(str(number), own)
         return {"length": self.length, "classifiers": told}, arrays
 
 
@@ -109,6 +112,11 @@ def _labels(indicator: BoolArray, space: LabelSpace) -> list[Any]:
     if space.kind != "multilabel":
         return [labels_for(indicator, space)]
     return [np.where(column, _LABEL, _REST) for column in indicator.T]
+
+
+def _names(space: LabelSpace) -> Any:
+    """Classes of each classifier."""
+    return [_REST, _LABEL] if space.kind == "multilabel" else space.classes
 
 
 @dataclass(frozen=True)
@@ -169,11 +177,38 @@ class CountsKind(Kind):
         learnt = []
         for number, labels in enumerate(given):
             one = estimator.made(number, space) if isinstance(estimator, InformedCounts) else copy.copy(estimator)
-            names = [_REST, _LABEL] if space.kind == "multilabel" else space.classes
-            one.fit_classes(features.counts, labels, names, sample_weight=options.weight, lengths=features.lengths)
+            one.fit_classes(
+                features.counts, labels, _names(space), sample_weight=options.weight, lengths=features.lengths
+            )
             learnt.append(one)
         mean = float(features.lengths.mean()) if features.n_docs else 0.0
         return FittedCounts(space, learnt, max(mean, 1e-3))
+
+    def fit_parts(
+        self, estimator: BayesCountClassifier, parts: Iterable[tuple[Features, BoolArray, Any]], space: LabelSpace
+    ) -> FittedCounts:
+        """The model that :meth:`fit` makes of all documents, from documents that come in parts.
+
+        Parameters
+        ----------
+        estimator : BayesCountClassifier
+        parts : iterable of (Features, indicator, weights or None)
+        space : LabelSpace
+        """
+        learnt = [copy.copy(estimator) for _ in range(space.n_columns if space.kind == "multilabel" else 1)]
+        lengths = []
+        for features, indicator, weight in parts:
+            lengths.append(features.lengths)
+            for one, labels in zip(learnt, _labels(indicator, space), strict=True):
+                one.gather(features.counts, labels, _names(space), sample_weight=weight, lengths=features.lengths)
+            if isinstance(learnt[0].statistics_, DocumentStore):
+                raise NotSupportedError(
+                    f"count model {self.describe(estimator)!r} keeps all documents in memory; use "
+                    "counts:model=poisson, or train in memory (without --out-of-core)"
+                )
+        for one in learnt:
+            one.settle()
+        return FittedCounts(space, learnt, max(float(np.concatenate(lengths).mean()), 1e-3))
 
     def informed(
         self, estimator: BayesCountClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
@@ -200,8 +235,7 @@ class CountsKind(Kind):
         names = [_REST, _LABEL] if space.kind == "multilabel" else space.classes.tolist()
         learnt = []
         for number, one in enumerate(told):
-            place = f"{number}."
-            own = {name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)}
+            own = part_of(arrays, str(number))
             check_saved_classifier(one, own, names, n_features)
             learnt.append(BayesCountClassifier.from_state(one, own))
         return FittedCounts(space, learnt, length)

@@ -67,8 +67,8 @@ class FittedProcess(FittedOnline):
 
     def words(self) -> WordWeights:
         noise = self.estimator.likelihood.noise or 1.0
-        said = "weight of the word in the documents kept" if self.estimator.kernel != "linear" else "weight"
-        return WordWeights(self.estimator.coef_ / noise, None, said)
+        description = "weight of the word in the documents kept" if self.estimator.kernel != "linear" else "weight"
+        return WordWeights(self.estimator.coef_ / noise, None, description)
 
     def nearest_documents(self, document: Features, label: int, k: int = 3) -> list[tuple[FloatArray, float]]:
         """The documents kept that say most of one: their words' weights (n_features,) and their part of f."""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
-from textbayes.core.memory import check_fits_memory
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
-from textbayes.inference import make_inference
+from textbayes.inference import make_inference, samples
 from textbayes.inference.base import label_replicates_of
 from textbayes.kinds import kinds
-from textbayes.kinds.base import FitOptions, Fitted, Kind, fresh, shared_parts
-from textbayes.kinds.sampling import fit_member, samples
+from textbayes.kinds.base import FitOptions, Kind, fresh, shared_parts
+from textbayes.kinds.sampling import sampling_settings, watched
+from textbayes.kinds.weights import FittedWeights, held_scale, restored_weights
 from textbayes.knowledge import MatchedPriors, informed
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -27,52 +26,30 @@ from textbayes.models.linear.refit import top_words
 from textbayes.posterior.intervals import PRACTICAL_SIZE
 from textbayes.posterior.predictive import probability_interval
 from textbayes.priors import make_prior
-from textbayes.priors.by_word import ByWord
 from textbayes.tune import BayesLinearClassifierCV
 
-if TYPE_CHECKING:  # loads numba, which is slow
-    from textbayes.posterior.draws import Draws
 
-
-class FittedLinear(Fitted):
+class FittedLinear(FittedWeights):
     """Weights and intercepts of every label, of one linear model or of a pool of them.
 
     Parameters
     ----------
-    space : LabelSpace
+    space, coef, intercept, errors, intercept_errors, draws, held_scale
+        As for :class:`FittedWeights`.
     link : link
-    coef, intercept : arrays (n_columns, n_features), (n_columns,)
-        Modes, or means of the posterior where it was sampled.
-    errors, intercept_errors : arrays like them, or None
-        Standard errors, NaN for words that have none.
-    draws : Draws or None
     sharpness : float
         The power that probabilities of exclusive classes are normalised by.
     calibration : float
         The factor of predictors when probabilities are made of them.
-    held_scale : float
-        Scale of the prior of words without an error, for learning on.
     """
 
     kind = "linear"
 
     def __init__(
-        self,
-        space: LabelSpace,
-        link: BaseLink,
-        coef: FloatArray,
-        intercept: FloatArray,
-        errors: FloatArray | None = None,
-        intercept_errors: FloatArray | None = None,
-        draws: Draws | None = None,
-        sharpness: float = 1.0,
-        calibration: float = 1.0,
-        held_scale: float = 1.0,
+        self, space: LabelSpace, link: BaseLink, *, sharpness: float = 1.0, calibration: float = 1.0, **weights: Any
     ) -> None:
-        super().__init__(space)
-        self.link, self.coef, self.intercept = link, coef, intercept
-        self.errors, self.intercept_errors, self.draws = errors, intercept_errors, draws
-        self.sharpness, self.calibration, self.held_scale = sharpness, calibration, held_scale
+        super().__init__(space, **weights)
+        self.link, self.sharpness, self.calibration = link, sharpness, calibration
         self.estimator: BayesLinearClassifier | None = None
 
     def predictor(self, features: Features) -> FloatArray:
@@ -101,11 +78,7 @@ class FittedLinear(Fitted):
         return shared_parts(document.weights, weights, base, self.scores(document)[0])
 
     def words(self) -> WordWeights:
-        said = "weight" if self.draws is None else "posterior mean"
-        return WordWeights(self.coef, self.errors, said)
-
-    def known_words(self) -> BoolArray:
-        return np.asarray((self.coef != 0.0).any(axis=0))
+        return WordWeights(self.coef, self.errors, "weight" if self.draws is None else "posterior mean")
 
     def word_totals(self, features: Features) -> FloatArray:
         X = features.weights
@@ -128,80 +101,52 @@ class FittedLinear(Fitted):
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """The posterior after more documents, with the present one as the prior: N(weight, error²), word by word."""
-        if self.errors is None or self.intercept_errors is None:
-            raise NotSupportedError(
-                "this linear model does not know how sure it is of its weights, so it cannot learn on; train it with "
-                "--intervals (intervals=True)"
-            )
-        held = np.isnan(self.errors)
-        prior = ByWord(
-            scale=np.where(held, self.held_scale, self.errors),
-            mean=self.coef,
-            family=np.where(held, "laplace", "gaussian"),
-        )
-        estimator = BayesLinearClassifier(
-            self.link, prior, intervals=True, intercept_mean=self.intercept, intercept_scale=self.intercept_errors
-        )
-        labels = sparse.csr_matrix(indicator)
-        found = fitted_linear(estimator.fit(features.weights, labels, sample_weight=weight), self.space)
-        assert found.errors is not None
+        estimator = BayesLinearClassifier(self.link, **self.as_prior())
+        estimator.fit(features.weights, sparse.csr_matrix(indicator), sample_weight=weight)
+        found = fitted_linear(estimator, self.space)
         after = copy.copy(self)
         after.coef, after.intercept, after.draws, after.estimator = found.coef, found.intercept, None, None
         after.errors, after.intercept_errors = found.errors, found.intercept_errors
         return after
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        coef = sparse.csr_matrix(self.coef)
-        arrays = {"coef.data": coef.data, "coef.indices": coef.indices, "coef.indptr": coef.indptr}
-        arrays["intercept"] = self.intercept
-        if self.errors is not None:
-            errors = sparse.csr_matrix(np.nan_to_num(self.errors))  # 0 stands for a word without one
-            arrays |= {"errors.data": errors.data, "errors.indices": errors.indices, "errors.indptr": errors.indptr}
-        if self.intercept_errors is not None:
-            arrays["intercept_errors"] = self.intercept_errors
-        draws = None
-        if self.draws is not None:
-            draws, drawn = self.draws.to_state()
-            arrays |= {f"draws.{name}": array for name, array in drawn.items()}
+        draws, arrays = self.weights_state()
         meta = {"link": self.link.spec, "sharpness": self.sharpness, "calibration": self.calibration}
         return meta | {"held_scale": self.held_scale, "draws": draws}, arrays
 
 
 def fitted_linear(estimator: BayesLinearClassifier, space: LabelSpace) -> FittedLinear:
     """Make the fitted model of a categorizer from a fitted classifier."""
-    link = make_link(estimator.link)
     intercept_errors = None
     if estimator.draws_ is not None:
         intercept_errors = np.array([one.intercept.std() for one in estimator.draws_.labels])
     elif estimator.approximation_ is not None:
         intercept_errors = estimator.approximation_.standard_errors()[1]
     fitted = FittedLinear(
-        space, link, estimator.coef_, estimator.intercept_, estimator.standard_errors_, intercept_errors,
-        estimator.draws_, held_scale=held_scale(estimator),
+        space, make_link(estimator.link), coef=estimator.coef_, intercept=estimator.intercept_,
+        errors=estimator.standard_errors_, intercept_errors=intercept_errors, draws=estimator.draws_,
+        held_scale=held_scale(estimator),
     )  # fmt: skip
     fitted.estimator = estimator
     return fitted
-
-
-def held_scale(estimator: Any) -> float:
-    """A typical scale of the prior."""
-    scale = np.asarray(make_prior(estimator.prior, estimator.scale, estimator.mean, estimator.sign).scale)
-    finite = scale[np.isfinite(scale)]
-    return float(np.median(finite)) if finite.size else 1.0
 
 
 class LinearKind(Kind):
     """Link × prior × inference: p(y = 1 | x) = ψ(w·x + b), one regression per label."""
 
     name = "linear"
-    chooses_words = refits = True
+    chooses_words = refits = weighs_prior_by_label = True
 
     @property
     def estimator_class(self) -> type:
         return BayesLinearClassifier
 
     def make(self, **parameters: Any) -> BayesLinearClassifier:
-        """An estimator, with a scale for texts of length one unless another is given."""
+        """An estimator, with a scale for texts of length one unless another is given; ``link="auto"`` finds both."""
+        if parameters.get("link") == "auto":
+            fixed = {"scales": [parameters.pop("scale")]} if "scale" in parameters else {}
+            found: BayesLinearClassifier = self._made(BayesLinearClassifierCV, {"tol": 1e-3} | fixed | parameters)
+            return found
         prior = parameters.get("prior", "laplace")
         suited = {"scale": 5.5 if prior == "gaussian" else 10.0, "tol": 1e-3}
         return super().make(**(suited | parameters))
@@ -218,26 +163,24 @@ class LinearKind(Kind):
         return read_saved(schema, dict(parameters), "the model's classifier").model_dump(exclude_unset=True)
 
     def samples(self, estimator: BayesLinearClassifier) -> bool:
-        return samples(estimator)
+        return samples(estimator.inference)
 
     def sampling_settings(self, estimator: BayesLinearClassifier) -> Any:
-        sampler: Any = make_inference(estimator.inference, estimator.tol, estimator.max_iter, 1)
-        if not sampler.samples:
-            return sampler.name
-        plan = sampler.plan
-        return [plan.chains, plan.warmup, plan.thin, sampler.plain_settings]
+        return sampling_settings(estimator)
 
     def fit(
         self, estimator: BayesLinearClassifier, features: Features, indicator: BoolArray, space: LabelSpace,
         options: FitOptions,
     ) -> FittedLinear:  # fmt: skip
         """One binary regression per column, whatever the kind of labels."""
-        labels = sparse.csr_matrix(indicator)
+        X, labels, weight = features.weights, sparse.csr_matrix(indicator), options.weight
         one = fresh(estimator, intervals=options.intervals or estimator.intervals)
-        one = fit_member(one, features.weights, labels, options.words, options)
+        with watched(one, options):
+            one.fit(X, labels, sample_weight=weight, words=options.words)
         if options.refit_k is not None:
             chosen = top_words(one, options.refit_k, options.refit_by, PRACTICAL_SIZE)
-            one = fit_member(copy.copy(one), features.weights, labels, chosen, options, "refit")
+            with watched(one, options, "refit"):
+                one.fit(X, labels, sample_weight=weight, words=chosen)
         return fitted_linear(one, space)
 
     def informed(
@@ -250,10 +193,15 @@ class LinearKind(Kind):
             )
         return informed(estimator, matched, features.weights, weight)
 
-    def check(self, estimator: BayesLinearClassifier, options: FitOptions) -> None:
-        if options.refit_by != "mean" and not samples(estimator):
+    def check(self, estimator: BayesLinearClassifier, select: str | None, refit_k: int | None, refit_by: str) -> None:
+        if _finds_link(estimator) and samples(estimator.inference):
+            raise NotSupportedError(
+                f"inference {estimator.inference!r} has one link for all labels, and link 'auto' finds one for each; "
+                "name a link, or use inference 'coordinate'"
+            )
+        if refit_by != "mean" and not samples(estimator.inference):
             raise InputError(
-                f"refit_by={options.refit_by!r} ranks words by their draws; use classifiers with inference='gibbs'"
+                f"refit_by={refit_by!r} ranks words by their draws; use classifiers with inference='gibbs'"
             )
 
     def describe(self, estimator: BayesLinearClassifier) -> str:
@@ -265,14 +213,15 @@ class LinearKind(Kind):
         >>> LinearKind().describe_settings(BayesLinearClassifier(prior="laplace", scale=10.0))
         'logit link, laplace prior of scale 10'
         """
-        link, name = make_link(estimator.link).name, self.describe(estimator)
+        link = "link found for each label" if _finds_link(estimator) else f"{make_link(estimator.link).name} link"
+        name = self.describe(estimator)
         if not isinstance(estimator.prior, str):
-            return f"{link} link, {name} prior"
+            return f"{link}, {name} prior"
         if isinstance(estimator, BayesLinearClassifierCV):
-            return f"{link} link, {name} prior, its scale found by {estimator.method}"
+            return f"{link}, {name} prior, its scale found by {estimator.method}"
         scale = np.asarray(estimator.scale, dtype=np.float64)
         size = f"scale {float(scale):g}" if scale.ndim == 0 else "scales of its own for each word or label"
-        return f"{link} link, {name} prior of {size}"
+        return f"{link}, {name} prior of {size}"
 
     def check_restored(self, estimator: BayesLinearClassifier, n_columns: int, n_features: int) -> None:
         estimator._check_settings()
@@ -282,7 +231,8 @@ class LinearKind(Kind):
         for name, value in vars(prior).items():
             if value.shape not in ((), (n_features,), (n_columns, n_features), (n_columns, 1)):
                 raise InputError(f"prior {name} has shape {value.shape} for {n_columns} labels and {n_features} words")
-        link = make_link(estimator.link)
+        link = make_link("logit" if _finds_link(estimator) else estimator.link)
+        link.check_labels(n_columns)
         estimator._intercept_prior(link, prior, n_columns)
         make_inference(estimator.inference, estimator.tol, estimator.max_iter, 1).check(link, prior)
 
@@ -293,41 +243,18 @@ class LinearKind(Kind):
         from textbayes.kinds._schema import SavedLinear
 
         told = read_saved(SavedLinear, meta, "the model's weights")
-        shape = (space.n_columns, n_features)
-        with_errors = any(name.startswith("errors.") for name in arrays)
-        check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
-        coef = dense_weights(saved_csr(arrays, "coef", shape))
-        intercept = saved_array(arrays, "intercept", np.float64, shape[:1])
-        errors, intercept_errors = None, None
-        if with_errors:
-            found = dense_weights(saved_csr(arrays, "errors", shape, least=0.0))
-            errors = np.where(found > 0.0, found, np.nan)
-        if "intercept_errors" in arrays:
-            intercept_errors = saved_array(arrays, "intercept_errors", np.float64, shape[:1], least=0.0)
-        draws = None
-        if told.draws is not None:
-            draws = restored_draws(told.draws, arrays, shape)
+        link = make_link(told.link)
+        link.check_labels(space.n_columns)
+        weights = restored_weights(told.draws, arrays, (space.n_columns, n_features))
         return FittedLinear(
-            space, make_link(told.link), coef, intercept, errors, intercept_errors, draws, told.sharpness,
-            told.calibration, told.held_scale,
+            space, link, sharpness=told.sharpness, calibration=told.calibration,
+            held_scale=told.held_scale, **weights,
         )  # fmt: skip
 
 
-def restored_draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], shape: tuple[int, int]) -> Draws:
-    from textbayes.posterior.draws import Draws  # loads numba, which is slow
-
-    drawn = {name.removeprefix("draws."): array for name, array in arrays.items() if name.startswith("draws.")}
-    draws = Draws.from_state(meta, drawn)
-    if (len(draws.labels), draws.n_features) != shape:
-        raise ModelFileError("the model's draws are of other labels or words than its weights; was the file altered?")
-    return draws
-
-
-def dense_weights(matrix: sparse.csr_matrix) -> FloatArray:
-    """Weights laid out word by word."""
-    dense = np.zeros(matrix.shape[::-1]).T
-    dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data
-    return dense
+def _finds_link(estimator: BayesLinearClassifier) -> bool:
+    """Whether an estimator looks for the link of every label."""
+    return isinstance(estimator.link, str) and estimator.link == "auto"
 
 
 kinds.register("linear")(LinearKind())

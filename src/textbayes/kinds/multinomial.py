@@ -4,65 +4,44 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.memory import check_fits_memory
 from textbayes.core.protocols import Contributions, Features, WordWeights
-from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.inference import samples
 from textbayes.kinds import kinds
-from textbayes.kinds.base import FitOptions, Fitted, Kind, fresh
-from textbayes.kinds.linear import dense_weights, held_scale, restored_draws
+from textbayes.kinds.base import FitOptions, Kind, fresh
+from textbayes.kinds.sampling import sampling_settings, watched
+from textbayes.kinds.weights import FittedWeights, held_scale, restored_weights
 from textbayes.knowledge import MatchedPriors, informed_prior
+from textbayes.links import make_link
 from textbayes.models.multinomial import BayesMultinomialClassifier
+from textbayes.models.multinomial.classifier import LINKS
 from textbayes.priors import make_prior
-from textbayes.priors.by_word import ByWord
-
-if TYPE_CHECKING:  # loads numba, which is slow
-    from textbayes.posterior.draws import Draws
 
 
-class FittedMultinomial(Fitted):
-    """Weights and intercepts of every class, for two classes too.
-
-    Parameters
-    ----------
-    space : LabelSpace
-    coef, intercept : arrays (n_classes, n_features), (n_classes,)
-    errors, intercept_errors : arrays like them, or None
-    draws : Draws or None
-    held_scale : float
-        Scale of the prior of words without an error, for learning on.
-    """
+class FittedMultinomial(FittedWeights):
+    """Weights and intercepts of every class, for two classes too; parameters as for :class:`FittedWeights`."""
 
     kind = "multinomial"
 
-    def __init__(
-        self,
-        space: LabelSpace,
-        coef: FloatArray,
-        intercept: FloatArray,
-        errors: FloatArray | None = None,
-        intercept_errors: FloatArray | None = None,
-        draws: Draws | None = None,
-        held_scale: float = 1.0,
-    ) -> None:
-        super().__init__(space)
+    def __init__(self, space: LabelSpace, link: str = "logit", **weights: Any) -> None:
+        super().__init__(space, **weights)
+        self.link = make_link(link)
         self.joint = space.kind == "multiclass"
-        self.coef, self.intercept, self.draws = coef, intercept, draws
-        self.errors, self.intercept_errors, self.held_scale = errors, intercept_errors, held_scale
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         if self.draws is not None and average:
-            proba = self.draws.softmax_probability(features.weights)
+            proba = self.draws.class_probability(features.weights, self.link)
             return self._columns(np.log(np.maximum(proba, 1e-300)))
-        return self._columns(np.asarray(features.weights @ self.coef.T) + self.intercept)
+        eta = np.asarray(features.weights @ self.coef.T) + self.intercept
+        if self.link.name != "logit":  # of which predictors are logarithms of probabilities already
+            eta = np.log(np.maximum(self.link.class_probability(eta), 1e-300))
+        return self._columns(eta)
 
     def _columns(self, by_class: FloatArray) -> FloatArray:
         """Of two classes how much the second has more than the first."""
@@ -75,51 +54,33 @@ class FittedMultinomial(Fitted):
         return Contributions(total - parts.sum(axis=1), columns, parts)
 
     def words(self) -> WordWeights:
-        said = "weight" if self.draws is None else "posterior mean of the weight"
+        description = "weight" if self.draws is None else "posterior mean of the weight"
         if self.joint:
-            return WordWeights(self.coef, self.errors, said)
+            return WordWeights(self.coef, self.errors, description)
         errors = None if self.errors is None else np.sqrt((self.errors**2).sum(axis=0))[None]
-        return WordWeights(self.coef[1:] - self.coef[:1], errors, said)
+        return WordWeights(self.coef[1:] - self.coef[:1], errors, description)
 
-    def known_words(self) -> BoolArray:
-        return np.asarray((self.coef != 0.0).any(axis=0))
+    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
+        if self.draws is None:
+            self._refuse("give intervals of probabilities without draws", "train it with inference=gibbs")
+        low, high = self.draws.class_probability_interval(features.weights, self.link, level)
+        columns = slice(None) if self.joint else slice(1, None)
+        return low[:, columns], high[:, columns]
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """The posterior after more documents, with the present one as the prior: N(weight, error²), word by word."""
-        if self.errors is None or self.intercept_errors is None:
-            raise NotSupportedError(
-                "this model does not know how sure it is of its weights, so it cannot learn on; train it with "
-                "--intervals (intervals=True)"
-            )
-        held = np.isnan(self.errors)
-        prior = ByWord(
-            scale=np.where(held, self.held_scale, self.errors),
-            mean=self.coef,
-            family=np.where(held, "laplace", "gaussian"),
-        )
-        estimator = BayesMultinomialClassifier(
-            prior, intervals=True, intercept_mean=self.intercept,
-            intercept_scale=np.maximum(self.intercept_errors, 1e-6),
-        )  # fmt: skip
+        sampled: dict[str, Any] = {} if self.link.name == "logit" else {"link": self.link.name, "inference": "gibbs"}
+        estimator = BayesMultinomialClassifier(**(self.as_prior() | sampled))
         estimator.fit_classes(features.weights, _codes(indicator, self.space), self.space, sample_weight=weight)
         after = copy.copy(self)
-        after.coef, after.intercept, after.draws = estimator.coef_, estimator.intercept_, None
+        after.coef, after.intercept, after.draws = estimator.coef_, estimator.intercept_, estimator.draws_
         after.errors, after.intercept_errors = estimator.standard_errors_, estimator.intercept_errors_
         return after
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        arrays: dict[str, AnyArray] = {"intercept": self.intercept}
-        matrices = {"coef": self.coef} | ({} if self.errors is None else {"errors": np.nan_to_num(self.errors)})
-        for name, matrix in matrices.items():
-            rows = sparse.csr_matrix(matrix)
-            arrays |= {f"{name}.{part}": getattr(rows, part) for part in ("data", "indices", "indptr")}
-        if self.intercept_errors is not None:
-            arrays["intercept_errors"] = self.intercept_errors
-        draws = None
-        if self.draws is not None:
-            draws, drawn = self.draws.to_state()
-            arrays |= {f"draws.{name}": array for name, array in drawn.items()}
-        return {"held_scale": self.held_scale, "draws": draws}, arrays
+        draws, arrays = self.weights_state()
+        link = {} if self.link.name == "logit" else {"link": self.link.name}  # files of a softmax never had one
+        return {"held_scale": self.held_scale, "draws": draws, **link}, arrays
 
 
 def _codes(indicator: BoolArray, space: LabelSpace) -> AnyArray:
@@ -138,8 +99,15 @@ class MultinomialKind(Kind):
     def make(self, **parameters: Any) -> BayesMultinomialClassifier:
         """An estimator, with a scale for texts of length one unless another is given."""
         prior = parameters.get("prior", "gaussian")
-        suited = {"prior": prior, "tol": 1e-3, "scale": 32.0}  # see benchmarks/bench_multinomial_quality.py --choose
+        # The best of the grid of bench_multinomial_quality.py --choose for 20 Newsgroups; corpora with hardly a text in
+        # doubt would have 64, its end.
+        suited = {"prior": prior, "tol": 1e-3, "scale": 32.0}
         suited["inference"] = "newton" if prior == "gaussian" else "coordinate"
+        if parameters.get("link", "logit") != "logit":
+            suited |= {
+                "inference": "gibbs",
+                "scale": 20.0,
+            }  # noise of a class: normal 1, Gumbel 1.28; and it is sampled
         return super().make(**(suited | parameters))
 
     def joint(self, estimator: Any, space: LabelSpace) -> bool:
@@ -147,6 +115,9 @@ class MultinomialKind(Kind):
 
     def samples(self, estimator: BayesMultinomialClassifier) -> bool:
         return samples(estimator.inference)
+
+    def sampling_settings(self, estimator: BayesMultinomialClassifier) -> Any:
+        return sampling_settings(estimator)
 
     def fit(
         self, estimator: BayesMultinomialClassifier, features: Features, indicator: BoolArray, space: LabelSpace,
@@ -158,10 +129,12 @@ class MultinomialKind(Kind):
                 "use --model linear"
             )
         one = fresh(estimator, intervals=options.intervals or estimator.intervals)
-        one.fit_classes(features.weights, _codes(indicator, space), space, sample_weight=options.weight)
+        with watched(one, options):
+            one.fit_classes(features.weights, _codes(indicator, space), space, sample_weight=options.weight)
         return FittedMultinomial(
-            space, one.coef_, one.intercept_, one.standard_errors_, one.intercept_errors_, one.draws_, held_scale(one)
-        )
+            space, coef=one.coef_, intercept=one.intercept_, errors=one.standard_errors_,
+            intercept_errors=one.intercept_errors_, draws=one.draws_, held_scale=held_scale(one), link=one.link,
+        )  # fmt: skip
 
     def informed(
         self, estimator: BayesMultinomialClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
@@ -178,11 +151,10 @@ class MultinomialKind(Kind):
         return fresh(estimator, prior=prior, scale=1.0, mean=0.0, sign=0, inference=inference)
 
     def describe(self, estimator: BayesMultinomialClassifier) -> str:
-        return f"multinomial, {estimator.prior if isinstance(estimator.prior, str) else estimator.prior.name}"
+        link = "" if estimator.link == "logit" else f"{estimator.link}, "
+        return f"multinomial, {link}{estimator.prior if isinstance(estimator.prior, str) else estimator.prior.name}"
 
     def check_restored(self, estimator: BayesMultinomialClassifier, n_columns: int, n_features: int) -> None:
-        if not isinstance(estimator.prior, str):
-            raise InputError("its prior is not a name")
         n_classes = max(n_columns, 2)
         prior = make_prior(estimator.prior, estimator.scale, estimator.mean, estimator.sign)
         for name, value in vars(prior).items():
@@ -194,23 +166,14 @@ class MultinomialKind(Kind):
         self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
     ) -> FittedMultinomial:
         scale = meta.get("held_scale")
-        if set(meta) != {"held_scale", "draws"} or type(scale) is not float or not 0.0 < scale < 1e100:
+        link, known = meta.get("link", "logit"), {"held_scale", "draws"}
+        described = known <= set(meta) <= known | {"link"} and isinstance(meta["draws"], dict | None) and link in LINKS
+        if not described or type(scale) is not float or not 0.0 < scale < 1e100:
             raise ModelFileError("the model's weights are not described as they must be; was the file altered?")
         if space.kind == "multilabel":
             raise ModelFileError("the model is of exclusive classes, but its labels are not; was the file altered?")
-        shape = len(space.classes), n_features
-        with_errors = any(name.startswith("errors.") for name in arrays)
-        check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
-        coef = dense_weights(saved_csr(arrays, "coef", shape))
-        intercept = saved_array(arrays, "intercept", np.float64, shape[:1])
-        errors, intercept_errors = None, None
-        if with_errors:
-            found = dense_weights(saved_csr(arrays, "errors", shape, least=0.0))
-            errors = np.where(found > 0.0, found, np.nan)
-        if "intercept_errors" in arrays:
-            intercept_errors = saved_array(arrays, "intercept_errors", np.float64, shape[:1], least=0.0)
-        draws = None if meta["draws"] is None else restored_draws(meta["draws"], arrays, shape)
-        return FittedMultinomial(space, coef, intercept, errors, intercept_errors, draws, scale)
+        weights = restored_weights(meta["draws"], arrays, (len(space.classes), n_features))
+        return FittedMultinomial(space, link=link, held_scale=scale, **weights)
 
 
 kinds.register("multinomial")(MultinomialKind())

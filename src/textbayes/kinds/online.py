@@ -43,11 +43,11 @@ class FittedOnline(Fitted):
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         mean, var = self.estimator.linear_predictor(features.weights)
-        return self._log_odds(mean, var if average else np.zeros_like(var))
+        return self._log_odds(mean, var if average else None)
 
-    def _log_odds(self, mean: FloatArray, var: FloatArray) -> FloatArray:
-        likelihood, ones = self.estimator.likelihood, np.ones_like(mean)
-        return likelihood.moments(mean, var, ones).log_z - likelihood.moments(mean, var, -ones).log_z
+    def _log_odds(self, mean: FloatArray, var: FloatArray | None = None) -> FloatArray:
+        log_prob, log_other = self.estimator.likelihood.log_probabilities(mean, var)
+        return log_prob - log_other
 
     def contributions(self, document: Features) -> Contributions:
         # A text without words: the plug-in value says nothing where the link is a hard threshold.
@@ -67,8 +67,8 @@ class FittedOnline(Fitted):
         if not 0.0 < level < 1.0:
             raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
         mean, var = self.estimator.linear_predictor(features.weights)
-        reach, none = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var), np.zeros_like(var)
-        ends = (self._log_odds(mean + side * reach, none) for side in (-1.0, 1.0))
+        reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
+        ends = (self._log_odds(mean + side * reach) for side in (-1.0, 1.0))
         low, high = (np.asarray(special.expit(end)) for end in ends)
         return low, high
 

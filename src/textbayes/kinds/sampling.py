@@ -1,16 +1,17 @@
-"""Sampling of the linear models of a ``TextCategorizer``: one run for each fold and member, watched and resumed."""
+"""Sampling of the members of a ``TextCategorizer``: one run for each fold and member, watched and resumed."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray
-from textbayes.inference import make_inference
+from textbayes.inference import make_inference, samples
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
 _SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
@@ -46,48 +47,47 @@ class SamplingCallback:
         """Called when a fold is finished, with its result; its stages are not needed any more."""
 
 
-def fit_member(
-    member: BayesLinearClassifier, X: Any, indicator: Any, words: Any, options: FitOptions, again: str = ""
-) -> BayesLinearClassifier:
-    """Fit a member, watched if it samples.
+@contextmanager
+def watched(member: Any, options: FitOptions, again: str = "") -> Iterator[None]:
+    """Let a member that samples tell how it goes, and resume, while it is fitted.
 
     All but the last fit, that of all texts, are for probabilities alone, which take fewer draws: a quarter of the
     effective sample size asked for, and 100 at least, at an R-hat of at most 1.05.
 
     Parameters
     ----------
-    member : BayesLinearClassifier
-        Fitted in place.
-    X : sparse matrix (n_docs, n_features)
-    indicator : boolean array (n_docs, n_columns)
-    words : boolean array (n_columns, n_features) or None
-        The words that each label may use.
+    member : BayesLinearClassifier or BayesMultinomialClassifier
+        Its inference is another one meanwhile.
     options : FitOptions
     again : str
         Added to the name of the stage.
     """
     asked = member.inference
-    if samples(member):
+    if samples(asked):
         stage = f"{options.stage}, {again}" if again else options.stage
-        member.set_params(inference=_watched(member, options.watch, stage, options.last))
+        member.set_params(inference=_told_of(member, options.watch, stage, options.last))
     try:
-        return member.fit(X, indicator, sample_weight=options.weight, words=words)
+        yield
     finally:
         member.set_params(inference=asked)
 
 
-def samples(member: BayesLinearClassifier) -> bool:
-    """Whether a classifier draws from its posterior."""
-    return make_inference(member.inference, 1e-4, 100, 1).samples
+def sampling_settings(member: Any) -> Any:
+    """Settings that decide which draws are made, but not how many; of an inference that makes none its name."""
+    sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
+    if not sampler.samples:
+        return sampler.name
+    plan = sampler.plan
+    return [plan.chains, plan.warmup, plan.thin, sampler.plain_settings]
 
 
 def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:
     """A copy that does not sample, for searches of many fits: of scales, or of how far to follow a prior."""
     plain: BayesLinearClassifier = clone(member)
-    return plain.set_params(inference="coordinate") if samples(member) else plain
+    return plain.set_params(inference="coordinate") if samples(member.inference) else plain
 
 
-def _watched(member: BayesLinearClassifier, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
+def _told_of(member: Any, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
     sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
     asked: Callable[[SamplingProgress], None] | None = sampler.progress
     sampler = copy.copy(sampler)

@@ -113,9 +113,9 @@ def audit_priors(
         columns = matched.column[entries]
         of_words = prior.for_label(int(k), len(terms)).take(columns)
         posterior = model.coef_[k, columns]
-        y = np.where(Y[:, k], 1.0, -1.0)
+        y, own = np.where(Y[:, k], 1.0, -1.0), link.for_label(int(k))
         variance = used.for_label(int(k), len(terms)).variance(model.coef_[k])
-        score, bend = counts * link.score(eta[:, k], y), counts * link.hessian(eta[:, k], y)
+        score, bend = counts * own.score(eta[:, k], y), counts * own.hessian(eta[:, k], y)
         slope, precision = _likelihood(X, columns, score, bend, variance, model.fit_intercept)
         step = np.divide(slope, precision, out=np.zeros_like(slope), where=precision > 0.0)
         n_docs = np.diff(X.indptr)[columns]

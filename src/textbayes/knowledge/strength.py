@@ -24,7 +24,7 @@ text classification, SIGIR.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,36 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray, Matrix
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import BaseLink, make_link
+
+
+class FeatureSizes(NamedTuple):
+    """What documents say of the size of their features, as far as :meth:`Strength.means` asks; made once for many.
+
+    Parameters
+    ----------
+    n_docs : int
+    present : array (n_features,)
+        Documents in which each feature is not zero.
+    typical : float
+        Of :func:`typical_value`.
+    """
+
+    n_docs: int
+    present: IntArray
+    typical: float
+
+    @classmethod
+    def of(cls, X: Matrix | ArrayLike) -> Self:
+        """Read a matrix of documents.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        """
+        X = sparse.csr_matrix(X)
+        full = np.count_nonzero(X.data) == len(X.data)  # as a rule: nothing need be copied
+        present = np.bincount(X.indices if full else X.indices[X.data != 0.0], minlength=X.shape[1])
+        return cls(X.shape[0], present, typical_value(X))
 
 
 class Strength(NamedTuple):
@@ -53,7 +83,9 @@ class Strength(NamedTuple):
     doubt: float = 0.5
     common: float = 0.25
 
-    def means(self, matched: MatchedPriors, X: Matrix | ArrayLike, link: str | BaseLink = "logit") -> FloatArray:
+    def means(
+        self, matched: MatchedPriors, X: Matrix | ArrayLike | FeatureSizes, link: str | BaseLink = "logit"
+    ) -> FloatArray:
         """Prior mean of each entry; NaN where neither a number nor a direction is given.
 
         ``X`` (n_docs, n_features) are the documents to be learnt from; their labels are not asked.
@@ -61,7 +93,7 @@ class Strength(NamedTuple):
         Parameters
         ----------
         matched : MatchedPriors
-        X : array or sparse matrix (n_docs, n_features)
+        X : array or sparse matrix (n_docs, n_features), or FeatureSizes of it
         link : str or BaseLink
             Sets the size of a weight that is worth ``log_odds``.
         """
@@ -74,14 +106,14 @@ class Strength(NamedTuple):
             raise InputError(
                 "the table says for or against, without numbers; pass the documents X, which say how large that is"
             )
-        X = sparse.csr_matrix(X)
-        if X.shape[1] != matched.n_features:
-            raise InputError(f"X has {X.shape[1]} columns; the vocabulary has {matched.n_features} words")
-        columns = matched.column[hinted]
-        present = np.bincount(X.indices[X.data != 0.0], minlength=X.shape[1])[columns]
-        n_docs = X.shape[0]
-        rare = np.minimum(1.0, np.log((n_docs + 1.0) / (present + 1.0)) / -np.log(self.common))
-        full = self.log_odds / (typical_value(X) * log_odds_slope(link))
+        sizes = X if isinstance(X, FeatureSizes) else FeatureSizes.of(X)
+        if len(sizes.present) != matched.n_features:
+            raise InputError(f"X has {len(sizes.present)} columns; the vocabulary has {matched.n_features} words")
+        present = sizes.present[matched.column[hinted]]
+        rare = np.minimum(1.0, np.log((sizes.n_docs + 1.0) / (present + 1.0)) / -np.log(self.common))
+        labels, of_label = np.unique(matched.label[hinted], return_inverse=True)
+        slope = np.array([log_odds_slope(make_link(link).for_label(int(label))) for label in labels])[of_label]
+        full = self.log_odds / (sizes.typical * slope)
         means[hinted] = matched.direction[hinted] * full * rare * _own(matched, hinted)
         return means
 
@@ -111,7 +143,8 @@ DEFAULT_STRENGTH = Strength()
 def typical_value(X: Matrix | ArrayLike) -> float:
     """The mean size of the features that are not zero; 1 where there are none."""
     values = np.abs(sparse.csr_matrix(X).data)
-    values = values[values > 0.0]
+    if np.count_nonzero(values) < len(values):
+        values = values[values > 0.0]
     return float(values.mean()) if len(values) else 1.0
 
 

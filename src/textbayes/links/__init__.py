@@ -22,6 +22,8 @@ links: Registry[type[BaseLink]] = Registry("link", "textbayes.links")
 def make_link(link: str | BaseLink) -> BaseLink:
     """The link of that name, with parameters after a colon where it has any, or the object itself.
 
+    Names with a semicolon between them are the links of several labels, one for each.
+
     >>> make_link("skew_t:df=8,skew=2")
     SkewT(df=8.0, skew=2.0)
     >>> make_link("flip:rate=0.1,base=student_t:df=4").spec  # ``base`` comes last and takes the rest
@@ -31,6 +33,10 @@ def make_link(link: str | BaseLink) -> BaseLink:
         return link
     if not isinstance(link, str):
         raise InputError(f"link={link!r} is neither the name of a link nor a link; names: {', '.join(links.names())}")
+    if ";" in link:
+        from textbayes.links._by_label import ByLabel
+
+        return ByLabel([make_link(one) for one in link.split(";")])
     name, _, rest = link.partition(":")
     link_class, params = links.get(name), {}
     while rest:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links._latent import Latent, SolvedSlack
 from textbayes.links._quadrature import integrate
@@ -30,6 +31,13 @@ class Likelihood(NamedTuple):
     hessian: FloatArray
 
 
+class Expectation(NamedTuple):
+    """What EM asks of the documents: E[λ(z − eta) | y], the score, and the weight E[λ | y]."""
+
+    score: FloatArray
+    weight: FloatArray
+
+
 class Moments(NamedTuple):
     """log ∫ p(y | u) N(u; mean, var) du and its first and second derivative in ``mean``."""
 
@@ -48,6 +56,8 @@ class BaseLink(ABC):
     and never changes them; links of one class and equal parameters are equal. ``examples`` are parameters that the
     contract tests try besides the defaults.
 
+    ``em_majorises`` is true where the M-step with ``expectation`` is exact, so that its full length never overshoots.
+
     What a Gibbs sampler must know of a link it says itself: ``latent`` makes the variables that are drawn along with
     the weights, ``counts_in_latent`` says whether one draw serves a document that counts several times, ``tail_index``
     is α where the rarer tail of p falls like \\|eta\\|^−α (inf where it falls faster), and ``least_probability`` what
@@ -58,6 +68,7 @@ class BaseLink(ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     log_concave: bool
+    em_majorises: bool = True
     counts_in_latent: ClassVar[bool] = False
 
     def params(self) -> dict[str, Any]:
@@ -81,6 +92,13 @@ class BaseLink(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), *self.params().values()))
+
+    def for_label(self, label: int) -> BaseLink:
+        """Link of one label: this one, unless labels have links of their own."""
+        return self
+
+    def check_labels(self, n_labels: int) -> None:  # noqa: B027
+        """Refuse another number of labels than there are links, where labels have links of their own."""
 
     @abstractmethod
     def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray:
@@ -125,6 +143,14 @@ class BaseLink(ABC):
             return Likelihood(float(log_prob.sum()), score, hessian)
         return Likelihood(float(weight @ log_prob), weight * score, weight * hessian)
 
+    def expectation(self, eta: FloatArray, y: FloatArray) -> Expectation:
+        """E-step of EM: the score, and E[λ | y] where the link is a normal scale mixture with precisions λ.
+
+        The score is E[λ(z − eta) | y] (Fisher's identity). Links whose ``curvature`` is the weight of EM (probit: 1;
+        logit: the mean of a Pólya–Gamma variable) need not override it.
+        """
+        return Expectation(self.score(eta, y), self.curvature(eta, y))
+
     def working(self, eta: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Working response and weight (z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""
         omega = self.curvature(eta, y)
@@ -133,6 +159,20 @@ class BaseLink(ABC):
     def probability(self, eta: FloatArray) -> FloatArray:
         """p(y = +1 | eta)."""
         return np.exp(self.log_prob(eta, np.ones_like(eta)))
+
+    def class_probability(self, eta: FloatArray) -> FloatArray:
+        """Probability of each of several classes that exclude each other, from a predictor of each.
+
+        The class is the one whose predictor plus noise of its own is highest. The links that have it are those of
+        ``BayesMultinomialClassifier``; of others it is refused.
+
+        Parameters
+        ----------
+        eta : array (..., n_classes)
+        """
+        raise NotSupportedError(
+            f"link {self.name!r} has no form for classes that exclude each other; use 'logit' or 'probit'"
+        )
 
     def log_odds(self, eta: FloatArray) -> FloatArray:
         """log p(+1 | eta) − log p(−1 | eta): the scale on which explanations add up."""

@@ -8,7 +8,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links, make_link
 from textbayes.links._latent import Latent
-from textbayes.links.base import BaseLink, Derivatives, Moments
+from textbayes.links.base import BaseLink, Derivatives, Expectation, Moments
 
 _LOG_HALF = -np.log(2.0)
 _LEAST_CURVATURE = 1e-300
@@ -59,6 +59,7 @@ class Flip(BaseLink):
         if not 0.0 <= self.rate < 0.5:
             raise InputError(f"rate={rate} is given; the share of flipped labels must be at least 0 and below 0.5")
         self.log_concave = self.base.log_concave and self.rate == 0.0
+        self.em_majorises = self.base.em_majorises
         self._log_rate = np.log(self.rate) if self.rate > 0.0 else -np.inf
         self._log_kept = np.log1p(-2.0 * self.rate)
 
@@ -70,10 +71,10 @@ class Flip(BaseLink):
         return self._kept(log_base, self._mix(log_base)) * self.base.score(eta, y)
 
     def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray:
-        log_base = self.base.log_prob(eta, y)
-        # Where w underflows, so does the score: any positive curvature gives the step 0 rather than 0/0.
-        kept = self._kept(log_base, self._mix(log_base))
-        return np.maximum(kept * self.base.curvature(eta, y), _LEAST_CURVATURE)
+        return self._share(eta, y, self.base.curvature(eta, y))
+
+    def expectation(self, eta: FloatArray, y: FloatArray) -> Expectation:
+        return Expectation(self.score(eta, y), self._share(eta, y, self.base.expectation(eta, y).weight))
 
     def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         return self.derivatives(eta, y).hessian
@@ -110,6 +111,11 @@ class Flip(BaseLink):
         """log p, from the small side: of 1 − p where p_b > ½, so that a small rate is not lost in rounding."""
         wrong = self.rate + (1.0 - 2.0 * self.rate) * -np.expm1(np.maximum(log_base, _LOG_HALF))
         return np.where(log_base > _LOG_HALF, np.log1p(-wrong), np.logaddexp(self._log_rate, self._log_kept + log_base))
+
+    def _share(self, eta: FloatArray, y: FloatArray, of_base: FloatArray) -> FloatArray:
+        """Share w of a weight of the base link; where w underflows so does the score, and the step is 0, not 0/0."""
+        log_base = self.base.log_prob(eta, y)
+        return np.maximum(self._kept(log_base, self._mix(log_base)) * of_base, _LEAST_CURVATURE)
 
     def _kept(self, log_base: FloatArray, log_prob: FloatArray) -> FloatArray:
         """w = (1 − 2·rate)·p_b/p."""

@@ -51,6 +51,10 @@ class Logit(BaseLink):
     def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray:
         return special.expit(eta) * special.expit(-eta)
 
+    def class_probability(self, eta: FloatArray) -> FloatArray:
+        """Softmax: noise is Gumbel (McFadden 1974)."""
+        return np.asarray(special.softmax(eta, axis=-1))
+
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
         """One exponential serves all three: with e = exp(−|m|), p = 1/(1+e) and log p follows by log1p."""
         m = y * eta

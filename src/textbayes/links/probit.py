@@ -41,6 +41,15 @@ class Probit(BaseLink):
         m = y * eta
         return mills_hessian(m, inverse_mills(m))
 
+    def class_probability(self, eta: FloatArray) -> FloatArray:
+        """Multinomial probit with independent standard normal noise (Albert & Chib 1993, section 4)."""
+        from textbayes.kernels.multinomial.probit import highest_of_normals  # loads numba
+
+        rows = np.ascontiguousarray(eta, dtype=np.float64).reshape(-1, eta.shape[-1])
+        out = np.empty_like(rows)
+        highest_of_normals(rows, out)
+        return out.reshape(eta.shape)
+
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:
         m = y * eta
         ratio = inverse_mills(m)

@@ -22,7 +22,8 @@ class StudentT(SkewT):
 
     It is ``skew_t`` with skew 1, where the formulas stand: with m = y·eta, density f and r = f(m)/T(m), score = y·r and
     hessian = r·(r + (ν + 1)·m/(ν + m²)), negative for far outliers: not log-concave for finite ν. The majorising
-    curvature is the sharp one, never above the EM weight T_{ν+2}(m·√((ν+2)/ν)) / T_ν(m) (Eyheramendy & Madigan, eq. 6).
+    curvature is the sharp one, never above the weight of EM, T_{ν+2}(m·√((ν+2)/ν)) / T_ν(m) (Eyheramendy & Madigan,
+    eq. 6).
 
     Parameters
     ----------

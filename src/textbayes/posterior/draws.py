@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.saved_arrays import saved_array
@@ -128,17 +128,44 @@ class Draws:
         """
         return self._by_document(X, lambda eta: link.probability(eta).mean(axis=1))
 
-    def softmax_probability(self, X: Any) -> FloatArray:
+    def class_probability(self, X: Any, link: BaseLink) -> FloatArray:
         """p of each of the labels as classes that exclude each other and were drawn together, averaged over the draws.
 
-        Every draw is a softmax of its own; the k-th draws of all labels belong together.
+        Every draw is a model of its own, a softmax with the logit link; the k-th draws of all labels belong together.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+            One with ``class_probability``: logit or probit.
         """
-        X = self._checked(X)
         out = np.empty((X.shape[0], len(self.labels)))
-        for rows in _chunks(X.shape[0], max(1, _AT_ONCE // (len(self.labels) * self.labels[0].intercept.size))):
-            eta = np.stack([one.predictors(X[rows]) for one in self.labels], axis=1)
-            out[rows] = special.softmax(eta, axis=1).mean(axis=2)
+        for rows, proba in self._classes(X, link):
+            out[rows] = proba.mean(axis=1)
         return out
+
+    def class_probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central credible intervals of p of each class, as in :meth:`class_probability`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        link : BaseLink
+        level : float
+            The probability that an interval holds.
+        """
+        tails = _tails(level)
+        ends = np.empty((2, X.shape[0], len(self.labels)))
+        for rows, proba in self._classes(X, link):
+            ends[:, rows] = np.quantile(proba, tails, axis=1)
+        return ends[0], ends[1]
+
+    def _classes(self, X: Any, link: BaseLink) -> Iterator[tuple[slice, FloatArray]]:
+        """Rows of X and the probabilities of their classes by every draw, (n_rows, n_draws, n_labels)."""
+        X = self._checked(X)
+        for rows in _chunks(X.shape[0], max(1, _AT_ONCE // (len(self.labels) * self.labels[0].intercept.size))):
+            eta = np.stack([one.predictors(X[rows]) for one in self.labels], axis=-1)
+            yield rows, link.class_probability(eta)
 
     def probability_interval(self, X: Any, link: BaseLink, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the central credible intervals of p(y = 1), each (n_docs, n_labels).

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.posterior.gaussian_forms import DualForm, PrimalForm, form_from_state, form_state
 
@@ -87,7 +88,7 @@ class GaussianApproximation:
         for label, form in enumerate(self.forms):
             meta, parts = form_state(form)
             described.append(meta)
-            arrays |= {f"{label}.{name}": array for name, array in parts.items()}
+            arrays |= under(str(label), parts)
         return {"n_features": self.n_features, "labels": described}, arrays
 
     @classmethod
@@ -96,9 +97,7 @@ class GaussianApproximation:
         n_features, forms = int(meta["n_features"]), []
         try:
             for label, described in enumerate(meta["labels"]):
-                start = f"{label}."
-                parts = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
-                forms.append(form_from_state(described, parts, n_features))
+                forms.append(form_from_state(described, part_of(arrays, str(label)), n_features))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the model's intervals are damaged ({error}); was the file altered?") from error
         return cls(forms, n_features)

@@ -16,7 +16,8 @@ from textbayes.core.validation import check_same_length
 from textbayes.inference.base import label_replicates_of
 from textbayes.knowledge.suggest import did_you_mean
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import BayesLinearClassifier, as_labels
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.weights import as_labels
 from textbayes.posterior.draws import Draws, LabelDraws
 
 
@@ -109,7 +110,7 @@ class _Observed(NamedTuple):
 def _of(model: Any) -> tuple[Draws, Any, Any]:
     if not isinstance(model, (TextCategorizer, BayesLinearClassifier)):
         raise InputError(f"a {type(model).__name__} has no draws; pass a TextCategorizer or a BayesLinearClassifier")
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model, "model_" if isinstance(model, TextCategorizer) else "coef_")
     if model.draws_ is None:
         raise InputError("this model was not sampled and has no draws; fit it with inference='gibbs'")
     return model.draws_, make_link(getattr(model, "link_", None) or model.link), model.label_space_

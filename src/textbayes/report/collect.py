@@ -26,10 +26,10 @@ from textbayes.report.examples import Judged, confidence, make_examples
 from textbayes.report.labels import class_thresholds, label_rows
 from textbayes.report.records import Curve
 from textbayes.report.shares import wilson_interval
-from textbayes.report.surface import common_forms
 from textbayes.report.wording import settings_in_words
 from textbayes.report.words import strongest_words
 from textbayes.report.wrong import wrong_texts
+from textbayes.text.surface import common_forms
 
 _MOST_CURVES = 12  # of labels, those with most texts
 _TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
@@ -109,14 +109,14 @@ def collect_report(
             missed_and_given(truth, judged.decisions, classes) if confusion is None else frequent_mistakes(confusion)
         ),
         n_wrong=int((~right).sum()),
-        wrong=wrong_texts(model, judged, forms, mistakes),
+        wrong=wrong_texts(model, judged, mistakes),
         reliability=reliability(truth[:, asked], judged.proba[:, asked]),
         coverage=coverage(confidence(judged), right) if exclusive else [],
         overall_curve=precision_recall(truth, judged.proba, judged.decisions) if len(classes) > 2 else None,
         curves=_leading_curves(curves, support),
         words=strongest_words(model, texts, support, forms),
         stemmed=bool(forms),
-        examples=make_examples(model, judged, forms),
+        examples=make_examples(model, judged),
         timings=list((timings or {}).items()),
         versions=_versions(),
         averaged=model.draws_ is not None and model.average,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 
 from textbayes.core.types import BoolArray
+from textbayes.evaluate import confusion
 from textbayes.report.records import Confusion, Mistake
 
-NOTHING = "nothing"
 NONE_OR_SEVERAL = "none or several"
 UNKNOWN = "a label unknown to the model"
 _MOST_MISTAKES = 20
@@ -33,30 +32,26 @@ def confusion_table(truth: BoolArray, decisions: BoolArray, names: Sequence[str]
     return Confusion(rows, columns, [(row, column, n) for (row, column), n in sorted(found.items())])
 
 
-def frequent_mistakes(confusion: Confusion) -> list[Mistake]:
+def frequent_mistakes(table: Confusion) -> list[Mistake]:
     """The most frequent confusions of one label with another."""
     totals: Counter[int] = Counter()
-    for row, _, n in confusion.cells:
+    for row, _, n in table.cells:
         totals[row] += n
-    wrong = sorted((cell for cell in confusion.cells if cell[0] != cell[1]), key=lambda cell: -cell[2])
+    wrong = sorted((cell for cell in table.cells if cell[0] != cell[1]), key=lambda cell: -cell[2])
     return [
-        Mistake(confusion.rows[row], confusion.columns[column], n, n / totals[row])
-        for row, column, n in wrong[:_MOST_MISTAKES]
+        Mistake(table.rows[row], table.columns[column], n, n / totals[row]) for row, column, n in wrong[:_MOST_MISTAKES]
     ]
 
 
 def missed_and_given(truth: BoolArray, decisions: BoolArray, names: Sequence[str]) -> list[Mistake]:
     """Mistakes in texts with several labels: labels missed, with those wrongly given to the same text; most first."""
-    found: Counter[tuple[int, int]] = Counter()
-    nothing = len(names)
-    for true, given in zip(truth, decisions, strict=True):
-        if (true != given).any():
-            missed, extra = np.flatnonzero(true & ~given).tolist(), np.flatnonzero(given & ~true).tolist()
-            found.update(product(missed or [nothing], extra or [nothing]))
-    support, columns = truth.sum(axis=0), [*names, NOTHING]
+    true_labels, given_labels = (
+        [[names[j] for j in np.flatnonzero(row).tolist()] for row in rows] for rows in (truth, decisions)
+    )
+    support = dict(zip(names, truth.sum(axis=0).tolist(), strict=True))
     return [
-        Mistake(columns[row], columns[column], n, n / int(support[row]) if row < nothing else None)
-        for (row, column), n in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_MISTAKES]
+        Mistake(true, given, n, n / support[true] if true in support else None)
+        for true, given, n in confusion(true_labels, given_labels, multilabel=True)[:_MOST_MISTAKES]
     ]
 
 

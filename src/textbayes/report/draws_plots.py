@@ -104,7 +104,7 @@ def _data(model: TextCategorizer, labels: Sequence[str] | None, top: int, by: st
 
 
 def _save(figure: Any, path: Path) -> None:
-    from textbayes.store.atomic import atomic_write
+    from textbayes.core.atomic import atomic_write
 
     if path.suffix.lower() == ".svg":
         content = figure_svg(figure, "white").encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.explain import Explanation
 from textbayes.core.types import BoolArray, FloatArray
+from textbayes.display.escapes import snippet
 from textbayes.report.confusions import UNKNOWN
 from textbayes.report.records import Example, Reason, Word
-from textbayes.report.surface import common_forms, headline, highlight, shown
+from textbayes.report.surface import highlight
 
 SURE = "right and sure"
 DOUBTFUL = "right, the least sure"
@@ -74,28 +75,28 @@ def choose(judged: Judged) -> list[tuple[str, int]]:
     return chosen
 
 
-def make_examples(model: TextCategorizer, judged: Judged, forms: Mapping[str, str]) -> list[Example]:
+def make_examples(model: TextCategorizer, judged: Judged) -> list[Example]:
     """Explain the texts chosen as examples."""
-    return [_example(model, judged, what, i, forms) for what, i in choose(judged)]
+    return [_example(model, judged, what, i) for what, i in choose(judged)]
 
 
-def _example(model: TextCategorizer, judged: Judged, what: str, i: int, forms: Mapping[str, str]) -> Example:
+def _example(model: TextCategorizer, judged: Judged, what: str, i: int) -> Example:
     text, truth, proba, decisions = judged.texts[i], judged.truth[i], judged.proba[i], judged.decisions[i]
     names = [str(name) for name in model.classes_]
     columns = _columns_to_explain(judged.kind, proba, decisions, truth, what)
     explanations = model.explain(text, [names[j] for j in columns])
-    values = {part.word: part.log_odds / part.occurrences for part in explanations[0].contributions}
+    (by_column,) = model.explain(text, [names[columns[0]]], merge=False)
+    values = {part.word: part.log_odds / part.occurrences for part in by_column.contributions}
     order = np.argsort(-proba, kind="stable")[:_MOST_PROBABILITIES]
     n_shown = _cut(text)
-    forms = {**forms, **common_forms([text], model.vectorizer_)}  # the form in this text, where it has one
     return Example(
         kind=what,
         id=judged.ids[i],
-        headline=headline(text, 60),
+        headline=snippet(text, 60),
         truth=judged.true_labels(i, names),
         decided=[names[j] for j in np.flatnonzero(decisions)],
         probabilities=[(names[j], float(proba[j])) for j in order],
-        reasons=[_reason(told, bool(decisions[j]), forms) for told, j in zip(explanations, columns, strict=True)],
+        reasons=[_reason(told, bool(decisions[j])) for told, j in zip(explanations, columns, strict=True)],
         fragments=highlight(text, model.vectorizer_, values, n_shown),
         n_shown=n_shown,
         n_characters=len(text),
@@ -124,19 +125,19 @@ def _cut(text: str) -> int:
     return space if space > 0 else _MOST_CHARACTERS
 
 
-def _reason(explanation: Explanation, decision: bool, forms: Mapping[str, str]) -> Reason:
+def _reason(explanation: Explanation, decision: bool) -> Reason:
     parts = explanation.contributions
     rest = parts[_MOST_WORDS:]
     return Reason(
         label=explanation.label,
         decision=decision,
         base=explanation.base,
-        words=[Word(p.word, shown(p.word, forms), p.log_odds, p.occurrences) for p in parts[:_MOST_WORDS]],
+        words=[Word(*part) for part in parts[:_MOST_WORDS]],
         others_for=_together([p.log_odds for p in rest if p.log_odds > 0.0], "for"),
         others_against=_together([p.log_odds for p in rest if p.log_odds < 0.0], "against"),
         log_odds=explanation.log_odds,
-        own_probability=float(1.0 / (1.0 + np.exp(-np.clip(explanation.log_odds, -700.0, 700.0)))),
         probability=explanation.probability,
+        rivals=[(one.label, one.probability, one.log_odds) for one in explanation.rivals],
     )
 
 
@@ -145,4 +146,4 @@ def _together(values: list[float], side: str) -> Word | None:
     if not values:
         return None
     name = f"{len(values)} other word{'s' if len(values) > 1 else ''} {side} it"
-    return Word("", name, float(sum(values)), len(values))
+    return Word(name, float(sum(values)), len(values))

@@ -10,27 +10,27 @@ from textbayes.display.drawing import Colours, blank_figure, figure_svg
 from textbayes.report.records import Bin, Coverage, Curve
 
 # matplotlib wants colours it can compute with; these stand for the page's own and are replaced in the finished SVG.
-_INK, _MUTED, _LINE, _ACCENT, _SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
-_THEME = {_INK: "--ink", _MUTED: "--muted", _LINE: "--line", _ACCENT: "--accent", _SECOND: "--second"}
-_COLOURS = Colours(ink=_INK, ticks=_MUTED, axes=_LINE)
+INK, MUTED, LINE, ACCENT, SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
+THEME = {INK: "--ink", MUTED: "--muted", LINE: "--line", ACCENT: "--accent", SECOND: "--second"}
+COLOURS = Colours(ink=INK, ticks=MUTED, axes=LINE)
 
 
 def reliability_plot(bins: list[Bin]) -> str:
     """Plot of observed shares against probabilities, with 95% intervals, above the number of decisions in each bin."""
-    with blank_figure(4.6, 4.8, _COLOURS) as figure:
+    with blank_figure(4.6, 4.8, COLOURS) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-        upper.plot([0, 1], [0, 1], color=_MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        upper.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         said = [b.mean_proba for b in bins]
         seen = [b.observed.share for b in bins]
         below = [max(0.0, b.observed.share - b.observed.low) for b in bins]
         above = [max(0.0, b.observed.high - b.observed.share) for b in bins]
-        upper.errorbar(said, seen, yerr=[below, above], fmt="o", color=_ACCENT, markersize=6, elinewidth=1.5)
+        upper.errorbar(said, seen, yerr=[below, above], fmt="o", color=ACCENT, markersize=6, elinewidth=1.5)
         upper.set(xlim=(-0.02, 1.02), ylim=(-0.03, 1.03), ylabel="share that came true")
         counts = [b.n for b in bins]
         centres = [(min(int(b.mean_proba * 10), 9) + 0.5) / 10 for b in bins]
-        lower.bar(centres, counts, width=0.085, color=_ACCENT, alpha=0.55)
+        lower.bar(centres, counts, width=0.085, color=ACCENT, alpha=0.55)
         for x, n in zip(centres, counts, strict=True):
-            lower.text(x, n * 1.15, _short(n), ha="center", va="bottom", fontsize=8.5, color=_INK)
+            lower.text(x, n * 1.15, _short(n), ha="center", va="bottom", fontsize=8.5, color=INK)
         lower.set_yscale("log")
         lower.set(ylim=(0.7, max(counts) * 6), xlabel="probability given", ylabel="decisions")
         lower.yaxis.set_major_locator(_ticker().NullLocator())
@@ -44,10 +44,10 @@ def reliability_plot(bins: list[Bin]) -> str:
 
 def coverage_plot(steps: list[Coverage]) -> str:
     """Plot of the accuracy of the surest texts against their share: one point for each least probability."""
-    with blank_figure(4.6, 4.8, _COLOURS) as figure:
+    with blank_figure(4.6, 4.8, COLOURS) as figure:
         axes = figure.subplots()
         shares, rights = [step.share for step in steps], [step.accuracy for step in steps]
-        axes.plot(shares, rights, color=_SECOND, linewidth=1.5, marker="o", markersize=6)
+        axes.plot(shares, rights, color=SECOND, linewidth=1.5, marker="o", markersize=6)
         gap = max(0.004, (1.0 - min(rights)) * 0.2)
         last = None
         for step in steps:
@@ -58,7 +58,7 @@ def coverage_plot(steps: list[Coverage]) -> str:
                 place = {"ha": "left", "va": "bottom"} if near_left else {"ha": "right", "va": "top"}
                 offset = (6, 3) if near_left else (-7, -3)
                 point = (step.share, step.accuracy)
-                axes.annotate(name, point, offset, textcoords="offset points", fontsize=9, color=_MUTED, **place)
+                axes.annotate(name, point, offset, textcoords="offset points", fontsize=9, color=MUTED, **place)
                 last = step
         span = max(0.05, 1.0 - min(shares))
         axes.set(
@@ -66,7 +66,7 @@ def coverage_plot(steps: list[Coverage]) -> str:
             ylim=(max(0.0, min(rights) - gap), max(rights) + gap / 2),
         )
         axes.set(xlabel="share of the texts", ylabel="of these, decided right")
-        axes.grid(color=_LINE, linewidth=0.6)
+        axes.grid(color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
         _percent(axes.xaxis)
         _percent(axes.yaxis)
@@ -81,15 +81,15 @@ def coverage_plot(steps: list[Coverage]) -> str:
 
 def precision_recall_plot(curve: Curve) -> str:
     """Precision against recall of all yes-or-no decisions together, with a dot where the decisions are."""
-    with blank_figure(4.6, 4.8, _COLOURS) as figure:
+    with blank_figure(4.6, 4.8, COLOURS) as figure:
         axes = figure.subplots()
-        axes.plot(curve.recall, curve.precision, color=_ACCENT, linewidth=1.8)
+        axes.plot(curve.recall, curve.precision, color=ACCENT, linewidth=1.8)
         said = f"average precision {curve.average_precision:.3f}"
         if curve.here is not None:
-            axes.plot(*curve.here, "o", color=_SECOND, markersize=8)
+            axes.plot(*curve.here, "o", color=SECOND, markersize=8)
             said += f"; the decisions have recall {curve.here[0]:.3f} and precision {curve.here[1]:.3f}"
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), xlabel="recall", ylabel="precision")
-        axes.grid(color=_LINE, linewidth=0.6)
+        axes.grid(color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
         _percent(axes.xaxis)
         _percent(axes.yaxis)
@@ -137,6 +137,6 @@ def embed(svg: str, prefix: str, description: str) -> str:
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
-    for colour, variable in _THEME.items():
+    for colour, variable in THEME.items():
         svg = svg.replace(colour, f"var({variable})")
     return svg.replace("'DejaVu Sans'", "system-ui, sans-serif")

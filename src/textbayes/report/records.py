@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 
 class Word(NamedTuple):
-    """A vocabulary word, the form in which readers meet it most, and what it adds to the log-odds of a text."""
+    """A word, in the form in which readers meet it most, and what it adds to the log-odds of a text."""
 
     word: str
-    shown: str
     value: float
     occurrences: int = 0
 
@@ -27,7 +26,6 @@ class StrongWord(NamedTuple):
     """A word and what it did on the texts of the report: ``total`` is what it added to the log-odds of all of them."""
 
     word: str
-    shown: str
     weight: float
     n_texts: int  # that have it
     total: float
@@ -151,7 +149,10 @@ class Fragment:
 
 @dataclass(frozen=True)
 class Reason:
-    """The log-odds of one label, added up: base + words + what the other words add = log_odds."""
+    """The log-odds of one label, added up: base + words + what the other words add = log_odds, those of probability.
+
+    ``rivals`` are the likeliest classes that exclude it, with their probabilities and log-odds.
+    """
 
     label: str
     decision: bool
@@ -160,8 +161,8 @@ class Reason:
     others_for: Word | None
     others_against: Word | None
     log_odds: float
-    own_probability: float
     probability: float
+    rivals: list[tuple[str, float, float]]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MissingExtraError
 from textbayes.display.pages import check_pages_extra, render_page
 from textbayes.report.records import Example
 from textbayes.report.small_plots import curve_svg, heat_map_svg
-from textbayes.store.atomic import atomic_write
 
 if TYPE_CHECKING:  # a report shows itself by this module
     from textbayes.report.data import ReportData

@@ -33,7 +33,7 @@ def print_report(data: ReportData, console: Console) -> None:
     leading = [group for group in data.words if group.leading]
     width = max((len(group.label) for group in leading), default=0)
     for group in leading:
-        words = ", ".join(f"{word.shown} {signed(word.weight, 1)}" for word in group.words[:_WORDS])
+        words = ", ".join(f"{word.word} {signed(word.weight, 1)}" for word in group.words[:_WORDS])
         _paragraph(f"{group.label:<{width}}  {words or 'no word spoke for it'}", console, indent=width + 2)
     console.print()
     _heading("Decisions explained: log-odds before a word is read, and what words add", console)
@@ -92,7 +92,7 @@ def _print_example(example: Example, data: ReportData, console: Console) -> None
 def _reason_line(reason: Reason, kind: str, averaged: bool = False) -> str:
     """The sum: base + words = log-odds, then the probability."""
     named, rest = reason.words[:_REASONS], reason.words[_REASONS:]
-    parts = [signed(reason.base, 1), *(f"{word.shown} {signed(word.value, 1)}" for word in named)]
+    parts = [signed(reason.base, 1), *(f"{word.word} {signed(word.value, 1)}" for word in named)]
     others = [word.value for word in [*rest, reason.others_for, reason.others_against] if word is not None]
     if others:
         parts.append(f"others {signed(sum(others), 1)}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
@@ -9,11 +12,18 @@ from textbayes.categorizer.training import members_of
 from textbayes.decide import Rule
 from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
+from textbayes.kinds.weights import FittedWeights
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+from textbayes.text.language_names import language_name
+from textbayes.text.sentences import SentenceVectorizer
+from textbayes.text.views import TextViews
 
 _PATTERNS = {
     r"(?u)\b\w\w+\b": "runs of two or more letters or digits",
     r"(?u)\b[^\W\d_]{2,}\b": "runs of two or more letters",
+    "words": "runs of two or more letters",
+    "all": "runs of letters or digits, !, ? and emoji",
+    "tweets": "runs of letters or digits, #hashtags, @mentions, !, ?, emoji and emoticons",
 }
 _SCHEMES = {
     "raw": "the count of the word",
@@ -29,15 +39,16 @@ def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
     """Name and value of each setting, for people."""
     return [
         ("Labels", _labels(model)),
-        ("Words", _words(model.vectorizer_)),
-        ("Weight of a word in a text", _weighting(model.weighting_)),
+        *_reading(model.vectorizer_, model.weighting_),
         ("Model", _model(model)),
         ("Decision", _rule(model.rule_)),
     ]
 
 
 def members_in_words(model: TextCategorizer) -> list[str]:
-    """The members of the pool as they were given; empty where the model file has not kept them."""
+    """The members of the pool as they were given or chosen; empty where the model file has not kept them."""
+    if model.choice_ is not None:
+        return [_chosen_member(**member) for member in model.choice_["members"]]
     members = members_of(model)
     # A file keeps no members that were given with objects of the user's; the defaults are not meant then.
     return [kind_of(one).describe_settings(one) for one in members] if len(members) == len(model.pool_) else []
@@ -53,20 +64,48 @@ def _labels(model: TextCategorizer) -> str:
     return f"{how} of {len(names)}: {listed}"
 
 
+def _chosen_member(name: str, scale: float | None, weight: float, **others: float) -> str:
+    """A member of an automatic pool."""
+    return f"{name}, {'' if scale is None else f'scale {scale:g}, '}weight {weight:.2f}"
+
+
+def _reading(vectorizer: Any, weighting: Any) -> list[tuple[str, str]]:
+    """How texts are read, view by view where there are several."""
+    if not isinstance(vectorizer, TextViews):
+        return [("Words", _words(vectorizer)), ("Weight of a word in a text", _weighting(weighting))]
+    rows = []
+    for view, words, weights in zip(vectorizer.views, vectorizer.vectorizers_, weighting.weightings_, strict=True):
+        if isinstance(words, SentenceVectorizer):
+            told = (
+                f"{words.width_} numbers, the sentence vector of {words.name_} (fingerprint {words.fingerprint_[:12]})"
+            )
+            rows.append((f"View {view.name!r}", told))
+            continue
+        where = "of the first line of a text: " if view.part == "head" else ""
+        share = "" if view.factor == 1.0 else f", times {view.factor:g}"
+        rows += [
+            (f"View {view.name!r}", where + _words(words)),
+            ("  weight of a word", _weighting(weights) + share),
+        ]
+    return rows
+
+
 def _words(vectorizer: TextVectorizer | HashingTextVectorizer) -> str:
     n_terms = len(vectorizer.get_feature_names_out())
     shortest, longest = vectorizer.ngram_range
-    if vectorizer.analyzer != "word":
+    if vectorizer.analyzer in ("char", "char_wb"):
         where = " within words" if vectorizer.analyzer == "char_wb" else ""
         return f"runs of {shortest} to {longest} characters{where}: {n_terms:,} of them"
     parts = [_PATTERNS.get(vectorizer.token_pattern, f"what matches {vectorizer.token_pattern}")]
+    if vectorizer.analyzer == "mixed":
+        parts.append("characters and sequences of them in scripts without spaces")
     if vectorizer.lowercase:
         parts.append("lower case")
     if vectorizer.stop_words_:
-        source = vectorizer.stop_words if isinstance(vectorizer.stop_words, str) else "own"
+        source = language_name(vectorizer.stop_words) if isinstance(vectorizer.stop_words, str) else "own"
         parts.append(f"{len(vectorizer.stop_words_)} stop words left out ({source} list)")
     if vectorizer.stemmer is not None:
-        parts.append(f"{vectorizer.stemmer.capitalize()} stems")
+        parts.append(f"{language_name(vectorizer.stemmer).capitalize()} stems")
     if longest > 1:
         parts.append(f"sequences of {shortest} to {longest}")
     if isinstance(vectorizer, HashingTextVectorizer):
@@ -83,10 +122,9 @@ def _weighting(weighting: TermWeighting) -> str:
 
 def _model(model: TextCategorizer) -> str:
     fitted = model.model_
-    if isinstance(fitted, FittedLinear):
-        link = {"logit": "logistic", "probit": "probit"}.get(fitted.link.name, f"{fitted.link.spec}-link")
+    if isinstance(fitted, FittedLinear) or (model.choice_ is not None and isinstance(fitted, FittedWeights)):
         used, size = int(np.count_nonzero(fitted.coef)), int(fitted.coef.size)
-        text = f"{link} regression per label; {used:,} of {size:,} weights are not zero"
+        text = f"{_regression(fitted)}; {used:,} of {size:,} weights are not zero"
     else:
         text = "; ".join(members_in_words(model)) or fitted.kind
     if len(model.pool_) > 1:
@@ -97,6 +135,18 @@ def _model(model: TextCategorizer) -> str:
         how = "averaged over them" if model.average else "at their mean"
         text += f"; {n_draws:,} draws of the posterior, probabilities {how}"
     return text
+
+
+def _regression(fitted: FittedWeights) -> str:
+    if not isinstance(fitted, FittedLinear):
+        return "softmax regression over the labels"
+    n_labels = Counter(fitted.link.for_label(label) for label in range(fitted.space.n_columns))
+    links = [
+        {"logit": "logistic", "probit": "probit"}.get(link.name, f"{link.spec}-link")
+        + (f" ({n} of {fitted.space.n_columns})" if len(n_labels) > 1 else "")
+        for link, n in n_labels.most_common()
+    ]
+    return f"{', '.join(links)} regression per label"
 
 
 def _rule(rule: Rule) -> str:

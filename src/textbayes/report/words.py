@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.merged import MergedWords
 from textbayes.report.records import LabelWords, StrongWord
-from textbayes.report.surface import shown
 
 _LEADING = 12  # labels, those with most texts
 _MOST_LABELS = 300
@@ -33,22 +33,23 @@ def strongest_words(
     """
     features = model.features(texts)
     all_weights, all_totals = model.model_.words().weights, model.model_.word_totals(features)
-    names = model.vectorizer_.get_feature_names_out()
-    n_texts = np.asarray((features.counts != 0).sum(axis=0)).ravel()
+    having = features.counts != 0
+    words = MergedWords.of(model, np.asarray(having.sum(axis=0), dtype=np.float64).ravel(), forms)
+    n_texts = words.texts_with(having)
     ranked = sorted(support, key=lambda label: -support[label])
     leading, kept = set(ranked[:_LEADING]), set(ranked[:_MOST_LABELS])
     found = []
     for label in support:
         if label in kept:
             column, sign = _column(model, label)
-            weights, totals = sign * all_weights[column], sign * all_totals[column]
+            weights, totals = words.weight(sign * all_weights[column]), words.added(sign * all_totals[column])
             ends = _intervals(model, label) if label in leading else {}
             order = np.argsort(-totals, kind="stable")
             most, least = ([j for j in places if totals[j]] for places in (order[:_FOR], order[::-1][:_AGAINST]))
             told = {
                 j: StrongWord(
-                    str(names[j]), shown(str(names[j]), forms), float(weights[j]), int(n_texts[j]), float(totals[j]),
-                    *ends.get(str(names[j]), (None, None)),
+                    words.forms[j], float(weights[j]), int(n_texts[j]), float(totals[j]),
+                    *ends.get(words.column_name(j), (None, None)),
                 )
                 for j in (*most, *least)
             }  # fmt: skip

@@ -41,25 +41,21 @@ import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from textbayes.core.errors import InputError
+from textbayes.core.executor import executor_in_use, in_parallel
+from textbayes.core.progress import Progress, silent
 from textbayes.reproduce.results import Figure, Result, Table
 
-Progress: TypeAlias = Callable[[str, int, int | None], None]
 System = TypeVar("System", bound=Hashable)
 Unit = TypeVar("Unit")
 Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 T = TypeVar("T")
 _LEAST_DRAWS = 8
-
-
-def silent(what: str, done: int, total: int | None) -> None:
-    """Report no progress."""
 
 
 class Systems(ABC, Generic[System, Unit, Part, Outcome]):
@@ -108,12 +104,21 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
 
 
 def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
-    """Apply a function to every unit, in threads unless told otherwise; results are in the order of the units."""
+    """Apply a function to every unit, by the executor in use or in threads unless told otherwise, in their order."""
     from threadpoolctl import threadpool_limits
 
     # Threads are for units: those of the linear algebra would wait for each other.
-    with threadpool_limits(1 if threads else None), ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        yield from (pool.map if threads else map)(one, units)
+    with threadpool_limits(1 if threads else None):
+        side_by_side = threads or executor_in_use() is not None
+        yield from in_parallel(one, list(units), os.cpu_count() or 1) if side_by_side else map(one, units)
+
+
+def corpus_is_there(name: str) -> bool:
+    """Whether a corpus is found, and all of it."""
+    from textbayes.data import CORPORA, corpus_path
+
+    path, complete = corpus_path(name), CORPORA.get(name).complete
+    return path is not None and (complete is None or complete(path))
 
 
 def best_setting(settings: Sequence[T], quality: Sequence[float]) -> T:
@@ -138,12 +143,16 @@ class Run:
         Told ``(what, done, total)``.
     draws : int, optional
         Draws to keep of each posterior; as many as are needed unless given.
+    iterations : int, optional
+        Of a chain as the paper ran it, beside those that end when they may; none unless given.
     """
 
     def __init__(
-        self, wanted: Collection[str] = (), quick: bool = False, progress: Progress = silent, draws: int | None = None
-    ) -> None:
-        self.wanted, self.quick, self.progress, self.draws = frozenset(wanted), quick, progress, draws
+        self, wanted: Collection[str] = (), quick: bool = False, progress: Progress = silent,
+        draws: int | None = None, iterations: int | None = None,
+    ) -> None:  # fmt: skip
+        self.wanted, self.quick, self.progress = frozenset(wanted), quick, progress
+        self.draws, self.iterations = draws, iterations
         self.number = ""
         self._loaded: dict[str, Any] = {}
 
@@ -183,10 +192,14 @@ class Experiment:
         each of them cannot do without.
     exhibits : callable
         Returns the function that makes each of these numbers; called only when something is run.
+    minutes : (int, int)
+        What all of it takes on two cores or so, and what the quick part of it takes.
     samples : bool
         Whether posteriors are sampled, so that the number of draws may be given.
     draws : int, optional
         Draws kept of each posterior; by default as many as are needed.
+    iterations : int, optional
+        Of a chain as the paper ran it, beside the others; by default none is run.
     """
 
     name: str
@@ -194,8 +207,10 @@ class Experiment:
     reference: str
     needs: Mapping[str, tuple[str, ...]]
     exhibits: Callable[[], Mapping[str, Exhibit]]
+    minutes: tuple[int, int] = (1, 1)
     samples: bool = False
     draws: int | None = None
+    iterations: int | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -220,22 +235,21 @@ class Experiment:
         return tuple(number for number in self.numbers if number in asked or not asked)
 
     def missing_corpora(self, wanted: Collection[str]) -> tuple[str, ...]:
-        """Return those of the corpora needed that are not there."""
-        from textbayes.data import corpus_path
+        """Return those of the corpora needed that are not there, or only in part."""
+        return tuple(name for name in self.corpora_for(wanted) if not corpus_is_there(name))
 
-        return tuple(name for name in self.corpora_for(wanted) if corpus_path(name) is None)
-
-    def with_draws(self, draws: int) -> Experiment:
+    def with_chains(self, draws: int | None = None, iterations: int | None = None) -> Experiment:
         """Return the same with chains of a given length, if the paper samples."""
-        if not self.samples:
-            raise InputError(f"paper {self.name!r} draws no samples; leave --draws out")
-        if draws < _LEAST_DRAWS:
-            raise InputError(f"draws={draws} is given; pass {_LEAST_DRAWS} or more, such as 40000")
-        return replace(self, draws=draws)
+        for name, given, such in (("draws", draws, 40_000), ("iterations", iterations, 60_000)):
+            if given is not None and not self.samples:
+                raise InputError(f"paper {self.name!r} draws no samples; leave --{name} out")
+            if given is not None and given < _LEAST_DRAWS:
+                raise InputError(f"{name}={given} is given; pass {_LEAST_DRAWS} or more, such as {such}")
+        return replace(self, draws=draws, iterations=iterations)
 
     def run(self, wanted: Collection[str], quick: bool = False, progress: Progress = silent) -> Iterator[Result]:
         """Yield each of the wanted results as soon as it is done; ``quick`` runs part of it, in minutes."""
-        run, exhibits = Run(wanted, quick, progress, self.draws), self.exhibits()
+        run, exhibits = Run(wanted, quick, progress, self.draws, self.iterations), self.exhibits()
         for number in self.numbers:
             if number in run.wanted:
                 run.number = number

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
 from textbayes.display.pages import check_pages_extra, render_page
 from textbayes.reproduce.experiment import Experiment
@@ -38,7 +39,7 @@ class Pages:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"{self.folder} cannot be made ({error.strerror}); choose another folder with --out"
+                f"{self.folder} cannot be made ({error.strerror}); choose another folder with --output"
             ) from error
 
     @property
@@ -188,7 +189,5 @@ def _texts(table: Table, row: int, column: int) -> tuple[str, ...]:
 
 
 def _write(path: Path, text: str) -> None:
-    from textbayes.store.atomic import atomic_write  # brings the models along: not for a list of papers
-
     with atomic_write(path) as stream:
         stream.write(text.encode("utf-8"))

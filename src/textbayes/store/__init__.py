@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from textbayes.store.model_file import load_categorizer, load_model, save_model, written_by
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.store.model_file import load_categorizer, load_model, save_model, written_by
 
 __all__ = ["load_categorizer", "load_model", "save_model", "written_by"]
+
+__getattr__, __dir__ = on_first_use(__name__, dict.fromkeys(__all__, "textbayes.store.model_file"))

@@ -1,6 +1,6 @@
 """Gibbs runs that survive being interrupted: their states in files, each written whole after every round.
 
-Files are safetensors (arrays) with a JSON description in the header; nothing in them is executed.
+Files are containers as model files are; nothing in them is executed.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.inference.gibbs.running import SamplingProgress
 from textbayes.inference.gibbs.sampler import State
 from textbayes.kinds.sampling import SamplingCallback
-from textbayes.store.atomic import atomic_write
-from textbayes.store.container import pack_arrays
+from textbayes.store.container import read_container, read_marked_json, write_container
+from textbayes.store.file_format import FileFormat
 
-_FORMAT, _VERSION = "textbayes gibbs run", "1"
-_ABOUT = "run.json"
+_RUN = FileFormat("textbayes gibbs run", version=2, noun="Gibbs run", remedy="delete it to start anew")
+_ABOUT, _SUFFIX = "run.json", ".state"
 _MARK = "texts, labels or settings"
 
 
@@ -29,7 +30,7 @@ class Checkpoint:
 
     >>> import tempfile
     >>> from textbayes.inference.gibbs import Gibbs
-    >>> checkpoint = Checkpoint(Path(tempfile.mkdtemp()) / "run.safetensors")
+    >>> checkpoint = Checkpoint(Path(tempfile.mkdtemp()) / "run.state")
     >>> inference = Gibbs(progress=checkpoint, resume=checkpoint.states())  # empty at first
     """
 
@@ -105,17 +106,21 @@ class RunFolder(SamplingCallback):
 
     def recall(self, fold: str) -> AnyArray | None:
         path = self._file(fold, "result")
-        return _read(path)[1]["result"] if path.exists() else None
+        if not path.exists():
+            return None
+        _, arrays = read_container(path, _RUN)
+        with _RUN.damage(path):
+            return arrays["result"]
 
     def finish(self, fold: str, result: AnyArray) -> None:
-        _write(self._file(fold, "result"), {}, {"result": result})
-        for path in self.path.glob(f"{_slug(fold)}*.label*.safetensors"):
+        write_container(self._file(fold, "result"), _RUN, {}, {"result": result})
+        for path in self.path.glob(f"{_slug(fold)}*.label*{_SUFFIX}"):
             path.unlink()
 
     def remove(self) -> None:
         """Delete the run, and the folder unless it holds anything else."""
-        killed = self.path.glob(".*.safetensors.*.tmp")  # half-written when the process was killed
-        for path in [*self.path.glob("*.safetensors"), *killed, self.path / _ABOUT]:
+        killed = self.path.glob(f".*{_SUFFIX}.*.tmp")  # half-written when the process was killed
+        for path in [*self.path.glob(f"*{_SUFFIX}"), *killed, self.path / _ABOUT]:
             path.unlink(missing_ok=True)
         if not any(self.path.iterdir()):
             self.path.rmdir()
@@ -127,31 +132,24 @@ class RunFolder(SamplingCallback):
 
     def labels_of(self, stage: str) -> list[int]:
         """The labels of a stage that have a state."""
-        found = self.path.glob(f"{_slug(stage)}.label*.safetensors")
+        found = self.path.glob(f"{_slug(stage)}.label*{_SUFFIX}")
         return sorted(int(path.name.split(".label")[1].split(".")[0]) for path in found)
 
     def _file(self, stage: str, what: str) -> Path:
-        return self.path / f"{_slug(stage)}.{what}.safetensors"
+        return self.path / f"{_slug(stage)}.{what}{_SUFFIX}"
 
     def _state_file(self, stage: str, label: int) -> Path:
         return self._file(stage, f"label{label}")
 
     def _describe(self) -> None:
-        described = {"format": _FORMAT, "version": _VERSION, "about": self._about}
+        described = {**_RUN.mark(), "about": self._about}
         with atomic_write(self.path / _ABOUT) as stream:
             stream.write(json.dumps(described, indent=1).encode())
 
     def _compare(self, now: Mapping[str, str]) -> None:
-        try:
-            known = json.loads((self.path / _ABOUT).read_bytes())
-            same = known["format"] == _FORMAT and known["version"] == _VERSION
+        known = read_marked_json(self.path / _ABOUT, _RUN)
+        with _RUN.damage(self.path):
             before = dict(known["about"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelFileError(
-                f"{self.path} cannot be read as a Gibbs run ({error}); delete it to start anew"
-            ) from error
-        if not same:
-            raise ModelFileError(f"{self.path} is not a Gibbs run of this version; choose another folder")
         named = (before.keys() | now.keys()) - (set() if _MARK in before and _MARK in now else {_MARK})
         other = sorted(name for name in named if before.get(name) != now.get(name))
         if other:
@@ -186,40 +184,16 @@ class _Stage(Mapping[int, State]):
 def write_states(path: Path, states: Mapping[int, State]) -> None:
     """Write states of labels to one file, whole or not at all."""
     described = {str(label): meta for label, (meta, _) in states.items()}
-    arrays = {f"{label}/{name}": array for label, (_, parts) in states.items() for name, array in parts.items()}
-    _write(path, described, arrays)
+    arrays = {name: array for label, (_, parts) in states.items() for name, array in under(str(label), parts).items()}
+    write_container(path, _RUN, {"states": described}, arrays)
 
 
 def read_states(path: Path) -> dict[int, State]:
     """The states that a file holds; anything else is refused."""
-    described, arrays = _read(path)
-    states = {}
-    for label, meta in described.items():
-        start = f"{label}/"
-        parts = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        states[int(label)] = (meta, parts)
-    return states
+    described, arrays = read_container(path, _RUN)
+    with _RUN.damage(path):
+        return {int(label): (meta, part_of(arrays, label)) for label, meta in described["states"].items()}
 
 
 def _slug(stage: str) -> str:
     return re.sub(r"\W+", "-", stage)
-
-
-def _write(path: Path, described: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    header = {"format": _FORMAT, "version": _VERSION, "state": json.dumps(described)}
-    with atomic_write(path) as stream:
-        stream.write(pack_arrays(arrays, header))
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="np") as file:
-            header = file.metadata() or {}
-            if header.get("format") != _FORMAT or header.get("version") != _VERSION:
-                raise ModelFileError(f"{path} is not a Gibbs run of this version; choose another file")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a dictionary
-            return json.loads(header["state"]), arrays
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise ModelFileError(f"{path} cannot be read as a Gibbs run ({error}); delete it to start anew") from error

@@ -9,17 +9,18 @@ from typing import Any
 from textbayes.core.errors import ModelFileError
 
 MOST_BYTES = 32 << 20
-_MOST_VALUES = 4_000_000
+_MOST_VALUES = 4_000_000  # in so many bytes; in more, more
 _DEEPEST = 32
-_MOST_DIGITS = 20
+_MOST_DIGITS = 40  # the state of a random generator has 128 bits
 
 
-def read_json(content: bytes, what: str) -> Any:
+def read_json(content: bytes, what: str, largest: int = MOST_BYTES) -> Any:
     """Read a JSON value; anything that is not plain JSON of a sensible size is refused."""
-    if len(content) > MOST_BYTES:
-        raise ModelFileError(f"{what} has more than {MOST_BYTES >> 20} MiB; was the file altered?")
-    if content.count(b",") + content.count(b"[") + content.count(b"{") > _MOST_VALUES:
-        raise ModelFileError(f"{what} has more than {_MOST_VALUES:,} values; was the file altered?")
+    if len(content) > largest:
+        raise ModelFileError(f"{what} has more than {largest >> 20} MiB; was the file altered?")
+    most = max(1, largest // MOST_BYTES) * _MOST_VALUES
+    if content.count(b",") + content.count(b"[") + content.count(b"{") > most:
+        raise ModelFileError(f"{what} has more than {most:,} values; was the file altered?")
     try:
         value = json.loads(content.decode("utf-8"), object_pairs_hook=_each_once, parse_int=_whole)
     except RecursionError:

@@ -20,6 +20,7 @@ _PUBLIC = {
     "make_ask": "textbayes.stream.schedules",
     "make_budget": "textbayes.stream.schedules",
     "make_explore": "textbayes.stream.schedules",
+    "make_rehearsal": "textbayes.stream.schedules",
     "paper_rate": "textbayes.stream.schedules",
     "paper_threshold": "textbayes.stream.schedules",
     "replay_log": "textbayes.stream.replay",

@@ -8,11 +8,12 @@ from typing import Any
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, Document
+from textbayes.display.escapes import snippet
+from textbayes.store.log import Entry
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.decide import Delivery
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import Judgement
-from textbayes.stream.log import Entry
 from textbayes.stream.scoring import Scores
 from textbayes.stream.state import filter_from_state, filter_state
 
@@ -47,15 +48,12 @@ class FilterState:
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> FilterState:
-        """What :meth:`to_state` described; anything else is refused."""
-        try:
-            state = cls(filter_from_state(meta["filter"], arrays))
-            state.inputs = {str(name): int(n) for name, n in meta["inputs"].items()}
-            state.input = str(meta["input"])
-            state.place = int(meta.get("place", state.inputs.get(state.input, 0)))
-            state.sources = {str(name): int(n) for name, n in meta["sources"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise ModelFileError(f"a snapshot of the filter holds what cannot be used ({error!r})") from error
+        """What :meth:`to_state` described."""
+        state = cls(filter_from_state(meta["filter"], arrays))
+        state.inputs = {str(name): int(n) for name, n in meta["inputs"].items()}
+        state.input = str(meta["input"])
+        state.place = int(meta.get("place", state.inputs.get(state.input, 0)))
+        state.sources = {str(name): int(n) for name, n in meta["sources"].items()}
         return state
 
     def apply(self, entry: Entry) -> None:
@@ -123,18 +121,8 @@ def document_entry(
     if delivered or filter.settings.keep == "all":
         entry["words"] = bags.bag(i).to_json()
     if delivered and filter.settings.snippet and document.text:
-        entry["snippet"] = make_snippet(document.text, filter.settings.snippet)
+        entry["snippet"] = snippet(document.text, filter.settings.snippet)
     return entry
-
-
-def make_snippet(text: str, most: int) -> str:
-    """The beginning of a text on one line, at most so many characters.
-
-    >>> make_snippet("corn\\n  and wheat", 10)
-    'corn and …'
-    """
-    start = " ".join(text[: 20 * most].split())  # not all of a long text, which may be spaces
-    return start if len(start) <= most and len(text) <= 20 * most else start[: most - 1] + "…"
 
 
 def judgement_entry(judgement: Judgement, bag: Bag | None, time: float, source: str | None, offset: int) -> Entry:

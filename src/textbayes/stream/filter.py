@@ -23,6 +23,7 @@ from textbayes.stream.judgements import Verdict, check_known
 from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.learn import learn_judgement
 from textbayes.stream.patience import Patience
+from textbayes.stream.region import Regions
 from textbayes.stream.schedules import make_ask, make_budget, make_explore
 from textbayes.stream.scoring import Block, Scorer, Scores, make_scorer, score_rows
 from textbayes.stream.settings import FilterSettings
@@ -89,6 +90,7 @@ class AdaptiveFilter:
         self.patience = Patience([topic.delivered for topic in self.topics])
         self.version = 0
         self._scorer: Scorer = make_scorer(self.topics)
+        self._regions = Regions()
         self._watches = [WordWatch() for _ in self.topics]
         self.at_hand: Block | None = None  # documents weighed together, of which the next to come is one
         self.use(settings)
@@ -156,7 +158,11 @@ class AdaptiveFilter:
 
     def score_block(self, block: Block, all_cores: bool = True) -> Scores:
         """Score a block; this can be done in another thread beside decisions, but not beside what learns."""
-        return score_rows(self._scorer, block.rows, self.likelihood, self.settings.gain, all_cores)  # type: ignore[arg-type]
+        if self.settings.gain != "region":
+            return score_rows(self._scorer, block.rows, self.likelihood, self.settings.gain, all_cores)  # type: ignore[arg-type]
+        scores = score_rows(self._scorer, block.rows, self.likelihood, "gaussian", all_cores)
+        gain = self._regions.gain(self.topics, block.rows, self._scorer, self.likelihood, self.kept, self.lexicon)
+        return scores._replace(gain=np.where(np.isnan(gain), scores.gain, gain))
 
     # -- deciding ----------------------------------------------------------------------------------------------------
     def see(

@@ -3,7 +3,7 @@
 ::
 
     STATE/config.json   format, topics, settings at the start
-          log.jsonl     every decision and judgement, in order (see ``log``)
+          log.jsonl     every decision and judgement, in order (see ``store.log``)
           snapshots/    the state after so many entries; the first is the start
           inbox.jsonl   judgements that ``textbayes judge`` left
           lock          held by the one process that filters
@@ -15,32 +15,28 @@ opens the folder next; one that is not has not been acknowledged.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 import time as clock
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from textbayes._version import __version__
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.store.atomic import atomic_write
+from textbayes.store.lock import FileLock
+from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log
+from textbayes.store.new_folder import check_new_folder, new_folder
+from textbayes.store.snapshots import newest, remove_old, snapshots
 from textbayes.stream.bags import Bags
 from textbayes.stream.events import FilterState, document_entry, judgement_entry
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
-from textbayes.stream.lock import FileLock
-from textbayes.stream.log import DecisionLog, Entry, LogPosition, read_log, sync_folder
 from textbayes.stream.scoring import Scores
 from textbayes.stream.snapshot import (
-    format_mark,
-    newest,
+    FILTER_FILE,
     read_config,
     read_snapshot,
-    remove_old,
-    snapshots,
     write_snapshot,
 )
 
@@ -73,12 +69,10 @@ class FilterFolder:
     @classmethod
     def create(cls, path: str | Path, filter: AdaptiveFilter) -> None:
         """Make a folder of a filter that has just been started; it is there whole or not at all."""
-        target = check_new(path)
-        building = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        try:
+        with new_folder(check_new(path)) as building:
             (building / "snapshots").mkdir()
             told = {
-                **format_mark(),
+                **FILTER_FILE.mark(),
                 "topics": [topic.name for topic in filter.topics],
                 "settings": filter.settings.to_json(),
             }
@@ -86,18 +80,6 @@ class FilterFolder:
                 stream.write(json.dumps(told, indent=1).encode() + b"\n")
             (building / "log.jsonl").touch()
             _write(building, FilterState(filter), LogPosition())
-            building.chmod(0o777 & ~_umask())
-            if target.exists():
-                target.rmdir()
-            sync_folder(building)
-            building.rename(target)
-            sync_folder(target.parent)
-        except OSError as error:
-            raise InputError(
-                f"{target} cannot be written ({error.strerror}); choose a folder that allows it"
-            ) from error
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -111,7 +93,7 @@ class FilterFolder:
         )
         lock.acquire()
         try:
-            (state, position), notes = newest(folder / "snapshots", read_state)
+            (state, position), notes = newest(folder / "snapshots", FILTER_FILE, read_state)
             for entry, after in read_log(folder / "log.jsonl", position):
                 state.apply(entry)
                 position = after
@@ -229,28 +211,15 @@ class FilterFolder:
 def read_state(path: Path) -> tuple[FilterState, LogPosition]:
     """The state in a snapshot, and the place of the log it belongs to."""
     meta, arrays = read_snapshot(path)
-    state = FilterState.from_state(meta, arrays)
-    return state, LogPosition(*map(int, meta["log"]))
+    with FILTER_FILE.damage(path):
+        return FilterState.from_state(meta, arrays), LogPosition(*map(int, meta["log"]))
 
 
 def check_new(path: str | Path) -> Path:
     """The path, if the folder of a new filter can be made there."""
-    target = Path(path).resolve()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(
-            f"{path} is there already; name a folder that is not, or leave --train (or --model) out to go on with it"
-        )
-    if not target.parent.is_dir():
-        raise InputError(f"there is no folder {target.parent} to make {target.name} in; check the path")
-    return target
+    return check_new_folder(path, "leave --train (or --model) out to go on with it")
 
 
 def _write(folder: Path, state: FilterState, position: LogPosition) -> Path:
     meta, arrays = state.to_state()
     return write_snapshot(folder / "snapshots", position.sequence, {**meta, "log": list(position)}, arrays)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -20,9 +20,10 @@ from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, ready_to_judge
-from textbayes.stream.words import Lexicon, document_frequencies
+from textbayes.stream.words import Lexicon
 from textbayes.text import TextVectorizer
 from textbayes.text.packed import pack
+from textbayes.text.views import TextViews
 
 # Settings that are part of what the model knows.
 _OF_THE_MODEL = ("covariance", "kernel", "basis", "variance", "link", "noise", "text", "weighting", "norm")
@@ -60,6 +61,11 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
         online model if it has one for all labels, else 0.5.
     """
     vectorizer, weighting = model.vectorizer_, model.weighting_
+    if isinstance(vectorizer, TextViews):
+        raise InputError(
+            "the model reads texts in several views, which a filter cannot do; train one for it with train --preset "
+            "linear --intervals"
+        )
     if not isinstance(vectorizer, TextVectorizer) or vectorizer.binary:
         what = "counts each word once (binary)" if isinstance(vectorizer, TextVectorizer) else "hashes words"
         raise InputError(f"the model {what}, which a filter cannot do; train one with a plain TextVectorizer")
@@ -67,7 +73,7 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     known.settings.update(text=vectorizer._fitted(), weighting=weighting.scheme, norm=weighting.norm)
     chosen = _settings(known, settings, model)
     scheme = weighting.scheme, weighting.norm
-    frequency = document_frequencies(weighting.scheme, weighting.idf_, weighting.n_docs_)
+    frequency = weighting.document_frequency_
     counted = np.zeros(len(weighting.idf_), dtype=np.int64) if frequency is None else frequency
     lexicon = Lexicon(pack(list(vectorizer.get_feature_names_out())), counted, weighting.n_docs_, *scheme)
     names, posteriors = _labels(model, known, OnlineLikelihood(chosen.link, chosen.noise))
@@ -95,6 +101,11 @@ def _known(fitted: Any) -> _Known:
             "the model does not know how sure it is of its weights, so that a filter cannot go on from it; train it "
             "with --intervals"
         )
+    if len({fitted.link.for_label(label) for label in range(len(fitted.coef))}) > 1:
+        raise InputError(
+            "the labels of the model have different links, and the topics of a filter share one; train it with one "
+            "link, such as train --link probit --intervals"
+        )
     columns = []
     for coef, bias, errors, bias_error in zip(
         fitted.coef, fitted.intercept, fitted.errors, fitted.intercept_errors, strict=True
@@ -104,7 +115,7 @@ def _known(fitted: Any) -> _Known:
         mean = fitted.calibration * np.concatenate([[bias], coef[words]])
         var = (fitted.calibration * np.concatenate([[bias_error], own])) ** 2
         columns.append((words, _diagonal(mean, var, mean, var)))
-    link = {"link": fitted.link.spec, "noise": 1.0}
+    link = {"link": fitted.link.for_label(0).spec, "noise": 1.0}
     return _Known(columns, {"covariance": "diagonal", "variance": fitted.held_scale**2, **link})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.growth import telling_words
+from textbayes.stream.schedules import make_rehearsal
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, lesson_rows
 from textbayes.stream.watch import WordWatch
@@ -28,9 +30,9 @@ def learn_judgement(
 ) -> Topic:
     """The topic after the judgement of a kept document; its counts are counted up in place.
 
-    In this order: the document is counted; words that now tell the topic join; the document is learnt, and after an
-    irrelevant one with ``rehearse`` a past relevant one again, each in its turn (§ 4.2.1 and 4.2.2); a relevant one is
-    kept for rehearsal.
+    In this order: the document is counted; words that now tell the topic join; what is known fades by ``retention``;
+    the document is learnt, and after an irrelevant one with ``rehearse`` a past relevant one again, each in its turn or
+    as ``rehearsal`` says (§ 4.2.1 and 4.2.2); a relevant one is kept for rehearsal.
 
     Parameters
     ----------
@@ -57,14 +59,28 @@ def learn_judgement(
     topic = topic.grown(joining, settings.variance)
     lesson, outcomes = [number], [1.0 if relevant else -1.0]
     if not relevant and settings.rehearse and topic.examples:
-        lesson.append(topic.examples[topic.turn])
+        place, topic = _rehearsed(topic, settings)
+        lesson.append(topic.examples[place])
         outcomes.append(1.0)
-        topic = replace(topic, turn=(topic.turn + 1) % len(topic.examples))
     rows = lexicon.weigh_kept([kept[i] for i in lesson])
     local = lesson_rows(rows, watch.places.of(topic.words, rows.indices))
-    posterior, _ = topic.posterior.learn(local, np.array(outcomes), likelihood)
+    before_it = topic.posterior if settings.retention == 1.0 else topic.posterior.drift(settings.retention)
+    posterior, _ = before_it.learn(local, np.array(outcomes), likelihood)
     topic = replace(topic, posterior=posterior)
     return replace(topic, examples=topic.examples.followed_by(number)) if relevant else topic
+
+
+def _rehearsed(topic: Topic, settings: FilterSettings) -> tuple[int, Topic]:
+    """Which example is learnt again, by its place, and the topic after it."""
+    n = len(topic.examples)
+    if settings.rehearsal == "turn":
+        return topic.turn, replace(topic, turn=(topic.turn + 1) % n)
+    favour = make_rehearsal(settings.rehearsal)
+    weights = np.array([favour(n - 1 - place) for place in range(n)])
+    key = [settings.random_state, zlib.crc32(topic.name.encode())]  # counter-based, so that a replay draws the same
+    draw = np.random.Generator(np.random.Philox(key=key, counter=[0, 0, 0, topic.n_later])).random()
+    share = np.cumsum(weights)
+    return int(np.searchsorted(share, draw * share[-1], side="right").clip(0, n - 1)), topic
 
 
 def _counted(topic: Topic, number: int, document: Columns, relevant: bool, n_words: int, before: bool | None) -> Topic:

@@ -11,11 +11,12 @@ import numpy as np
 from textbayes.core.errors import ModelFileError
 from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document
+from textbayes.store.log import Entry, read_log
+from textbayes.store.snapshots import snapshots
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.events import FilterState, document_entry
 from textbayes.stream.folder import read_state
-from textbayes.stream.log import Entry, read_log
-from textbayes.stream.snapshot import read_config, read_snapshot, snapshots
+from textbayes.stream.snapshot import read_config, read_snapshot
 from textbayes.stream.state import complete_state
 
 

@@ -67,6 +67,17 @@ def _explore_never() -> Schedule:
     return lambda n: 0.0
 
 
+def _rehearse_turn() -> Schedule:
+    return lambda age: 1.0
+
+
+def _rehearse_recent(*, half_life: float = 20.0) -> Schedule:
+    if not half_life > 0.0:
+        raise InputError(f"half_life={half_life} is given; pass a number of relevant documents above 0")
+    return lambda age: 0.5 ** (age / half_life)
+
+
+_REHEARSE: Mapping[str, Callable[..., Schedule]] = {"turn": _rehearse_turn, "recent": _rehearse_recent}
 _ASK: Mapping[str, Callable[..., Schedule]] = {"paper": _ask_paper, "constant": _ask_constant, "never": _ask_never}
 _EXPLORE: Mapping[str, Callable[..., Schedule]] = {
     "paper": _explore_paper,
@@ -93,6 +104,18 @@ def make_explore(schedule: str | Schedule) -> Schedule:
     0.04
     """
     return _make("exploration", _EXPLORE, schedule)
+
+
+def make_rehearsal(schedule: str | Schedule) -> Schedule:
+    """How much a past relevant document is favoured for rehearsal, by how many relevant ones have come since.
+
+    ``turn``, each in its turn; ``recent:half_life=20``, drawn, with half the chance for every 20 that came since, for
+    topics that drift (§ 4.2.2).
+
+    >>> make_rehearsal("recent:half_life=10")(20)
+    0.25
+    """
+    return _make("rehearsal", _REHEARSE, schedule)
 
 
 class Budget(NamedTuple):

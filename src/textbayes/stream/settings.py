@@ -9,19 +9,19 @@ from typing import Any, Self
 
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
-from textbayes.stream.schedules import Schedule, make_ask, make_budget, make_explore
+from textbayes.stream.schedules import Schedule, make_ask, make_budget, make_explore, make_rehearsal
 from textbayes.text.analyze import TextOptions, stop_tokens
 from textbayes.text.stopwords import load_stop_words
 from textbayes.text.weight import SCHEMES
 
 COVARIANCES = ("full", "low_rank", "diagonal", "gp")
 KERNELS = ("linear", "quadratic", "rbf")
-GAINS = ("paper", "gaussian", "exact")
+GAINS = ("paper", "gaussian", "exact", "region")
 KEEPS = ("all", "delivered")
 # May be changed while a filter runs; the change is an entry of its log.
 CHANGEABLE = (
-    "threshold", "ask", "explore", "budget", "patience", "rehearse", "word_threshold", "least_words", "most_words",
-    "snippet",
+    "threshold", "ask", "explore", "budget", "patience", "rehearse", "rehearsal", "retention", "word_threshold",
+    "least_words", "most_words", "snippet",
 )  # fmt: skip
 _FROM_ZERO = ("random_state", "patience", "least_words", "snippet")
 _EARLIER_NAMES = {"seed": "random_state"}  # of settings in folders of before
@@ -68,7 +68,14 @@ class FilterSettings:
         as probable as the last ``patience``: see :mod:`~textbayes.stream.patience`. 0 for never; so is a topic that
         never asks.
     rehearse : bool
-        With every irrelevant document learn a past relevant one again, in turn (+rel).
+        With every irrelevant document learn a past relevant one again (+rel).
+    rehearsal : str or function
+        Which one: each in its turn, or one drawn by a distribution that favours recent ones, for topics that drift
+        (§ 4.2.2): see :func:`~textbayes.stream.schedules.make_rehearsal`. A draw depends on ``random_state``, the topic
+        and the number of its judgements alone.
+    retention : float in (0, 1]
+        Factor by which the weights of a topic shrink towards their prior before each judgement, so that what was learnt
+        long ago counts less; 1 forgets nothing, 0.99 half in 69 judgements.
     word_threshold : float
         A word becomes a feature of a topic when its −2 ln λ exceeds this; 12.13 is the 0.05 % level.
     least_words : int
@@ -95,8 +102,10 @@ class FilterSettings:
     noise : float
         The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.models.online.OnlineLikelihood`. The
         default is the paper's hard threshold with a tenth of the judgements flipped.
-    gain : {"paper", "gaussian", "exact"}
-        Which information gain: see :func:`~textbayes.models.online.information_gain`.
+    gain : {"paper", "gaussian", "exact", "region"}
+        Which information gain: see :func:`~textbayes.models.online.information_gain`; ``"region"`` counts what is
+        taught of the topic's relevant documents, the latest 50, and so asks about documents like them rather than odd
+        ones (:func:`~textbayes.models.online.region_information_gain`, § 4.2.4). It needs a full covariance.
     random_state : int
         Of the random looks: the draws for the n-th document depend on it and on n alone.
     keep : {"all", "delivered"}
@@ -117,6 +126,8 @@ class FilterSettings:
     budget: str | None = None
     patience: int = 50
     rehearse: bool = True
+    rehearsal: str | Schedule = "turn"
+    retention: float = 1.0
     word_threshold: float = 12.13
     least_words: int = 10
     start_words: int = 300
@@ -155,14 +166,21 @@ class FilterSettings:
                 f"variance={self.variance!r} is given, but a Gaussian process has its variance in its kernel; leave it "
                 "out"
             )
-        self._check_threshold()
-        make_ask(self.ask), make_explore(self.explore)
+        if self.gain == "region" and self.covariance != "full":
+            raise InputError(
+                f"gain='region' is given with covariance={self.covariance!r}; what a document tells of others needs "
+                "covariance='full'"
+            )
+        self._check_learning()
+        make_ask(self.ask), make_explore(self.explore), make_rehearsal(self.rehearsal)
         if self.budget is not None:
             make_budget(self.budget)
 
-    def _check_threshold(self) -> None:
+    def _check_learning(self) -> None:
         from textbayes.models.online import OnlineLikelihood
+        from textbayes.models.online.base import check_retention
 
+        check_retention(self.retention)
         closed = OnlineLikelihood(self.link, self.noise).closed_form
         highest = 1.0 if closed is None else 1.0 - closed[1]
         if not 0.0 <= self.threshold < highest:
@@ -183,7 +201,7 @@ class FilterSettings:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON has it; schedules that are functions have no name to keep them under."""
-        for name in ("ask", "explore"):
+        for name in ("ask", "explore", "rehearsal"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} is a function, which a state folder cannot keep; give a schedule by its name")
         told = asdict(self)

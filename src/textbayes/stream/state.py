@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.models.online import DeferredPosterior, GaussianProcess
 from textbayes.models.online.gp_kernels import KERNELS
-from textbayes.models.online.state import CSR_PARTS, posterior_state
+from textbayes.models.online.state import posterior_from_state, posterior_state
 from textbayes.stream.decide import Spent
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import POSTERIORS, Examples, Topic, WordCounts
+from textbayes.stream.topic import Examples, Topic, WordCounts
 from textbayes.stream.words import Lexicon
 from textbayes.text.packed import checked
 
@@ -46,7 +46,7 @@ def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyA
     for k, topic in enumerate(filter.topics):
         told, own = _topic_state(topic)
         meta["topics"].append(told)
-        arrays |= {f"topic{k}.{name}": array for name, array in own.items()}
+        arrays |= under(f"topic{k}", own)
     return meta, arrays
 
 
@@ -66,8 +66,7 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
         raise ModelFileError("the lexicon cannot be read: words and their counts differ in number")
     topics = []
     for k, told in enumerate(meta["topics"]):
-        mark = f"topic{k}."
-        own = {name.removeprefix(mark): np.array(array) for name, array in arrays.items() if name.startswith(mark)}
+        own = {name: np.array(array) for name, array in part_of(arrays, f"topic{k}").items()}
         topics.append(_topic_from_state(told, own, settings, len(lexicon)))
     filter = AdaptiveFilter(settings, lexicon, topics, KeptDocuments.from_arrays(arrays, len(lexicon)))
     filter.ids = {str(name): int(number) for name, number in meta["ids"].items()}
@@ -88,34 +87,31 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         posterior, size = topic.posterior, topic.posterior.n_weights
         own = {"words": posterior.words, "mean": posterior.mean, "base": posterior.base[:size, :size]}
         own |= {"directions": posterior.directions, "removed": posterior.removed}
-        return meta, arrays | {f"posterior.{name}": array for name, array in own.items()}
-    meta["posterior"], own = posterior_state(topic.posterior)
-    return meta, arrays | {f"posterior.{name}": array for name, array in own.items()}
+    else:
+        meta["posterior"], own = posterior_state(topic.posterior)
+    return meta, arrays | under("posterior", own)
 
 
-def _posterior(told: Mapping[str, Any], parts: dict[str, Any], settings: FilterSettings) -> Any:
-    kind = POSTERIORS[settings.covariance]
+def _posterior(told: Mapping[str, Any], parts: dict[str, Any], settings: FilterSettings, n_words: int) -> Any:
     if settings.covariance == "full" and settings.deferred:
         return DeferredPosterior.restore(**parts, variance=settings.variance)
-    if kind is not GaussianProcess:
-        return kind(**parts, **told)
-    csr = tuple(parts.pop(f"basis_{part}") for part in CSR_PARTS)
-    basis = sparse.csr_matrix(csr, shape=(int(told["n_basis"]), len(parts["words"])))
-    return GaussianProcess(kernel=KERNELS[settings.kernel], basis=basis, **parts, **told)
+    covariance = "process" if settings.covariance == "gp" else settings.covariance
+    return posterior_from_state(covariance, told, parts, 1, n_words, KERNELS[settings.kernel])
 
 
 def _topic_from_state(
     meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], settings: FilterSettings, n_words: int
 ) -> Topic:
-    mark = "posterior."
-    parts = {name.removeprefix(mark): array for name, array in arrays.items() if name.startswith(mark)}
-    posterior = _posterior(meta["posterior"], parts, settings)
+    words, parts = arrays["words"], part_of(arrays, "posterior")
+    # A diagonal covariance has no words of its own: its rows are those of the topic.
+    of_words = len(words) if settings.covariance == "diagonal" else n_words
+    posterior = _posterior(meta["posterior"], parts, settings, of_words)
     counts = {}
     for name in WordCounts._fields:
         full = np.zeros(n_words, dtype=np.int32)
         full[arrays[f"{name}.columns"]] = arrays[f"{name}.counts"]
         counts[name] = full
-    words, examples = arrays["words"], Examples(arrays["examples"].tolist())
+    examples = Examples(arrays["examples"].tolist())
     n_known = len(posterior.words) if isinstance(posterior, GaussianProcess) else posterior.n_weights - 1
     if n_known != len(words):
         raise ModelFileError(f"topic {meta['name']!r} cannot be read: its words and weights differ in number")

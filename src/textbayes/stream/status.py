@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from textbayes.store.log import read_log
+from textbayes.store.snapshots import newest
+from textbayes.stream.drift import Drift, find_drift
 from textbayes.stream.events import FilterState
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.folder import read_state
 from textbayes.stream.ledger import read_ledger
-from textbayes.stream.log import read_log
 from textbayes.stream.reach import reach, why_silent
-from textbayes.stream.snapshot import newest, read_config
+from textbayes.stream.snapshot import FILTER_FILE, read_config
 
 
 class TopicStatus(NamedTuple):
@@ -20,7 +23,9 @@ class TopicStatus(NamedTuple):
 
     ``relevant`` counts relevant documents known, labelled ones among them; ``asked`` deliveries that were questions.
     ``precision`` is the share of relevant documents among those delivered as relevant and judged, None before any is.
-    ``new_*`` count what came since a moment. ``warning`` says why a topic cannot deliver.
+    ``new_*`` count what came since a moment. ``drift`` is the distance of late judgements from what was to be expected,
+    in standard errors, None where too few are judged (see :mod:`~textbayes.stream.drift`). ``warning`` says why a topic
+    cannot deliver, or that it drifts.
     """
 
     topic: str
@@ -35,6 +40,7 @@ class TopicStatus(NamedTuple):
     new_delivered: int
     new_judged: int
     new_relevant: int
+    drift: float | None
     warning: str | None
 
 
@@ -55,6 +61,7 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     filter, judgements = newest_state(path).filter, read_ledger(path).judgements
     counts: Counter[tuple[str, str]] = Counter()
     reasons: dict[tuple[str, str], str] = {}
+    promised: dict[tuple[str, str], float] = {}  # of those delivered as relevant, in the order they came
     last, new_documents = None, 0
     for entry, _ in read_log(path / "log.jsonl", brief=True):
         new = entry.get("time", 0.0) >= since
@@ -62,6 +69,8 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
             last, new_documents = entry["time"], new_documents + new
         for told in entry.get("delivered", ()):
             reasons[entry["id"], told["topic"]] = told["reason"]
+            if told["reason"] == "relevant":
+                promised[entry["id"], told["topic"]] = float(told["probability"])
             counts["new_delivered", told["topic"]] += new
         if entry["kind"] == "judgement":
             counts["new_judged", entry["topic"]] += new
@@ -73,7 +82,8 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
         counts["judged", topic] += 1
         if reasons.get((document, topic)) == "relevant":
             counts["right" if relevant else "wrong", topic] += 1
-    topics = [_topic_status(filter, k, counts) for k in range(len(filter.topics))]
+    drifts = {topic.name: _drift(topic.name, promised, judgements) for topic in filter.topics}
+    topics = [_topic_status(filter, k, counts, drifts[topic.name]) for k, topic in enumerate(filter.topics)]
     budget, left = filter.settings.budget, filter.questions_left(now)
     return Status(filter.n_seen, new_documents, last, budget, left, topics)
 
@@ -82,14 +92,24 @@ def newest_state(folder: str | Path) -> FilterState:
     """The state of a state folder up to the end of its log, without taking hold of it."""
     path = Path(folder)
     read_config(path)
-    (state, position), _ = newest(path / "snapshots", read_state)
+    (state, position), _ = newest(path / "snapshots", FILTER_FILE, read_state)
     for entry, _ in read_log(path / "log.jsonl", position):
         state.apply(entry)
     return state
 
 
-def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str]]) -> TopicStatus:
+def _drift(
+    topic: str, promised: Mapping[tuple[str, str], float], judgements: Mapping[tuple[str, str], bool]
+) -> Drift | None:
+    judged = [(p, judgements[key]) for key, p in promised.items() if key[1] == topic and key in judgements]
+    return find_drift([p for p, _ in judged], [relevant for _, relevant in judged])
+
+
+def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str]], drift: Drift | None) -> TopicStatus:
     topic, found = filter.topics[k], reach(filter, k)
+    warning = None if found.can_deliver else why_silent(filter, k, found)
+    if warning is None and drift is not None and drift.has_drifted:
+        warning = drift.told(topic.name)
     name, right = topic.name, counts["right", topic.name]
     n_told = right + counts["wrong", name]
     fresh = {f"new_{what}": counts[f"new_{what}", name] for what in ("delivered", "judged", "relevant")}
@@ -104,5 +124,6 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
         pending=counts["pending", name],
         can_deliver=found.can_deliver,
         **fresh,
-        warning=None if found.can_deliver else why_silent(filter, k, found),
+        drift=None if drift is None else drift.z,
+        warning=warning,
     )

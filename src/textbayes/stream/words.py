@@ -217,15 +217,6 @@ class Lexicon:
         return _IDF[self.scheme](n_with_word, self.n_docs) if self.scheme in _IDF else 1.0
 
 
-def document_frequencies(scheme: str, idf: FloatArray, n_docs: int) -> IntArray | None:
-    """In how many of the documents words are that have these idf; None for schemes that do not say."""
-    if scheme not in _IDF:
-        return None
-    if scheme == "ltc":
-        return np.rint(n_docs * np.exp2(-idf)).astype(np.int64)
-    return np.rint((n_docs + 1.0) * np.exp((scheme == "tfidf1") - idf) - 1.0).astype(np.int64)
-
-
 def vectorizer_of(text: TextOptions, lexicon: Lexicon) -> TextVectorizer:
     """What counts the words of a lexicon as a filter counts them."""
     vectorizer = TextVectorizer(

@@ -7,9 +7,18 @@
 """
 
 from textbayes.text.hashing import HashingTextVectorizer
+from textbayes.text.language import Language, detect_language
 from textbayes.text.stopwords import load_stop_words
 from textbayes.text.tokenize import SlowTokenPatternWarning
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.weight import TermWeighting
 
-__all__ = ["HashingTextVectorizer", "SlowTokenPatternWarning", "TermWeighting", "TextVectorizer", "load_stop_words"]
+__all__ = [
+    "HashingTextVectorizer",
+    "Language",
+    "SlowTokenPatternWarning",
+    "TermWeighting",
+    "TextVectorizer",
+    "detect_language",
+    "load_stop_words",
+]

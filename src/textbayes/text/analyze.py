@@ -2,24 +2,28 @@
 
 lower case → tokens → stop words out → stems → n-grams of what remains → counts. Texts are read in batches, on all
 cores; each distinct token is looked up in the stop list and stemmed once. The result does not depend on the batches.
+With the analyzer "mixed" runs of scripts without spaces are taken out first and counted as n-grams of characters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.text.batches import batches, in_order
-from textbayes.text.packed import Packed, StringIndex, pack, take, unpack
+from textbayes.text.grams import Counted, character_grams, count_words, run_grams, word_grams
+from textbayes.text.packed import Packed, StringIndex, join, pack, take, unpack
+from textbayes.text.patterns import PATTERN_NAMES, tidied
 from textbayes.text.stem import stem
 from textbayes.text.tokenize import DEFAULT_PATTERN, Tokens, tokenize
+from textbayes.text.unspaced import Runs, split_unspaced
 
-_LAST_SPACE = 0x3000  # the greatest code point that is white space
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,6 @@ class TextOptions:
     token_pattern: str = DEFAULT_PATTERN
     stop_words: tuple[str, ...] = ()
     stemmer: str | None = None
-
-
-class Counts(NamedTuple):
-    """Counts of one batch: where each document's begin, and its distinct ids, in no order, with their counts."""
-
-    starts: IntArray
-    ids: AnyArray
-    counts: AnyArray
 
 
 class Piece(NamedTuple):
@@ -64,25 +60,39 @@ class Analysis(NamedTuple):
 
 def analyze(texts: Iterable[str], options: TextOptions) -> Analysis:
     """Count the terms of texts. O(bytes); a few bytes of memory for each token beside the batch at work."""
-    if options.analyzer != "word":
-        return _merge_grams(in_order(lambda batch: _character_grams(batch, options), batches(texts)))
-    if options.ngram_range == (1, 1):
-        counted = list(in_order(lambda batch: _counted(_tokens(batch, options)), batches(texts)))
-        numbers, tokens = _merge([names for _, names in counted])
+    n, lowercase = options.ngram_range, options.lowercase
+    if options.analyzer in ("char", "char_wb"):
+        by_word = options.analyzer == "char_wb"
+        return _merge_grams(in_order(lambda batch: character_grams(batch, n, lowercase, by_word), batches(texts)))
+
+    if n == (1, 1):
+        counted = list(in_order(lambda batch: _read(batch, options, count_words), batches(texts)))
+        numbers, tokens = _merge([words.names for words, _ in counted])
         term_of, terms = _select(tokens, options)
-        pieces = [Piece(*counts, term_of[ids]) for (counts, _), ids in zip(counted, numbers, strict=True)]
-        return Analysis(terms, pieces)
-    scanned = list(in_order(lambda batch: _tokens(batch, options), batches(texts)))
-    numbers, tokens = _merge([names for _, _, names in scanned])
+        pieces = [Piece(*words.counts, term_of[ids]) for (words, _), ids in zip(counted, numbers, strict=True)]
+        return _with_runs(Analysis(terms, pieces), [runs for _, runs in counted])
+    scanned = list(in_order(lambda batch: _read(batch, options, lambda tokens: tokens), batches(texts)))
+    numbers, tokens = _merge([words.names for words, _ in scanned])
     term_of, terms = _select(tokens, options)
-    work = zip(scanned, numbers, strict=True)
-    return _merge_grams(in_order(lambda item: _word_grams(item[0], term_of[item[1]], terms, options), work))
+    work = zip([words for words, _ in scanned], numbers, strict=True)
+    analysis = _merge_grams(in_order(lambda item: word_grams(item[0], term_of[item[1]], terms, n), work))
+    return _with_runs(analysis, [runs for _, runs in scanned])
 
 
 def count_tokens(texts: Iterable[str], options: TextOptions) -> FloatArray:
-    """Number of tokens that the pattern finds in each text: all of them, stop words too."""
-    counts = [np.diff(tokens.doc_starts) for tokens in in_order(lambda batch: _tokens(batch, options), batches(texts))]
-    return np.concatenate([*counts, np.zeros(0)])
+    """Number of tokens that the pattern finds in each text: all of them, stop words too.
+
+    With the analyzer "mixed" each character of a script without spaces is one more.
+    """
+
+    def lengths(batch: list[str]) -> FloatArray:
+        words, runs = _tokens(batch, options)
+        n_tokens = np.diff(words.doc_starts).astype(np.float64)
+        for of_script in runs:
+            n_tokens += np.diff(of_script.starts[of_script.doc_starts])
+        return n_tokens
+
+    return np.concatenate([*in_order(lengths, batches(texts)), np.zeros(0)])
 
 
 def stop_tokens(words: Iterable[str], pattern: str, lowercase: bool) -> tuple[str, ...]:
@@ -140,15 +150,20 @@ def frequencies(analysis: Analysis) -> tuple[IntArray, IntArray]:
     return documents, occurrences
 
 
-def _tokens(batch: list[str], options: TextOptions) -> Tokens:
-    return tokenize(batch, options.token_pattern, options.lowercase)
+def _tokens(batch: Sequence[str], options: TextOptions) -> tuple[Tokens, list[Runs]]:
+    """The words of a batch, and its runs of scripts without spaces where these are read apart."""
+    runs: list[Runs] = []
+    if options.token_pattern in PATTERN_NAMES:
+        batch = tidied(batch)
+    if options.analyzer == "mixed":
+        batch, runs = split_unspaced(batch)
+    return tokenize(batch, options.token_pattern, options.lowercase), runs
 
 
-def _counted(tokens: Tokens) -> tuple[Counts, Packed]:
-    from textbayes.kernels.linear.columns import count_ids
-
-    starts, ids, counts = count_ids(tokens.ids, tokens.doc_starts, tokens.names.n_strings)
-    return Counts(starts, ids[: starts[-1]].copy(), counts[: starts[-1]].copy()), tokens.names
+def _read(batch: list[str], options: TextOptions, then: Callable[[Tokens], R]) -> tuple[R, list[Counted]]:
+    """What becomes of a batch's words, and the counts of its runs of scripts without spaces."""
+    tokens, runs = _tokens(batch, options)
+    return then(tokens), [run_grams(of_script, options.ngram_range) for of_script in runs]
 
 
 def _merge(names: list[Packed]) -> tuple[list[AnyArray], Packed]:
@@ -184,51 +199,31 @@ def _select(tokens: Packed, options: TextOptions) -> tuple[AnyArray, Packed]:
     return term_of, terms
 
 
-def _word_grams(tokens: Tokens, term_of: AnyArray, terms: Packed, options: TextOptions) -> tuple[Counts, Packed]:
-    symbols = term_of[tokens.ids]
-    kept = symbols >= 0
-    before = np.zeros(len(kept) + 1, dtype=np.int64)
-    np.cumsum(kept, out=before[1:])
-    n_docs = len(tokens.doc_starts) - 1
-    return _grams(symbols[kept], before[tokens.doc_starts], np.arange(n_docs + 1), terms, options)
-
-
-def _character_grams(batch: list[str], options: TextOptions) -> tuple[Counts, Packed]:
-    from textbayes.kernels.text.ngrams import scan_characters
-
-    texts = [text.lower() for text in batch] if options.lowercase else batch
-    codes = np.frombuffer(bytearray("".join(texts).encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
-    doc_ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-    symbols, segments, doc_segments, alphabet, n_symbols = scan_characters(
-        codes, doc_ends, _is_space(), options.analyzer == "char_wb"
-    )
-    return _grams(symbols, segments, doc_segments, pack(map(chr, alphabet[:n_symbols].tolist())), options)
-
-
-def _grams(
-    symbols: AnyArray, segments: IntArray, doc_segments: IntArray, names: Packed, options: TextOptions
-) -> tuple[Counts, Packed]:
-    from textbayes.kernels.text.ngrams import count_ngrams, name_ngrams
-
-    shortest, longest = options.ngram_range
-    starts, grams, counts, parent, last, n_grams = count_ngrams(
-        symbols, segments, doc_segments, names.n_strings, shortest, longest, options.analyzer == "char_wb"
-    )
-    grams, counts = grams[: starts[-1]], counts[: starts[-1]].copy()
-    counted = np.zeros(n_grams, dtype=np.bool_)
-    counted[grams] = True
-    used = np.flatnonzero(counted)
-    number = np.cumsum(counted, dtype=np.int32) - np.int32(1)
-    data, offsets = name_ngrams(used, parent, last, names.data, names.offsets, options.analyzer == "word")
-    return Counts(starts, number[grams], counts), Packed(data, offsets)
-
-
-def _merge_grams(counted: Iterable[tuple[Counts, Packed]]) -> Analysis:
+def _merge_grams(counted: Iterable[Counted]) -> Analysis:
     index = StringIndex()
     pieces = [Piece(*counts, index.add(names)) for counts, names in counted]
     return Analysis(index.strings(), pieces)
 
 
-@lru_cache(maxsize=1)
-def _is_space() -> BoolArray:
-    return np.array([chr(code).isspace() for code in range(_LAST_SPACE + 1)])
+def _with_runs(words: Analysis, runs: list[list[Counted]]) -> Analysis:
+    """Words and, batch by batch, n-grams of unspaced runs, no term of which is a word."""
+    if not any(runs):
+        return words
+    index, n_words = StringIndex(), np.int32(words.terms.n_strings)
+    pieces = []
+    for piece, of_batch in zip(words.pieces, runs, strict=True):
+        for counts, names in of_batch:
+            piece = _side_by_side(piece, Piece(*counts, index.add(names) + n_words))
+        pieces.append(piece)
+    return Analysis(join(words.terms, index.strings()), pieces)
+
+
+def _side_by_side(left: Piece, right: Piece) -> Piece:
+    """Each document's counts on the left and then those on the right."""
+    ids = np.empty(len(left.ids) + len(right.ids), dtype=np.int32)
+    counts = np.empty(len(ids), dtype=np.int32)
+    for piece, before, first_id in ((left, right.starts[:-1], 0), (right, left.starts[1:], len(left.term_of))):
+        places = np.arange(len(piece.ids)) + np.repeat(before, np.diff(piece.starts))
+        ids[places] = piece.ids + np.int32(first_id)
+        counts[places] = piece.counts
+    return Piece(left.starts + right.starts, ids, counts, np.concatenate([left.term_of, right.term_of]))

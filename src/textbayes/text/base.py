@@ -15,8 +15,9 @@ from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.text.analyze import Piece, TextOptions, columns_to_csr, stop_tokens
 from textbayes.text.linear_pattern import why_not_linear
+from textbayes.text.patterns import named_pattern
 from textbayes.text.stem import check_stemmer
-from textbayes.text.stopwords import load_stop_words
+from textbayes.text.stopwords import is_list_name, load_stop_words
 from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
 
 LONGEST_NGRAM = 32  # words or characters; every length adds about as many terms as the text has words
@@ -50,11 +51,11 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
 
     def _text_options(self, stop_words: tuple[str, ...] | None = None) -> TextOptions:
         """Checked options; ``stop_words`` are the tokens found when fitting, looked up anew if None."""
-        check_choice("analyzer", self.analyzer, ("word", "char", "char_wb"))
+        check_choice("analyzer", self.analyzer, ("word", "char", "char_wb", "mixed"))
         check_stemmer(self.stemmer)
         parse_pattern(self.token_pattern)
         lowercase = bool(self.lowercase)
-        if self.analyzer != "word":
+        if self.analyzer in ("char", "char_wb"):
             for name in ("stop_words", "stemmer"):
                 if getattr(self, name) is not None:
                     raise InputError(f"{name} needs analyzer='word', not {self.analyzer!r}; set {name}=None")
@@ -76,7 +77,8 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
         return shortest, longest
 
     def _warn_if_slow(self) -> None:
-        if self.analyzer == "word" and parse_pattern(self.token_pattern) is None:
+        named = named_pattern(self.token_pattern) is not None
+        if self.analyzer in ("word", "mixed") and not named and parse_pattern(self.token_pattern) is None:
             reason = why_not_linear(self.token_pattern)
             unkept = "" if reason is None else f"; a model file cannot keep it, as it may take for ever ({reason})"
             warnings.warn(
@@ -89,7 +91,7 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
     def _text_state(self, tokens: tuple[str, ...]) -> dict[str, Any]:
         """The shared parameters, as JSON has them; the stop words found in a file stand for its path."""
         stop_words = self.stop_words
-        if stop_words is not None and not (isinstance(stop_words, str) and stop_words in ("english", "smart")):
+        if stop_words is not None and not is_list_name(stop_words):
             stop_words = list(tokens) if isinstance(stop_words, str | PathLike) else load_stop_words(stop_words)
         return {
             "analyzer": self.analyzer,

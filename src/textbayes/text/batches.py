@@ -36,14 +36,24 @@ def check_texts(texts: object) -> Iterable[str]:
     return column
 
 
+def check_each(texts: Iterable[object]) -> None:
+    """Refuse a text that is not a str, by its position."""
+    for position, text in enumerate(texts):
+        _check_one(position, text)
+
+
+def _check_one(position: int, text: object) -> None:
+    if not isinstance(text, str):
+        hint = "decode it first" if isinstance(text, bytes) else "leave it out or pass ''"
+        raise InputError(f"document {position} is a {type(text).__name__}, not a str; {hint}")
+
+
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
     """Lists of texts of some two million characters in all; a text that is not a str is refused by its position."""
     batch: list[str] = []
     size = 0
     for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            hint = "decode it first" if isinstance(text, bytes) else "leave it out or pass ''"
-            raise InputError(f"document {position} is a {type(text).__name__}, not a str; {hint}")
+        _check_one(position, text)
         batch.append(text)
         size += len(text)
         if size >= _BATCH:

@@ -14,15 +14,17 @@ from textbayes.core.types import AnyArray
 Fingerprints = npt.NDArray[np.uint64]
 
 
-def text_fingerprints(texts: Iterable[str]) -> Fingerprints:
+def text_fingerprints(texts: Iterable[str], unique: bool = True) -> Fingerprints:
     """Sorted fingerprints of texts, each once: BLAKE2b of the words, so that spaces and line ends do not matter.
+
+    If not ``unique``, there is one for each text, in order.
 
     By chance one other text in 18 trillion has a fingerprint that is among those of a million texts.
 
     >>> text_fingerprints(["corn\\nprices", "corn prices ", "rates"]).shape
     (2,)
     """
-    return np.unique(_each(texts))
+    return np.unique(_each(texts)) if unique else _each(texts)
 
 
 def n_known(texts: Iterable[str], fingerprints: Fingerprints) -> int:

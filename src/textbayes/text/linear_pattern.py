@@ -30,6 +30,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray
+from textbayes.text.patterns import token_expression
 from textbayes.text.tokenize import parse_pattern
 
 LONGEST_PATTERN = 1_000
@@ -64,7 +65,7 @@ def why_not_linear(pattern: str) -> str | None:
     try:
         if parse_pattern(pattern) is not None:
             return None  # a kernel finds the tokens
-        parsed = importlib.import_module("re._parser").parse(pattern)
+        parsed = importlib.import_module("re._parser").parse(token_expression(pattern))
         if parsed.state.flags & ~(re.UNICODE | re.ASCII):
             return "it has flags"
         for branch in _branches(list(parsed)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -66,6 +67,12 @@ def take(packed: Packed, chosen: IntArray) -> Packed:
     np.cumsum(lengths, out=offsets[1:])
     source = np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])
     return Packed(packed.data[source], offsets)
+
+
+def join(left: Packed, right: Packed) -> Packed:
+    """The strings of the one and then those of the other."""
+    offsets = np.concatenate([left.offsets, right.offsets[1:] + left.offsets[-1]])
+    return Packed(np.concatenate([left.data, right.data]), offsets)
 
 
 def checked(data: AnyArray | None, offsets: AnyArray | None, what: str) -> Packed:
@@ -135,6 +142,42 @@ def _seven_bytes(words: AnyArray, begins: IntArray, lengths: IntArray) -> AnyArr
     return kept.astype("<u8").view(">u8").astype(np.uint64) | np.minimum(lengths, 8).astype(np.uint64)
 
 
+class SortedStrings(Mapping[str, int]):
+    """Places of strings that are in sorted order, found by bisection: nothing is made of those nobody asks for.
+
+    Parameters
+    ----------
+    strings : Packed
+        Sorted, none of them twice.
+
+    Examples
+    --------
+    >>> places = SortedStrings(pack(["ore", "tea", "überall"]))
+    >>> places["tea"], "coal" in places, len(places)
+    (1, False, 3)
+    """
+
+    def __init__(self, strings: Packed) -> None:
+        self._strings, self._n = strings, strings.n_strings
+
+    def __getitem__(self, string: str) -> int:
+        sought = string.encode("utf-8", "surrogatepass")
+        place = bisect_left(range(self._n), sought, key=self._bytes)
+        if place == self._n or self._bytes(place) != sought:
+            raise KeyError(string)
+        return place
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(unpack(self._strings))
+
+    def __len__(self) -> int:
+        return self._n
+
+    def _bytes(self, place: int) -> bytes:
+        begin, end = self._strings.offsets[place : place + 2]
+        return self._strings.data[begin:end].tobytes()
+
+
 class StringIndex:
     """Numbers strings in order of first occurrence; a hash table over packed strings that kernels read."""
 
@@ -161,10 +204,13 @@ class StringIndex:
 
         return find(_as_words(strings.data), *_ends(strings), self._table, self._words, self._offsets)
 
-    def strings(self) -> Packed:
-        """The distinct strings, by number."""
-        offsets = self._offsets[: self._n + 1].copy()
-        return Packed(self._words.view(np.uint8)[: offsets[-1]].copy(), offsets)
+    def __len__(self) -> int:
+        return self._n
+
+    def strings(self, first: int = 0) -> Packed:
+        """The distinct strings, by number, from a number on."""
+        offsets = self._offsets[first : self._n + 1]
+        return Packed(self._words.view(np.uint8)[offsets[0] : offsets[-1]].copy(), offsets - offsets[0])
 
 
 def _ends(packed: Packed) -> tuple[AnyArray, AnyArray]:

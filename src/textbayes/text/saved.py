@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from textbayes.core.saved import Saved, Share, SortedTexts, Text, WholeFrom1
 from textbayes.text.base import LONGEST_NGRAM
 from textbayes.text.linear_pattern import LONGEST_PATTERN, why_not_linear
+from textbayes.text.stopwords import is_list_name
 
 _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]
 
@@ -16,7 +17,7 @@ _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]
 class TextParameters(Saved):
     """Saved parameters of every text vectorizer."""
 
-    analyzer: Literal["word", "char", "char_wb"]
+    analyzer: Literal["word", "char", "char_wb", "mixed"]
     ngram_range: Annotated[list[_Length], Field(min_length=2, max_length=2)]
     lowercase: bool
     token_pattern: Annotated[Text, Field(max_length=LONGEST_PATTERN)]
@@ -41,7 +42,7 @@ class TextParameters(Saved):
     def arguments(self, stop_words: list[str]) -> dict[str, Any]:
         """Arguments of the vectorizer. A stop word file is never looked for again: its words are in the model."""
         given = self.stop_words
-        if isinstance(given, str) and given not in ("english", "smart"):
+        if isinstance(given, str) and not is_list_name(given):
             given = stop_words
         return {**dict(self), "ngram_range": tuple(self.ngram_range), "stop_words": given}
 
@@ -98,3 +99,74 @@ class SavedWeighting(Saved):
 
     params: WeightingParameters
     n_docs: WholeFrom1
+
+
+class VectorParameters(Saved):
+    """Saved parameters of a ``VectorWeighting``."""
+
+    scheme: Literal["vector"]
+    norm: None
+
+
+class SavedVectorWeighting(Saved):
+    """A fitted ``VectorWeighting``."""
+
+    params: VectorParameters
+    n_docs: WholeFrom1
+
+
+class SentenceParameters(Saved):
+    """Saved name of a sentence model."""
+
+    model: Annotated[Text, Field(min_length=1, max_length=200)]
+
+
+class SavedSentences(Saved):
+    """A fitted ``SentenceVectorizer``: the sentence model itself is not in the file."""
+
+    params: SentenceParameters
+    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    width: Annotated[int, Field(ge=1, le=2**16)]
+
+
+_Factor = Annotated[float, Field(gt=0.0, le=1e6, allow_inf_nan=False)]
+
+
+class SavedView(Saved):
+    """One view of ``TextViews``; its vectorizer is read by itself."""
+
+    name: Annotated[Text, Field(min_length=1, max_length=40)]
+    part: Literal["text", "head"]
+    factor: _Factor
+    weighting: WeightingParameters | VectorParameters
+    words: dict[str, Any]
+    reads: Literal["words", "sentences"] = "words"
+
+    @model_validator(mode="after")
+    def _together(self) -> Any:
+        if (self.reads == "sentences") != (self.weighting.scheme == "vector"):
+            raise ValueError("sentence vectors, and they alone, are not weighed")
+        return self
+
+
+class SavedViews(Saved):
+    """Fitted ``TextViews`` beside the terms of each."""
+
+    views: Annotated[list[SavedView], Field(min_length=1, max_length=20)]
+    # Arrays go by the number of a view: views that changed places would have each other's terms.
+    order: list[Text] | None = None
+
+    @model_validator(mode="after")
+    def _together(self) -> Any:
+        if self.order not in (None, [view.name for view in self.views]):
+            raise ValueError("the views stand in another order than their terms")
+        if self.views[0].reads != "words":
+            raise ValueError("the first view must be one of words")
+        return self
+
+
+class SavedViewsWeighting(Saved):
+    """A fitted ``ViewsWeighting`` beside the idf of each view."""
+
+    blocks: Annotated[list[SavedWeighting | SavedVectorWeighting], Field(min_length=1, max_length=20)]
+    factors: Annotated[list[_Factor], Field(min_length=1, max_length=20)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from textbayes.core.errors import InputError
+from textbayes.text.language_names import language_name
 from textbayes.text.packed import Packed, pack_bytes, unpack_bytes
 
 
@@ -13,14 +14,14 @@ def check_stemmer(stemmer: str | None) -> None:
     import Stemmer
 
     names = Stemmer.algorithms()
-    if stemmer is not None and stemmer not in names:
+    if stemmer is not None and language_name(str(stemmer)) not in names:
         close = difflib.get_close_matches(str(stemmer), names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise InputError(f"stemmer={stemmer!r} is not known: choose None or one of {', '.join(names)}{hint}")
 
 
 def stem(words: Packed, stemmer: str) -> Packed:
-    """Stem each word, by the Snowball algorithm of that name ("porter": Porter 1980; "english": Porter 2).
+    """Stem each word, by the Snowball algorithm of that name or code ("porter": Porter 1980; "english": Porter 2).
 
     A word whose stem would be empty (Porter makes nothing of "s") stays as it is, and so does one with a lone
     surrogate, which the stemmers do not read. About 0.6 µs a word.
@@ -32,7 +33,7 @@ def stem(words: Packed, stemmer: str) -> Packed:
     import Stemmer
 
     # PyStemmer's own cache of 10,000 words costs more than it saves when every word comes once.
-    snowball = Stemmer.Stemmer(stemmer, 0)
+    snowball = Stemmer.Stemmer(language_name(stemmer), 0)
     originals = unpack_bytes(words)
     try:
         stems = snowball.stemWords(originals)

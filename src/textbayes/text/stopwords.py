@@ -1,15 +1,18 @@
-"""Stop words: two published lists, the user's file, or the user's words."""
+"""Stop words: published lists by language, the user's file, or the user's words."""
 
 from __future__ import annotations
 
 import ast
 import importlib.metadata
+import json
 from collections.abc import Iterable
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.text.language_names import language_code, language_name
 
 StopWords: TypeAlias = str | PathLike[str] | Iterable[str] | None
 
@@ -19,38 +22,75 @@ def load_stop_words(stop_words: StopWords) -> list[str]:
 
     Parameters
     ----------
-    stop_words : None, "english", "smart", path, or iterable of str
+    stop_words : None, "smart", a language such as "german" or "de", path, or iterable of str
         ``"english"`` is scikit-learn's list of 318 words. ``"smart"`` is the list of the SMART system (Salton 1971) as
-        shipped by python-rake: 571 entries, the published size, one of them ("would") twice, so 570 words. Any other
-        string is the path of a file: UTF-8, one word a line, ``#`` starts a comment.
+        shipped by python-rake: 571 entries, the published size, one of them ("would") twice, so 570 words. The lists of
+        other languages, by name or ISO 639-1 code, are those of Stopwords ISO. Any other string is the path of a file:
+        UTF-8, one word a line, ``#`` starts a comment.
 
     >>> len(load_stop_words("english")), len(load_stop_words("smart")), load_stop_words(["of", "a", "of"])
     (318, 570, ['a', 'of'])
     """
     if stop_words is None:
         return []
-    if isinstance(stop_words, str) and stop_words == "english":
+    if isinstance(stop_words, str) and language_name(stop_words) == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return sorted(ENGLISH_STOP_WORDS)
     if isinstance(stop_words, str) and stop_words == "smart":
         return sorted(set(_smart_list()))
+    if isinstance(stop_words, str) and is_list_name(stop_words):
+        return sorted(set(_language_list(stop_words)))
     if isinstance(stop_words, (str, PathLike)):
         return sorted(set(_read_file(Path(stop_words))))
     return sorted(set(_checked(stop_words)))
 
 
+def is_list_name(stop_words: StopWords) -> bool:
+    """Whether it is the name of a published list or of a language, not a file or words.
+
+    >>> is_list_name("smart"), is_list_name("de"), is_list_name("stop.txt")
+    (True, True, False)
+    """
+    return isinstance(stop_words, str) and (stop_words == "smart" or language_code(stop_words) is not None)
+
+
+def has_stop_words(language: str) -> bool:
+    """Whether there is a stop list for a language, by its name or code."""
+    code = language_code(language)
+    return code == "en" or code in _iso_lists()
+
+
 def _checked(words: Any) -> list[str]:
     if isinstance(words, bytes) or not isinstance(words, Iterable):
         raise InputError(
-            f"stop_words is a {type(words).__name__}; pass None, 'english', 'smart', the path of a file with one word "
-            "a line, or a list of words"
+            f"stop_words is a {type(words).__name__}; pass None, 'smart', a language such as 'german', the path of a "
+            "file with one word a line, or a list of words"
         )
     words = list(words)
     for i, word in enumerate(words):
         if not isinstance(word, str):
             raise InputError(f"stop word {i} is a {type(word).__name__}, {word!r}; every stop word must be a str")
     return words
+
+
+def _language_list(language: str) -> list[str]:
+    code = language_code(language)
+    if code not in _iso_lists():
+        raise InputError(
+            f"there is no stop list for {language_name(language)!r}; pass None, the path of a file with one word a "
+            "line, or a list of words"
+        )
+    return _iso_lists()[code]
+
+
+@lru_cache(maxsize=1)
+def _iso_lists() -> dict[str, list[str]]:
+    """Stopwords ISO by language code; only the data is read."""
+    distribution = importlib.metadata.distribution("stopwordsiso")
+    text = Path(str(distribution.locate_file("stopwordsiso/stopwords-iso.json"))).read_text(encoding="utf-8")
+    lists: dict[str, list[str]] = json.loads(text)
+    return lists
 
 
 def _smart_list() -> list[str]:
@@ -68,7 +108,7 @@ def _read_file(path: Path) -> list[str]:
         raw = path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"stop_words={str(path)!r} is neither 'english' nor 'smart' nor a file that can be read "
+            f"stop_words={str(path)!r} is neither 'smart' nor a language such as 'english' nor a file that can be read "
             f"({error.strerror or error}); give one of them, or a list of words"
         ) from error
     words = []

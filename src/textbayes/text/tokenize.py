@@ -17,6 +17,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.text.packed import Packed, StringIndex, pack, pack_bytes
+from textbayes.text.patterns import named_pattern, set_apart, token_expression
 
 DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
 
@@ -36,11 +37,15 @@ class SlowTokenPatternWarning(UserWarning):
 
 
 class TokenRule(NamedTuple):
-    """Tokens are the maximal runs of at least ``least`` characters of one class, whole words only if ``bounded``."""
+    """Tokens are the maximal runs of at least ``least`` characters of one class, whole words only if ``bounded``.
+
+    Before it, spaces are put around what matches ``alone``.
+    """
 
     unit: str
     least: int
     bounded: bool
+    alone: str | None = None
 
 
 class Tokens(NamedTuple):
@@ -55,13 +60,17 @@ def parse_pattern(pattern: str) -> TokenRule | None:
     r"""The rule that finds the same tokens as the pattern, or None if only ``re`` can.
 
     Known are ``C+``, ``C{n,}`` and ``CC+`` of a class C, which is ``\w`` or brackets, and the same between ``\b`` if C
-    is within ``\w``: ``\w``, brackets of ASCII letters, digits and ``_``, or ``[^\W…]``. ``(?u)`` may come first.
+    is within ``\w``: ``\w``, brackets of ASCII letters, digits and ``_``, or ``[^\W…]``. ``(?u)`` may come first. So
+    are the names of :mod:`textbayes.text.patterns`.
 
     >>> parse_pattern(r"(?u)\b\w\w+\b"), parse_pattern(r"\w+(?:-\w+)*")
-    (TokenRule(unit='\\w', least=2, bounded=False), None)
+    (TokenRule(unit='\\w', least=2, bounded=False, alone=None), None)
     """
     if not isinstance(pattern, str):
         raise InputError(f"token_pattern is a {type(pattern).__name__}; pass a regular expression as a str")
+    named = named_pattern(pattern)
+    if named is not None:
+        return None if named.unit is None else TokenRule(named.unit, named.least, named.bounded, named.alone)
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:  # a{10**20}, and ((((…
@@ -131,7 +140,7 @@ def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
     ----------
     texts : sequence of str
     pattern : str
-        The regular expression of a token.
+        The regular expression of a token, or its name.
     lowercase : bool
         Whether texts are put in lower case.
 
@@ -150,6 +159,8 @@ def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
     from textbayes.kernels.text.tokens import scan_words
 
     table = character_table(rule.unit, rule.bounded, lowercase)
+    if rule.alone is not None:
+        texts = set_apart(texts, rule.alone)
     is_ascii = np.fromiter((text.isascii() for text in texts), dtype=np.bool_, count=len(texts))
     if not is_ascii.all():
         others = [i for i in range(len(texts)) if not is_ascii[i]]
@@ -168,11 +179,14 @@ def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
 
 
 def _by_pattern(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
-    find_all = re.compile(pattern).findall
+    named = named_pattern(pattern)
+    find_all = re.compile(token_expression(pattern)).findall
+    find_in_ascii = re.compile(named.in_ascii).findall if named is not None else find_all
     found: list[bytes] = []
     doc_starts = np.zeros(len(texts) + 1, dtype=np.int64)
     for i, text in enumerate(texts):
-        found.extend(token.encode("utf-8", "surrogatepass") for token in find_all(text.lower() if lowercase else text))
+        find = find_in_ascii if text.isascii() else find_all
+        found.extend(token.encode("utf-8", "surrogatepass") for token in find(text.lower() if lowercase else text))
         doc_starts[i + 1] = len(found)
     index = StringIndex()
     ids = index.add(pack_bytes(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
@@ -20,9 +20,11 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, frequencies
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
-from textbayes.text.packed import Packed, StringIndex, checked, pack, sort_order, take, unpack
+from textbayes.text.packed import Packed, SortedStrings, StringIndex, checked, pack, sort_order, take, unpack
 from textbayes.text.stopwords import StopWords
 from textbayes.text.tokenize import DEFAULT_PATTERN
+
+_NO_DOCUMENT = "no document was given; a vocabulary needs at least one with words in it"
 
 
 class Vocabulary:
@@ -60,21 +62,25 @@ class TextVectorizer(BaseTextVectorizer):
 
     Parameters
     ----------
-    analyzer : {"word", "char", "char_wb"}, default="word"
+    analyzer : {"word", "char", "char_wb", "mixed"}, default="word"
         What n-grams are made of: words; characters, after two or more white-space characters became one space; or the
-        characters of each word between white space, with a space on either side.
+        characters of each word between white space, with a space on either side. "mixed" is "word" that reads Chinese,
+        Japanese, Thai, Lao, Burmese and Khmer, which put no spaces between words, as overlapping n-grams of characters:
+        with ``ngram_range=(n, m)`` of n to m + 1 characters, of n to m + 2 in the alphabets of South-East Asia.
     ngram_range : tuple (shortest, longest), default=(1, 1)
     lowercase : bool, default=True
         As ``str.lower`` does, for every script.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
         What a word is. Runs of one class of characters are fast: ``\w+``, ``\b\w\w+\b``, ``[a-z]{3,}``,
         ``\b[a-zA-Z]{2,}\b``, ``\b[^\W\d_]+\b`` and the like. Any other pattern is left to Python's ``re``, with a
-        :class:`SlowTokenPatternWarning` when fitting.
-    stop_words : None, "english", "smart", path or iterable of str, default=None
+        :class:`SlowTokenPatternWarning` when fitting. "words" (two letters or more), "all" (single letters, digits,
+        ``!``, ``?`` and emoji too) and "tweets" (#hashtags, @mentions, "don't" and emoticons as well) are names of
+        patterns that hold words with vowel signs and accents together and read "&amp;" as "&".
+    stop_words : None, "smart", a language such as "german" or "de", path or iterable of str, default=None
         Words to leave out, compared before stemming; see :func:`load_stop_words`. They are lower-cased and split like
         the texts: with the default pattern "don't" takes out "don".
     stemmer : None or str, default=None
-        "porter", or a Snowball language such as "english" or "german". Each distinct word is stemmed once.
+        "porter", or a Snowball language such as "english", "german" or "de". Each distinct word is stemmed once.
     min_df, max_df : int or float in [0, 1], default=1 and 1.0
         Leave out terms in fewer, or more, documents than this number or proportion.
     max_features : int, default=None
@@ -159,12 +165,13 @@ class TextVectorizer(BaseTextVectorizer):
         """Document lengths ω in thousands of words.
 
         Of texts: every token that ``token_pattern`` finds, stop words and words outside the vocabulary too, whatever
-        the analyzer. Of a matrix of counts: the sum of each row, which is less (words that were left out are not in
-        it) unless it counts n-grams, which are more.
+        the analyzer; with "mixed" each character of a script without spaces is one more. Of a matrix of counts: the sum
+        of each row, which is less (words that were left out are not in it) unless it counts n-grams, which are more.
         """
         if sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "biuf"):
             return np.asarray(texts.sum(axis=1), dtype=np.float64).ravel() / 1000.0
-        options = TextOptions(token_pattern=self.token_pattern, lowercase=bool(self.lowercase))
+        analyzer = "mixed" if self.analyzer == "mixed" else "word"
+        options = TextOptions(analyzer, token_pattern=self.token_pattern, lowercase=bool(self.lowercase))
         return count_tokens(check_texts(texts), options) / 1000.0
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
@@ -173,6 +180,16 @@ class TextVectorizer(BaseTextVectorizer):
         names = np.empty(self._vocabulary.terms.n_strings, dtype=object)
         names[:] = unpack(self._vocabulary.terms)
         return names
+
+    def terms_of(self, columns: IntArray) -> list[str]:
+        """The terms of some columns, without a list of all."""
+        self._fitted()
+        return unpack(take(self._vocabulary.terms, columns))
+
+    def columns_by_term(self) -> Mapping[str, int]:
+        """As ``vocabulary_``, for a few questions: terms are looked up where they stand, no dictionary is made."""
+        self._fitted()
+        return SortedStrings(self._vocabulary.terms) if self.vocabulary is None else self.vocabulary_
 
     def add_terms(self, terms: Iterable[str]) -> TextVectorizer:
         """Widen the fitted vocabulary by terms that its texts need not have; columns are in sorted order again."""
@@ -239,18 +256,58 @@ class TextVectorizer(BaseTextVectorizer):
         self._check_parameters()
         analysis = analyze(texts, options)
         if not analysis.n_docs:
-            raise InputError("no document was given; a vocabulary needs at least one with words in it")
+            raise InputError(_NO_DOCUMENT)
         if fixed is not None:
             vocabulary = Vocabulary(fixed)
             column_of_term = vocabulary.find(analysis.terms)
         else:
-            chosen = self._chosen(analysis)
-            vocabulary = Vocabulary(take(analysis.terms, chosen))
-            column_of_term = np.full(analysis.terms.n_strings, -1, dtype=np.int32)
-            column_of_term[chosen] = np.arange(len(chosen), dtype=np.int32)
+            vocabulary, column_of_term = self._choose(analysis.terms, analysis.n_docs, lambda: frequencies(analysis))
         self.stop_words_ = options.stop_words
         self._vocabulary = vocabulary
         return analysis, column_of_term
+
+    def fit_terms(self, terms: Packed, n_docs: int, documents: IntArray, occurrences: IntArray) -> AnyArray:
+        """Learn the vocabulary from terms that were counted before, a part of the texts at a time.
+
+        Parameters
+        ----------
+        terms : Packed
+            The distinct terms of all texts (:meth:`count_terms`), in any order.
+        n_docs : int
+        documents, occurrences : arrays (n_terms,)
+            Number of texts that have each term, and of its occurrences in all texts.
+
+        Returns
+        -------
+        array (n_terms,)
+            The column of each term, −1 for those that are left out.
+        """
+        self._check_parameters()
+        if not n_docs:
+            raise InputError(_NO_DOCUMENT)
+        if self.vocabulary is not None:
+            vocabulary = Vocabulary(_fixed_terms(self.vocabulary))
+            column_of_term = vocabulary.find(terms)
+        else:
+            vocabulary, column_of_term = self._choose(terms, n_docs, lambda: (documents, occurrences))
+        self.stop_words_ = self._text_options().stop_words
+        self._vocabulary = vocabulary
+        return column_of_term
+
+    def count_terms(self, texts: Iterable[str]) -> tuple[Packed, sparse.csr_matrix]:
+        """The distinct terms of some texts before any is left out, and their counts, (n_docs, n_terms) of int64."""
+        analysis = analyze(check_texts(texts), self._text_options())
+        n_terms = analysis.terms.n_strings
+        return analysis.terms, self._csr(analysis.pieces, np.arange(n_terms, dtype=np.int32), n_terms)
+
+    def _choose(
+        self, terms: Packed, n_docs: int, counted: Callable[[], tuple[IntArray, IntArray]]
+    ) -> tuple[Vocabulary, AnyArray]:
+        """The vocabulary, and the column of each term."""
+        chosen = self._chosen(terms, n_docs, counted)
+        column_of_term = np.full(terms.n_strings, -1, dtype=np.int32)
+        column_of_term[chosen] = np.arange(len(chosen), dtype=np.int32)
+        return Vocabulary(take(terms, chosen)), column_of_term
 
     def _check_parameters(self) -> None:
         _check_frequency("min_df", self.min_df)
@@ -258,9 +315,9 @@ class TextVectorizer(BaseTextVectorizer):
         if self.max_features is not None and not (_is_integer(self.max_features) and self.max_features >= 1):
             raise InputError(f"max_features={self.max_features!r} is not usable; pass None or a positive integer")
 
-    def _chosen(self, analysis: Analysis) -> IntArray:
+    def _chosen(self, terms: Packed, n_docs: int, counted: Callable[[], tuple[IntArray, IntArray]]) -> IntArray:
         """The terms to keep, sorted."""
-        n_docs, n_terms = analysis.n_docs, analysis.terms.n_strings
+        n_terms = terms.n_strings
         if not n_terms:
             raise InputError(
                 f"the {n_docs} document(s) hold no term: they are empty, or token_pattern={self.token_pattern!r} and "
@@ -273,10 +330,10 @@ class TextVectorizer(BaseTextVectorizer):
                 f"min_df={self.min_df} asks for more of the {n_docs} document(s) than max_df={self.max_df} allows; "
                 "lower min_df or raise max_df"
             )
-        order = sort_order(analysis.terms)
+        order = sort_order(terms)
         if least <= 1 and most >= n_docs and self.max_features is None:
             return order
-        documents, occurrences = frequencies(analysis)
+        documents, occurrences = counted()
         kept = order[(documents[order] >= least) & (documents[order] <= most)]
         if self.max_features is not None and len(kept) > self.max_features:
             size = documents[kept] if self.binary else occurrences[kept]

@@ -18,6 +18,7 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 
 SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
+_TELLING = ("ltc", "tfidf", "tfidf1")  # the idf says how many documents have a word
 
 
 class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -48,6 +49,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Ones for the schemes without one.
     n_docs_ : int
         N, the number of training documents.
+    document_frequency_ : ndarray of shape (n_features,) or None
+        n_i, the number of them that have each word; None of a model file that does not say.
 
     Notes
     -----
@@ -74,6 +77,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [[3.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
+    _schema = "SavedWeighting"
+
     def __init__(self, scheme: str = "log", norm: str | None = "cosine") -> None:
         self.scheme = scheme
         self.norm = norm
@@ -83,8 +88,22 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Learn the document frequencies of X (n_docs, n_features); ``y`` is not used."""
         self._check_parameters()
         X = self._checked(X, reset=True)
-        self.n_docs_ = int(X.shape[0])
-        self.idf_ = _idf(self.scheme, np.bincount(X.indices, minlength=X.shape[1]), self.n_docs_)
+        return self.fit_frequencies(np.bincount(X.indices, minlength=X.shape[1]), int(X.shape[0]))
+
+    @all_or_nothing
+    def fit_frequencies(self, document_frequency: IntArray, n_docs: int) -> Self:
+        """Take over document frequencies that were counted before, a part of the documents at a time.
+
+        Parameters
+        ----------
+        document_frequency : array (n_features,)
+            Number of documents that have each word.
+        n_docs : int
+        """
+        self._check_parameters()
+        self.n_docs_, self.n_features_in_ = n_docs, len(document_frequency)
+        self.document_frequency_: IntArray | None = document_frequency
+        self.idf_ = _idf(self.scheme, document_frequency, n_docs)
         return self
 
     def transform(self, X: Matrix | ArrayLike) -> sparse.csr_matrix:
@@ -107,22 +126,45 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         check_is_fitted(self)
         meta = {"params": {"scheme": self.scheme, "norm": self.norm}, "n_docs": self.n_docs_}
-        return meta, {"idf": self.idf_}
+        arrays: dict[str, AnyArray] = {"idf": self.idf_}
+        if self.scheme not in _TELLING and self.document_frequency_ is not None:
+            arrays["documents"] = self.document_frequency_.astype(np.int32)
+        return meta, arrays
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The weighting that :meth:`to_state` described; it transforms identically."""
         from textbayes.core.saved import read_saved
-        from textbayes.text.saved import SavedWeighting  # loads pydantic
+        from textbayes.text import saved  # loads pydantic
 
-        told = read_saved(SavedWeighting, meta, "the model's weighting")
+        schema: Any = getattr(saved, cls._schema)
+        told = read_saved(schema, meta, "the model's weighting")
         weighting = cls(**dict(told.params))
         # The idf of a word in all documents, and in none or one, and a little for rounding.
         ends = _idf(weighting.scheme, np.array([told.n_docs, 0, 1]), told.n_docs)
         least, most = float(ends.min()) - 1e-9, float(ends.max()) + 1e-9
         weighting.idf_ = np.array(saved_array(arrays, "idf", np.float64, (None,), least=least, most=most))
         weighting.n_docs_, weighting.n_features_in_ = told.n_docs, len(weighting.idf_)
+        weighting.document_frequency_ = _frequencies(weighting.scheme, weighting.idf_, told.n_docs)
+        if "documents" in arrays:
+            shape, most = weighting.idf_.shape, told.n_docs
+            found = saved_array(arrays, "documents", np.int32, shape, least=0, most=most)
+            weighting.document_frequency_ = found.astype(np.int64)
         return weighting
+
+    def mean_weights(self) -> FloatArray | None:
+        """Weight of each word in the training documents on average, were all as long as the usual one.
+
+        n_i/N of the documents have the word, once, and the length of one is that of the mean of squares over all; None
+        where the document frequencies are not known.
+        """
+        check_is_fitted(self)
+        if self.document_frequency_ is None:
+            return None
+        mean = self.document_frequency_ / self.n_docs_ * self.idf_
+        if self.norm == "cosine":
+            mean /= max(float(np.sqrt(mean @ self.idf_)), 1e-300)
+        return np.asarray(mean)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,11 +186,15 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = sparse.csr_matrix(X)
         X.sum_duplicates()
         X.eliminate_zeros()
+        self._check_signs(X)
+        return X
+
+    def _check_signs(self, X: sparse.csr_matrix) -> None:
+        """Refuse what no count can be."""
         if X.nnz and X.data.min() < 0:
             raise InputError(
                 f"Negative values in data passed to {type(self).__name__}: the least is {X.data.min():g}; pass counts"
             )
-        return X
 
 
 def _term_weight(scheme: str, tf: FloatArray) -> FloatArray:
@@ -157,6 +203,15 @@ def _term_weight(scheme: str, tf: FloatArray) -> FloatArray:
     if scheme == "binary":
         return np.ones_like(tf)
     return 1.0 + (np.log2(tf) if scheme == "ltc" else np.log(tf))
+
+
+def _frequencies(scheme: str, idf: FloatArray, n_docs: int) -> IntArray | None:
+    """Number of documents that have words of these idf; None for schemes that do not say."""
+    if scheme not in _TELLING:
+        return None
+    if scheme == "ltc":
+        return np.rint(n_docs * np.exp2(-idf)).astype(np.int64)
+    return np.rint((n_docs + 1.0) * np.exp((scheme == "tfidf1") - idf) - 1.0).astype(np.int64)
 
 
 def _idf(scheme: str, n_with_word: IntArray, n_docs: int) -> FloatArray:

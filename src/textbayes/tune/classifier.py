@@ -1,23 +1,19 @@
-"""BayesLinearClassifier that finds the scale of its prior."""
+"""BayesLinearClassifier that finds the scale of its prior, and the link of every label."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import check_choice, check_same_length
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.validation import check_choice
 from textbayes.inference import Posterior, Problem
-from textbayes.links import BaseLink
-from textbayes.models.linear.classifier import BayesLinearClassifier, _as_columns, _encode
+from textbayes.links import BaseLink, make_link
+from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import BasePrior
 from textbayes.tune.grid import factor_grid
 from textbayes.tune.losses import Errors, Rule, Scoring
@@ -30,7 +26,10 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
     Parameters
     ----------
-    link, prior, mean, sign, inference, fit_intercept, intercept_scale, intercept_mean, intervals :
+    link : str or link
+        As in ``BayesLinearClassifier``, or ``"auto"``: for each label the link, with its scale, of lowest held-out loss
+        among logit, probit, Student-t and skewed Student-t links (``textbayes.tune.search_link``); by ``method="cv"``.
+    prior, mean, sign, inference, fit_intercept, intercept_scale, intercept_mean, intervals :
     tol, max_iter, n_jobs :
         As in ``BayesLinearClassifier``; ``tol`` is that of the last fit. Where ``prior`` is an object, scales are
         multiples of its own.
@@ -59,7 +58,9 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     ----------
     scale_ : array (n_columns,)
         The scale chosen for each label.
-    search_ : ScaleSearch, EvidenceSearch or None
+    link_ : link
+        That of the labels; with ``link="auto"`` one for each.
+    search_ : ScaleSearch, EvidenceSearch, LinkSearch or None
         What it was chosen from: grid, losses with standard errors or log evidence, held-out linear predictors.
 
     and those of ``BayesLinearClassifier``.
@@ -79,9 +80,8 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     ((10, 1), [0])
     """
 
-    # What the parent knows as parameters: the scale is found, and the last fit always starts where the search ended.
-    scale = 1.0
-    warm_start = True
+    scale = 1.0  # what the parent knows as a parameter, and is found
+    word_scales = None
 
     def __init__(
         self,
@@ -131,40 +131,34 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         self.random_state = random_state
         self.class_weight = class_weight
 
-    @all_or_nothing
-    def fit(
-        self, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None
-    ) -> Self:
-        """Choose the scale and fit; arguments as in ``BayesLinearClassifier.fit``.
+    def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
+        self.link_ = make_link("logit" if self._finds_link else self.link)
+        return super()._problem(X, indicator, weight, words)
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n_docs, n_features)
-        y : sequence of labels, of lists of labels, or array (n_docs, n_labels)
-        sample_weight : array (n_docs,), optional
-            How much each document counts.
-        words : boolean array (n_columns, n_features), optional
-            The words that each label may use.
-        """
-        self._check_settings()
-        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
-        if y is None:
-            raise InputError("requires y to be passed, but the target y is None; pass one label per document")
-        indicator, space = _encode(y)
-        check_same_length(X, "X", indicator, "y")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        weight = document_weights(self.class_weight, indicator, space, weight)
-        self.scale_, self._start = np.ones(indicator.shape[1]), None
-        problem = self._problem(_as_columns(X), indicator, weight, words)
-        self.search_, self.scale_, self._start = self._search(problem)
-        try:
-            super().fit(X, y, sample_weight, words)
-        finally:
-            del self._start
-        return self
+    def _link(self) -> BaseLink:
+        return self.link_
+
+    @property
+    def _finds_link(self) -> bool:
+        return isinstance(self.link, str) and self.link == "auto"
+
+    def _begin(self, problem: Problem) -> tuple[Problem, Posterior | None]:
+        """The problem at the links and scales that the search finds, and the weights that it found there."""
+        self.search_, self.scale_, start = self._search(problem)
+        return problem._replace(link=self.link_, prior=scaled(problem.prior, self.scale_)), start
 
     def _search(self, problem: Problem) -> tuple[Any, FloatArray, Posterior | None]:
         n_labels, jobs = problem.y.shape[1], n_threads(self.n_jobs)
+        if self._finds_link:
+            from textbayes.tune.link_search import AUTO_LINKS, search_link
+
+            links = search_link(
+                problem, AUTO_LINKS, self.scales, self.cv, self.scoring, self.rule, self.random_state,
+                per_label=self.per_label, errors=self.errors, inference=self.inference, tol=self.search_tol,
+                max_iter=self.max_iter, n_jobs=jobs,
+            )  # fmt: skip
+            self.link_ = make_link(";".join(link for link, _ in links.chosen()))
+            return links, np.array([factor for _, factor in links.chosen()]), None
         if self.method == "norm":
             if not isinstance(self.prior, str):
                 raise NotSupportedError("method='norm' gives the scale itself; name the prior instead of passing one")
@@ -185,16 +179,13 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         )  # fmt: skip
         return search, search.factor, search.path.posterior(search.point)
 
-    def _problem(self, X: Matrix | ArrayLike, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
-        problem = super()._problem(X, indicator, weight, words)
-        return problem._replace(prior=scaled(problem.prior, self.scale_))
-
-    def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
-        return self._start
-
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("method", self.method, ("cv", "evidence", "norm"))
+        if self._finds_link and self.method != "cv":
+            raise NotSupportedError(
+                f"link='auto' compares links on held-out documents and method={self.method!r} has none; use method='cv'"
+            )
         if not (isinstance(self.search_tol, numbers.Real) and 0.0 < float(self.search_tol) < np.inf):
             raise InputError(f"search_tol={self.search_tol!r} is not usable; pass a positive number such as 1e-2")
         if np.ndim(self.scales) == 0 and not (isinstance(self.scales, numbers.Integral) and self.scales >= 1):

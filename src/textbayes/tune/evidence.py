@@ -76,7 +76,7 @@ def log_evidence(problem: Problem, posterior: Posterior) -> tuple[FloatArray, Bo
     for label in range(n_labels):
         prior, w, b = problem.prior.for_label(label, n_features), posterior.mean[label], posterior.intercept[label]
         y, columns = problem.y[:, label], approximation.forms[label].columns
-        likelihood = problem.link.likelihood(np.asarray(problem.X @ w) + b, y, problem.sample_weight)
+        likelihood = problem.link.for_label(label).likelihood(np.asarray(problem.X @ w) + b, y, problem.sample_weight)
         active = np.zeros(n_features, dtype=np.bool_)
         active[columns] = True
         intercept = problem.intercept_prior_of(label)

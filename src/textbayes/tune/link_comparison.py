@@ -17,7 +17,7 @@ from textbayes.core.validation import check_finite, check_same_length
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 from textbayes.tune.cross_fit import CrossFitted, best_of, cross_fitted
 from textbayes.tune.grid import factor_grid
@@ -178,7 +178,7 @@ def link_report(
         raise InputError(f"{len(names)} label names were given for {positive.shape[1]} labels")
     base = make_prior(prior, 1.0)
     y = np.where(positive, 1.0, -1.0)
-    problem = Problem(_as_columns(X), y, make_link("logit"), base, base.rescaled(np.inf))
+    problem = Problem(as_columns(X), y, make_link("logit"), base, base.rescaled(np.inf))
     settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "n_jobs": n_threads(n_jobs)}
     splits = make_splits(cv, positive, random_state)
     fitted: dict[Any, CrossFitted] = {}

@@ -18,6 +18,11 @@ from textbayes.tune.search import make_splits, search_scale
 
 DF_GRID = (2.0, 8.0, np.inf)
 SKEW_GRID = (0.5, 1.0, 2.0)
+AUTO_LINKS = (
+    "logit", "probit", "student_t:df=2", "student_t:df=8", *(
+        f"skew_t:df={df},skew={skew}" for df in (2, 8, "inf") for skew in (0.5, 2)
+    ),
+)  # fmt: skip
 
 
 class LinkSearch(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.executor import in_parallel
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.inference import BaseInference, FitInfo, Posterior, Problem, make_inference
 from textbayes.inference._label import blocks_of
@@ -152,8 +152,7 @@ def regularisation_path(
         known = None if guide is None else [row[block.start : block.stop] for row in guide.solutions]
         return solve_path(problems, block, tol, max_iter, known)
 
-    with ThreadPoolExecutor(max_workers=n_jobs) as pool:
-        solved = list(pool.map(solve, blocks))
+    solved = list(in_parallel(solve, blocks, n_jobs))
     joined = [[fit for block in solved for fit in block[point]] for point in range(len(factors))]
     return Path(factors, joined, problem.X.shape[1])
 

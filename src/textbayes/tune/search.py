@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import check_cv
 
 from textbayes.core.errors import InputError
+from textbayes.core.executor import in_parallel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.decide import stratified_folds
 from textbayes.inference import BaseInference, Problem
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.tune.losses import Errors, Rule, Scoring, choose, held_out_losses
 from textbayes.tune.path import Path, check_factors, regularisation_path
 
@@ -143,13 +143,14 @@ def held_out_predictors(
         train, test = split
         weight = None if problem.sample_weight is None else problem.sample_weight[train]
         part = problem._replace(
-            X=_as_columns(rows[train]), y=np.ascontiguousarray(problem.y[train]), sample_weight=weight
+            X=as_columns(rows[train]), y=np.ascontiguousarray(problem.y[train]), sample_weight=weight
         )
         return regularisation_path(part, factors, guide=guide, **settings).linear_predictor(rows[test])
 
-    with ThreadPoolExecutor(max_workers=settings["n_jobs"]) as pool:
-        for number, ((_, test), found) in enumerate(zip(splits, pool.map(solve, splits), strict=True)):
-            eta[:, test], fold[test] = found, number
+    for number, ((_, test), found) in enumerate(
+        zip(splits, in_parallel(solve, splits, settings["n_jobs"]), strict=True)
+    ):
+        eta[:, test], fold[test] = found, number
     return eta, fold
 
 

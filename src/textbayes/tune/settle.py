@@ -1,4 +1,4 @@
-"""From a classifier that looks for its scale to one that has found it."""
+"""From a classifier that looks for its scale, and its links, to one that has found them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def settled(
     found = clone(classifier).set_params(intervals=False).fit(X, y, sample_weight)
     shared = set(BayesLinearClassifier().get_params(deep=False)) & set(classifier.get_params(deep=False))
     plain = BayesLinearClassifier(**{name: getattr(classifier, name) for name in shared})
+    plain.set_params(link=found.link_)
     if isinstance(classifier.prior, str):
         return plain.set_params(scale=found.scale_[:, None])
     prior = make_prior(classifier.prior, 1.0)

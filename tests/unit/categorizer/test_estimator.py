@@ -54,8 +54,10 @@ def test_many_labels_or_none(multilabel):
 
 
 def test_indicator_matrix_equals_lists():
-    texts, labels = many_labels()
-    matrix = np.array([[name in row for name in ("grain", "money", "oil")] for row in labels])
+    texts, named = many_labels()
+    codes = {"grain": "C1", "money": "C2", "oil": "C3"}  # a matrix has no names, which would say something
+    labels = [[codes[name] for name in row] for row in named]
+    matrix = np.array([[name in row for name in codes.values()] for row in labels])
     by_lists = TextCategorizer().fit(texts, labels).predict_proba(TEXTS[:5])
     for given in (matrix, sparse.csr_matrix(matrix)):
         np.testing.assert_array_equal(TextCategorizer().fit(texts, given).predict_proba(TEXTS[:5]), by_lists)
@@ -74,6 +76,25 @@ def test_reasons_add_up_to_the_probability(link):
     assert np.log(probability / (1 - probability)) == pytest.approx(reason.log_odds, rel=1e-6)
 
 
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_log_odds_of_exclusive_classes_belong_to_their_probability(link):
+    """Each class has a regression of its own, whose log-odds are not those of the probabilities that add up to one."""
+    classifier = BayesLinearClassifier(link=link, prior="gaussian", scale=3.0)
+    model = TextCategorizer(model=classifier).fit(TEXTS * 3, TOPICS * 3)
+    text = "corn prices and bank rates rise"
+    proba = dict(zip(model.classes_.tolist(), model.predict_proba([text])[0].tolist(), strict=True))
+    own = model.decision_function([text])[0]
+    for reason in model.explain(text, labels=list(proba)):
+        total = reason.base + sum(part.log_odds for part in reason.contributions)
+        p = proba[reason.label]
+        assert total == pytest.approx(reason.log_odds, rel=1e-9)
+        assert reason.log_odds == pytest.approx(np.log(p / (1.0 - p)), rel=1e-9)
+        assert abs(reason.log_odds - own[list(proba).index(reason.label)]) > 1e-3
+        assert {rival.label: rival.probability for rival in reason.rivals} == pytest.approx(
+            {label: p for label, p in proba.items() if label != reason.label}
+        )
+
+
 def test_reasons_are_the_labels_decided_on(multilabel):
     reasons = multilabel.explain("corn harvest and crude oil from opec", top=2)
     assert {reason.label for reason in reasons} == {"grain", "oil"}
@@ -84,7 +105,7 @@ def test_reasons_are_the_labels_decided_on(multilabel):
 
 
 def test_words_of_a_label(multiclass):
-    words = dict(multiclass.top_words("grain", 5))
+    words = {row.word: row.weight for row in multiclass.label_words("grain", 5)}
     assert max(words, key=words.get) == "corn"
     with pytest.raises(InputError, match="choose one of grain, money, oil"):
         multiclass.top_words("sport")
@@ -123,7 +144,11 @@ def test_same_result_every_time(multilabel):
 def test_progress_is_reported():
     seen = []
     TextCategorizer(cv=2).fit(TEXTS, TOPICS, progress=lambda *step: seen.append(step))
-    assert [step for step in seen if step[0] == "cross-validation"] == [("cross-validation", i, 2) for i in range(3)]
+    steps = [done for what, done, _ in seen if what == "cross-validation"]
+    (total,) = {total for what, _, total in seen if what == "cross-validation"}
+    assert sorted(set(steps)) == list(range(total + 1))
+    assert steps == sorted(steps)
+    assert seen[-1] == ("fitting all texts", seen[-1][2], seen[-1][2])
 
 
 @pytest.mark.parametrize(
@@ -144,7 +169,7 @@ def test_progress_is_reported():
         (["a b", "c d"], [[], []], "no document carries a label"),
         (["a b", "c d"], ["x", None], "None"),
         (["a b", "c d"], [1.0, float("nan")], "NaN"),
-        (["the", "of"], ["x", "y"], "vocabulary|word"),
+        (["...", ""], ["x", "y"], "hold no term"),
         ([b"bytes", "text"], ["x", "y"], "bytes"),
     ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from textbayes.categorizer import pool
 from textbayes.categorizer.pool import fit_calibration, fit_pool, plug_in_proba
 from textbayes.core.labels import LabelSpace
 from textbayes.links import make_link
@@ -64,6 +65,15 @@ def test_weights_are_where_the_posterior_is_highest(truth):
     found = fit_pool(members, Y, LOGIT, MANY)
     grid = [np.array([a, b]) for a in np.linspace(0, 1, 21) for b in np.linspace(0, 1, 21)]
     assert posterior(found) >= max(map(posterior, grid)) - 1e-6
+
+
+def test_blocks_of_rows_make_no_difference(truth, monkeypatch):
+    eta, Y = truth
+    members = np.stack([eta, 0.5 * eta + 0.3])
+    whole = fit_pool(members, Y, LOGIT, MANY)
+    monkeypatch.setattr(pool, "_ENTRIES", 1_000)
+    assert len(pool.row_blocks(Y.shape)) == 20
+    np.testing.assert_allclose(fit_pool(members, Y, LOGIT, MANY), whole, atol=1e-4)
 
 
 def test_one_of_many_classes(truth):

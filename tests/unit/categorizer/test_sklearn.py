@@ -57,6 +57,16 @@ def test_parameters_of_defaults_are_listed_and_changed_by_name():
     assert (untouched.vectorizer, untouched.weighting, untouched.model) == (None, None, None)
 
 
+def test_setting_what_is_set_already_changes_nothing():
+    model = TextCategorizer()
+    assert model.set_params(**model.get_params()).model is None
+    assert (model.vectorizer, model.weighting) == (None, None)
+    given = TextCategorizer(model=BayesLinearClassifier(scale=np.array([1.0, 2.0])))
+    given.set_params(**(given.get_params() | {"model__tol": 0.5}))
+    assert given.model.tol == 0.5
+    assert given.model.scale.tolist() == [1.0, 2.0]
+
+
 def test_a_single_classifier_keeps_its_short_names():
     model = TextCategorizer(model=SINGLE).set_params(model__scale=7.0)
     assert model.get_params()["model__scale"] == 7.0
@@ -147,7 +157,7 @@ def test_a_table_of_one_column_is_that_column(model):
     array = np.array(TEXTS, dtype=object)[:, None]
     for given in (frame["text"], frame[["text"]], array):
         assert model.predict(given).tolist() == expected
-    again = TextCategorizer(cv=2).fit(frame[["text"]], frame["topic"])
+    again = clone(model).fit(frame[["text"]], frame["topic"])
     np.testing.assert_array_equal(again.coef_, model.coef_)
     for given in (frame, np.hstack([array, array])):
         for call in (model.predict, lambda texts: TextCategorizer().fit(texts, TOPICS)):

@@ -158,10 +158,7 @@ def test_every_format_is_described(name):
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("a.ris", "export them as CSV"),
-        ("a.nbib", "export them as CSV"),
-        ("a.BIB", "export them as CSV"),
-        ("a.enw.gz", "export them as CSV"),
+        ("a.enw.gz", "export them as RIS"),
         ("a.xls", r"save it as \.xlsx or CSV"),
         ("a.ods", r"save it as \.xlsx or CSV"),
         ("a.docx", r"save it as plain text \(\.txt\)"),
@@ -180,8 +177,6 @@ def test_files_of_other_programs_are_refused_by_name(tmp_path, name, advice):
 @pytest.mark.parametrize(
     ("data", "advice"),
     [
-        (b"TY  - JOUR\r\nTI  - Tea\r\n", "export them as CSV"),
-        (b"\xef\xbb\xbf\nPMID- 123\nTI  - Tea\n", "export them as CSV"),
         (b"%PDF-1.7\n%\xe2\xe3", r"save its text as a \.txt file"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", r"save a workbook as \.xlsx or CSV"),
     ],

@@ -21,6 +21,7 @@ class Server(ThreadingHTTPServer):
     """Serves DATA on 127.0.0.1; knobs for ranges, the tag, the status and where to break off."""
 
     ranges, tag, status, cut_after, claims_length = True, '"v1"', 200, 0, True
+    busy_for, pause = 0, "0"  # requests answered 429, and the seconds that they are asked to wait
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -43,9 +44,13 @@ class Handler(BaseHTTPRequestHandler):
             start, status = int(wanted.removeprefix("bytes=").removesuffix("-")), 206
             if start >= len(DATA):
                 status = 416
+        if len(server.requests) <= server.busy_for:
+            status = 429
         self.send_response(status)
         if server.tag:
             self.send_header("ETag", server.tag)
+        if status == 429:
+            self.send_header("Retry-After", server.pause)
         if status == 206:
             self.send_header("Content-Range", f"bytes {start}-{len(DATA) - 1}/{len(DATA)}")
         if server.claims_length:
@@ -150,6 +155,20 @@ def test_an_unknown_checksum_is_recorded_and_verified_from_then_on(server, tmp_p
 def test_an_answer_of_the_server_is_told_and_not_asked_for_again(server, tmp_path):
     server.status = 404
     with pytest.raises(CorpusNotFoundError, match="the server answered 404 Not Found"):
+        get(server, tmp_path, attempts=3)
+    assert len(server.requests) == 1
+
+
+def test_a_busy_server_is_asked_again_when_it_says(server, tmp_path):
+    server.busy_for = 2
+    assert get(server, tmp_path, attempts=3).read_bytes() == DATA
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("pause", ["86400", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_a_server_that_is_busy_for_long_is_told(server, tmp_path, pause):
+    server.busy_for, server.pause = 9, pause
+    with pytest.raises(CorpusNotFoundError, match="the server answered 429 Too Many Requests"):
         get(server, tmp_path, attempts=3)
     assert len(server.requests) == 1
 

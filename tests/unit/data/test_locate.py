@@ -51,7 +51,9 @@ def test_explicit_paths(tmp_path):
     folder = put(tmp_path / "given" / "federalist")
     for path in (folder, folder / "federalist.jsonl", folder.parent, str(folder)):
         assert len(load_corpus("federalist", path)) == 1
-    with pytest.raises(CorpusNotFoundError, match=r"absent does not exist; write federalist\.jsonl"):
+    with pytest.raises(
+        CorpusNotFoundError, match=r"absent does not exist; pass download=True, or write federalist\.jsonl"
+    ):
         load_corpus("federalist", tmp_path / "absent")
     with pytest.raises(CorpusNotFoundError, match=r"work holds none of federalist\*\.jsonl\*"):
         load_corpus("federalist", tmp_path / "work")

@@ -18,7 +18,7 @@ def problem():
 @pytest.mark.parametrize("beta", [1.0, 2.0])
 def test_agrees_with_resampling_documents(problem, beta):
     proba, Y = problem
-    interval = f1_interval(proba, Y, [0.5, 0.4], beta=beta, n_resamples=4000, rng=1)
+    interval = f1_interval(proba, Y, [0.5, 0.4], beta=beta, n_resamples=4000, random_state=1)
     rng = np.random.default_rng(2)
     yes = proba > [0.5, 0.4]
     for label in range(2):
@@ -33,9 +33,9 @@ def test_agrees_with_resampling_documents(problem, beta):
 
 def test_same_seed_same_interval_and_higher_level_wider(problem):
     proba, Y = problem
-    first, second = f1_interval(proba, Y, 0.5, rng=3), f1_interval(proba, Y, 0.5, rng=3)
+    first, second = f1_interval(proba, Y, 0.5, random_state=3), f1_interval(proba, Y, 0.5, random_state=3)
     assert (first.low == second.low).all()
-    wide = f1_interval(proba, Y, 0.5, level=0.99, rng=3)
+    wide = f1_interval(proba, Y, 0.5, level=0.99, random_state=3)
     assert (wide.low <= first.low).all()
     assert (wide.high >= first.high).all()
 

@@ -5,10 +5,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.special import expit
 from sklearn.metrics import fbeta_score
 
 from textbayes.core.errors import InputError
-from textbayes.decide import ALWAYS, NEVER, FewestErrors, MaxF1, MicroMacroF1, TargetPrecision, TargetRecall
+from textbayes.decide import (
+    ALWAYS,
+    NEVER,
+    FewestErrors,
+    MaxF1,
+    MicroMacroF1,
+    ProportionalCut,
+    TargetPrecision,
+    TargetRecall,
+)
 
 # Few distinct values, so that ties, zeros and ones all come up.
 coarse = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
@@ -204,3 +214,34 @@ def test_unreached_precision_can_take_the_nearest_cut():
 def test_bad_parameters_are_refused(rule, message):
     with pytest.raises(InputError, match=message):
         rule.fit([0.1, 0.9], [0, 1])
+
+
+@given(st.data())
+def test_proportional_cut_gives_a_label_as_often_as_texts_have_it(data):
+    n = data.draw(st.integers(2, 12))
+    # Thousandths: there is no number between two neighbouring ones of the machine.
+    proba = data.draw(hnp.arrays(int, (n, 2), elements=st.integers(10, 990), unique=True)) / 1000
+    Y = data.draw(hnp.arrays(bool, (n, 2)))
+    decisions = ProportionalCut(strength=0).fit(proba, Y).decide(proba)
+    assert (decisions.sum(axis=0) == Y.sum(axis=0))[Y.any(axis=0)].all()
+
+
+def test_proportional_cut_is_drawn_to_what_all_labels_share():
+    """By hand, in log-odds: label 0 takes its one text above 0 of −1 and 2; both together take 3 of −3 … 3."""
+    log_odds = np.array([[2.0, 3.0], [-1.0, 1.0], [-2.0, -3.0]])
+    Y = np.array([[1, 1], [0, 1], [0, 0]], dtype=bool)
+    own, common = np.array([-1.0 + 0.2 * 3.0, -3.0 + 0.2 * 4.0]), -1.0 + 0.2 * 2.0
+    expected = (np.array([1, 2]) * own + 4.0 * common) / (np.array([1, 2]) + 4.0)
+    rule = ProportionalCut(strength=4).fit(expit(log_odds), Y)
+    assert rule.thresholds_ == pytest.approx(expit(expected))
+    many = ProportionalCut().fit(np.tile(expit(log_odds), (1000, 1)), np.tile(Y, (1000, 1)))
+    fixed = ProportionalCut(strength=15).fit(np.tile(expit(log_odds), (1000, 1)), np.tile(Y, (1000, 1)))
+    assert many.thresholds_ == pytest.approx(fixed.thresholds_)
+
+
+def test_proportional_cut_of_labels_that_no_text_or_every_text_has():
+    proba = np.array([[0.9, 0.4, 0.6], [0.2, 0.3, 0.5]])
+    rule = ProportionalCut(strength=0).fit(proba, [[1, 0, 1], [0, 0, 1]])
+    assert rule.decide([[0.5, 0.35, 0.45]]).tolist() == [[True, False, True]]  # the middle one takes the common cut
+    assert rule.decide([[0.5, 0.99, 0.45]])[0, 1]
+    assert (ProportionalCut().fit(proba, np.zeros((2, 3), dtype=bool)).thresholds_ == NEVER).all()

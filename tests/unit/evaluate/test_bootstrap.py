@@ -18,7 +18,7 @@ def systems():
 @pytest.mark.parametrize("measure", ["micro_f1", "macro_f1"])
 def test_agrees_with_a_plain_bootstrap(systems, measure):
     Y, A, B = systems
-    result = paired_bootstrap(Y, A, B, measure, n_resamples=6000, rng=1)
+    result = paired_bootstrap(Y, A, B, measure, n_resamples=6000, random_state=1)
 
     def score(rows, D):
         return f1_score(Y[rows], D[rows], average=measure[:5], zero_division=0.0)
@@ -55,9 +55,9 @@ def test_equal_systems_do_not_differ_and_seeds_repeat(systems):
     Y, A, B = systems
     same = paired_bootstrap(Y, A, A, n_resamples=100)
     assert same.test == (0.0, 1.0, 0.0, 0.0, 0.0, 0, "~")
-    first, again = (paired_bootstrap(Y, A, B, n_resamples=700, rng=3) for _ in range(2))
+    first, again = (paired_bootstrap(Y, A, B, n_resamples=700, random_state=3) for _ in range(2))
     assert first == again
-    assert paired_bootstrap(Y, B, A, n_resamples=700, rng=3).test.p_value == first.test.p_value
+    assert paired_bootstrap(Y, B, A, n_resamples=700, random_state=3).test.p_value == first.test.p_value
 
 
 def test_bad_input_is_refused(systems):

@@ -38,7 +38,7 @@ def test_laplace_prior_against_liblinear(stories, C):
     assert (ours.coef_ != 0).sum() == (theirs.coef_ != 0).sum()
 
 
-@pytest.mark.parametrize("inference", ["coordinate", "newton"])
+@pytest.mark.parametrize("inference", ["coordinate", "newton", "dual"])
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_gaussian_prior_against_lbfgs(stories, C, inference):
     """Free intercept in both; variance = C, so scale = √C."""

@@ -48,6 +48,7 @@ def first_step(given, w):
 EXPECTED_INVERSE = {"laplace": lambda w: 1 / (0.5 * np.abs(w)), "jeffreys": lambda w: w**-2}
 
 
+@pytest.mark.equation("sparse", "8", "13", "14")
 @pytest.mark.parametrize("prior", EXPECTED_INVERSE)
 def test_step_is_figueiredo_and_jain(prior):
     """Probit: β ← (Ω + XᵀX)⁻¹ Xᵀv with v the means of truncated normals, Ω = diag(E[1/τ_j])."""
@@ -148,6 +149,16 @@ def test_plain_em_leaves_a_label_without_positives_alone():
     fit = Em(plain=True).run(given)
     np.testing.assert_array_equal(fit.mean, 0.0)
     assert special.ndtr(fit.intercept[0]) == pytest.approx(0.5 / (N + 1), rel=1e-4)
+
+
+def test_plain_em_of_a_skewed_link_goes_on_where_weights_have_all_but_gone():
+    """A weight of 1e-308 has a variance whose inverse is not a number; the others must go on to the optimum."""
+    given = problem("skew_t:df=30,skew=1.5", scale=0.3)
+    exact = Coordinate(1e-9, 1000).run(given)
+    start = np.where(exact.mean[0] == 0.0, 1e-308, 1.0)
+    assert (start < 1.0).any()
+    plain = Em(tol=1e-7, max_iter=3000, plain=True).run(given, start_at(start))
+    np.testing.assert_allclose(plain.mean, exact.mean, atol=1e-4)
 
 
 # -- blocks ---------------------------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def test_an_interrupted_run_resumes_as_if_it_had_not_been(problem, tmp_path):
     class Stop(Exception):
         pass
 
-    path = tmp_path / "run.safetensors"
+    path = tmp_path / "run.state"
     keep = Checkpoint(path)
 
     def stop_at_second_label(progress):
@@ -185,13 +185,13 @@ def test_an_interrupted_run_resumes_as_if_it_had_not_been(problem, tmp_path):
     whole = Gibbs(**settings).run(problem)
     for label in range(2):
         np.testing.assert_array_equal(resumed.draws.labels[label].weights, whole.draws.labels[label].weights)
-    assert [file.name for file in tmp_path.iterdir()] == ["run.safetensors"]
+    assert [file.name for file in tmp_path.iterdir()] == ["run.state"]
 
 
 def test_a_run_is_not_resumed_with_other_documents_or_settings(problem, tmp_path):
-    checkpoint = Checkpoint(tmp_path / "run.safetensors")
+    checkpoint = Checkpoint(tmp_path / "run.state")
     Gibbs(**SHORT, progress=checkpoint).run(problem)
-    states = Checkpoint(tmp_path / "run.safetensors").states()
+    states = Checkpoint(tmp_path / "run.state").states()
     for changed in (problem._replace(y=-problem.y), problem._replace(prior=make_prior("laplace", 2.0))):
         with pytest.raises(InputError, match="other documents, settings or seed"):
             Gibbs(**SHORT, resume=states).run(changed)

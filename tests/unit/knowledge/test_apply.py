@@ -10,6 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.knowledge import Strength, WordPrior, WordPriors, apply_priors, informed, informed_prior, match_priors
+from textbayes.knowledge.strength import FeatureSizes
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.priors.by_word import ByWord
@@ -211,3 +212,22 @@ def test_for_and_against_need_documents():
         apply_priors([WordPrior("a", "x")], Laplace(), WORDS, LABELS, np.eye(3))
     with pytest.raises(InputError, match="common between 0 and 1"):
         _mean("for", np.eye(4), common=1.0)
+
+
+def test_sizes_that_were_measured_once_give_the_same_means():
+    random = np.random.default_rng(0)
+    values = random.normal(size=(50, 12)) * (random.random((50, 12)) < 0.4)
+    values[:, 3] = 1.0  # in every text
+    X = sparse.csr_matrix(values)
+    X.data[::7] = 0.0  # stored, but not there
+    words = [f"w{j}" for j in range(12)]
+    rows = [("w0", "a", "for"), ("w3", "a", "for"), ("w5", "b", "against"), ("w7", "*", "for"), ("w9", "b", 0.25)]
+    table = WordPriors([WordPrior(*row) for row in rows])
+    matched, strength = match_priors(table, words, ["a", "b"]), Strength()
+    sizes = FeatureSizes.of(X)
+    dense = X.toarray()
+    np.testing.assert_array_equal(sizes.present, (dense != 0.0).sum(axis=0))
+    assert sizes.typical == pytest.approx(np.abs(dense[dense != 0.0]).mean())
+    np.testing.assert_array_equal(strength.means(matched, sizes), strength.means(matched, dense))
+    with pytest.raises(InputError, match="X has 11 columns"):
+        strength.means(matched, FeatureSizes.of(X[:, :11]))

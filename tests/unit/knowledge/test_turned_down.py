@@ -30,11 +30,11 @@ def follow_blindly(monkeypatch):
 
 
 def fit(table, **settings):
-    return TextCategorizer(prior=table, cv=4, **settings).fit(TEXTS, LABELS)
+    return TextCategorizer(prior=table, cv=4, preset="linear", **settings).fit(TEXTS, LABELS)
 
 
 def test_wrong_advice_leaves_the_model_as_it_was(follow_blindly):
-    advised, plain = fit(WRONG), TextCategorizer(cv=4).fit(TEXTS, LABELS)
+    advised, plain = fit(WRONG), TextCategorizer(cv=4, preset="linear").fit(TEXTS, LABELS)
     np.testing.assert_array_equal(advised.prior_weight_, 0.0)
     np.testing.assert_allclose(advised.coef_, plain.coef_, atol=1e-12)
     np.testing.assert_allclose(advised.pool_, plain.pool_, atol=1e-12)

@@ -17,6 +17,7 @@ def moments_of(polynomial, mass_in, mass_out):
     return mean, (chance * value**2).sum() - mean**2
 
 
+@pytest.mark.equation("contagion", "4 second order")
 @pytest.mark.parametrize("m", [0.7, 2.0, 10.0, 40.0])
 def test_second_order_is_the_papers(m):
     k = [np.array(m)] * 6
@@ -25,6 +26,7 @@ def test_second_order_is_the_papers(m):
     assert found.variance == pytest.approx(2.0 + 1.0 / (2.0 * m))
 
 
+@pytest.mark.equation("contagion", "4 third order")
 @pytest.mark.parametrize("m", [0.7, 2.0, 10.0, 40.0])
 def test_third_order_has_the_papers_mean_and_another_variance(m):
     k = [np.array(m)] * 6

@@ -96,7 +96,13 @@ def test_the_log_odds_of_every_reason_add_up(case):
             rest = [word.value for word in (reason.others_for, reason.others_against) if word is not None]
             total = reason.base + sum(word.value for word in reason.words) + sum(rest)
             assert total == pytest.approx(reason.log_odds)
-            assert reason.own_probability == pytest.approx(1.0 / (1.0 + math.exp(-reason.log_odds)))
+            assert reason.probability == pytest.approx(1.0 / (1.0 + math.exp(-reason.log_odds)))
+            exclusive = case.model.label_space_.kind != "multilabel"
+            assert bool(reason.rivals) == exclusive
+            if exclusive:  # there are three classes at most, so the rivals are all others
+                assert reason.probability + sum(p for _, p, _ in reason.rivals) == pytest.approx(1.0)
+            for _, p, odds in reason.rivals:
+                assert odds == pytest.approx(math.log(p / (1.0 - p)))
         marked = sum(piece.log_odds for piece in example.fragments)
         strong = abs(example.reasons[0].log_odds - example.reasons[0].base)
         assert marked == pytest.approx(example.reasons[0].log_odds - example.reasons[0].base, abs=0.2 * strong + 0.1)
@@ -178,10 +184,10 @@ def test_of_two_classes_both_are_there(cases):
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_words_are_ranked_by_what_explanations_say_they_added(cases, link):
-    case = cases["multiclass"]
+    case = cases["multilabel"]
     model = TextCategorizer(cv=2, model=BayesLinearClassifier(link, scale=5.0)).fit(case.texts * 3, case.labels * 3)
     texts = [*case.texts, "corn", "corn corn bank"]
-    data = collect_report(model, texts, [*case.labels, "grain", "grain"])
+    data = collect_report(model, texts, [*case.labels, ("grain",), ("grain",)])
     for group in data.words:
         added, having = Counter(), Counter()
         for text in texts:
@@ -194,7 +200,8 @@ def test_words_are_ranked_by_what_explanations_say_they_added(cases, link):
         for word in (*group.words, *group.against):
             assert word.total == pytest.approx(added[word.word])
             assert word.n_texts == having[word.word]
-            assert word.weight == pytest.approx(dict(model.top_words(group.label, 100))[word.word])
+            (stemmed,) = model.vectorizer_.transform([word.word]).indices
+            assert word.weight == pytest.approx(model.coef_[list(model.classes_).index(group.label), stemmed])
 
 
 def test_curves_are_scikit_learns(cases):
@@ -240,8 +247,8 @@ def test_labels_missed_and_given_in_the_same_text_are_confusions(cases):
     data = collect_report(model, ["corn and wheat"] * 4, [("oil",), ("oil",), ("oil", "grain"), ()])
     assert data.mistakes == [
         ("oil", "grain", 2, 2 / 3),
-        ("oil", "nothing", 1, 1 / 3),
-        ("nothing", "grain", 1, None),
+        ("(none)", "grain", 1, None),
+        ("oil", "(none)", 1, 1 / 3),
     ]
 
 
@@ -332,11 +339,14 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     assert data.averaged
     for group in data.words:
         expected = {one.word: (one.low, one.high) for one in model.word_intervals(group.label, level=0.95, k=None)}
-        assert {word.word: (word.low, word.high) for word in group.words}.items() <= expected.items()
+        names = model.vectorizer_.get_feature_names_out()
+        for word in group.words:
+            (stemmed,) = model.vectorizer_.transform([word.word]).indices
+            assert (word.low, word.high) == expected[names[stemmed]]
         assert group.words
     assert "draws of the posterior, probabilities averaged over them" in dict(data.settings)["Model"]
     page = render_report(data)
-    assert "when averaged over it" in page
+    assert "averaged over the posterior" in page
     assert "the interval that holds it with a probability of 95%" in page
     plain = collect_report(cases["multilabel"].model, texts, labels)
     assert not plain.averaged

@@ -133,7 +133,8 @@ def test_what_cannot_be_seen_is_named():
     ids = [f"{override}{i}" for i in range(3)]
     html = render_report(collect_report(model, texts[:3], ["money", *labels[1:3]], ids=ids, title=f"A{override}"))
     assert not set(html) & {override, escape, mark}
-    assert {"[U+202E]txt", "gr[U+200F]ain", "[U+202E]0", "A[U+202E]"} <= set(re.findall(r"\w*\[U\+\w+\]\w*", html))
+    for shown in (r"corn \u202etxt", r"gr\u200fain", r"\u202e0", r"A\u202e"):
+        assert shown in html
 
 
 def test_a_notebook_shows_the_page_in_a_frame_of_its_own(cases, hostile, monkeypatch):

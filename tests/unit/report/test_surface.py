@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from textbayes.report.surface import common_forms, find_tokens, highlight, shown, token_values
+from textbayes.report.surface import highlight, token_values
 from textbayes.text import TextVectorizer
+from textbayes.text.surface import common_forms, find_tokens, shown
 
 TEXT = "The Bank raised rates; banks' RATE rises.\nBanking on <b>rates</b>"
 
@@ -31,7 +32,27 @@ def test_tokens_are_the_terms_the_vectorizer_counts(options):
     tokens = find_tokens(TEXT, vectorizer)
     for term, count in counts.items():
         # What a term adds, one for each occurrence, is found on the page again, to the last bit of it.
-        assert sum(token_values(tokens, vectorizer, {term: 1.0})) == pytest.approx(count)
+        assert sum(token_values(tokens, vectorizer.ngram_range, {term: 1.0})) == pytest.approx(count)
+
+
+MIXED = "Pythonは楽しい! 東京 Tower が好き; it’s ภาษาไทย 👍🏽 ก of 3 don't"
+
+
+@pytest.mark.parametrize("pattern", ["words", "all", "tweets", r"\w+"])
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (2, 2)], ids=str)
+def test_tokens_of_scripts_without_spaces_are_the_terms_counted(pattern, ngram_range):
+    vectorizer = TextVectorizer(analyzer="mixed", token_pattern=pattern, ngram_range=ngram_range).fit([MIXED])
+    counts = dict(zip(vectorizer.get_feature_names_out(), vectorizer.transform([MIXED]).toarray()[0], strict=True))
+    tokens = find_tokens(MIXED, vectorizer)
+    assert {"東京", "東京 tower", "好き"} & set(counts)
+    for term, count in counts.items():
+        assert sum(token_values(tokens, vectorizer.ngram_range, {term: 1.0})) == pytest.approx(count), term
+
+
+def test_characters_of_scripts_without_spaces_are_marked_where_they_stand():
+    vectorizer = TextVectorizer(analyzer="mixed").fit([MIXED])
+    marked = [piece.text for piece in highlight(MIXED, vectorizer, {"楽し": 1.0, "tower": -1.0}, 500) if piece.level]
+    assert marked == ["楽", "し", "Tower"]
 
 
 def test_token_places_point_at_the_words_on_the_page():

@@ -21,7 +21,7 @@ def _settings(**options) -> dict[str, str]:
 
 
 def test_the_defaults_in_words():
-    settings = _settings()
+    settings = _settings(preset="linear")
     assert settings["Labels"] == "yes or no: money (yes) or grain (no)"
     assert "Porter stems" in settings["Words"]
     assert "stop words left out" in settings["Words"]
@@ -55,7 +55,7 @@ def test_hashed_words_have_a_report_too(tmp_path):
 
 
 def test_members_in_words():
-    pooled = TextCategorizer(cv=2).fit(TEXTS, LABELS)
+    pooled = TextCategorizer(cv=2, preset="linear").fit(TEXTS, LABELS)
     assert members_in_words(pooled) == [
         "logit link, laplace prior of scale 10",
         "logit link, gaussian prior of scale 5.5",
@@ -80,3 +80,10 @@ def test_classifiers_in_words():
     )
     own = BayesLinearClassifier(link="probit", prior=make_prior("laplace", 2.0, 0.0))
     assert LinearKind().describe_settings(own) == "probit link, laplace prior"
+
+
+def test_languages_and_scripts_without_spaces_in_words():
+    words = TextVectorizer(analyzer="mixed", token_pattern="all", stop_words="de", stemmer="de")
+    told = _settings(vectorizer=words)["Words"]
+    assert told.startswith("runs of letters or digits, !, ? and emoji, characters and sequences of them in scripts")
+    assert "stop words left out (german list), German stems" in told

@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from textbayes.cli.reproduce import reproduce
-from textbayes.core.errors import CorpusNotFoundError, InputError
+from textbayes.core.errors import CorpusNotFoundError, InputError, NotSupportedError
 from textbayes.reproduce import Experiment, Figure, Run, Table, papers
 
 
@@ -22,7 +23,7 @@ class Fake:
         self.fail, self.asked = fail, []
         needs = {"table 1": (), "table 2": ("reuters21578",), "figure 1": ()}
         exhibits = {"table 1": self.table, "table 2": self.table, "figure 1": self.figure}
-        self.paper = Experiment("fake", "A fake paper", "Nobody (1999)", needs, lambda: exhibits)
+        self.paper = Experiment("fake", "A fake paper", "Nobody (1999)", needs, lambda: exhibits, (7, 2))
 
     def table(self, run: Run) -> Table:
         self.asked.append((run.number, run.quick))
@@ -57,8 +58,65 @@ def test_without_a_paper_the_papers_are_listed(fake):
     assert [row["paper"] for row in rows] == papers.names()
 
 
+def test_the_list_says_what_is_needed_whether_it_is_there_and_how_long_it_takes(fake, monkeypatch):
+    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    done = run("--table")
+    shown = " ".join(done.stdout.split())
+    assert "Corpora: reuters21578 (not found)" in shown
+    assert "Takes about 7 minutes on two cores, 2 with --quick" in shown
+    assert "reuters21578 is not there; to get it:" in " ".join(done.stderr.split())
+    row = next(row for line in run("--json").stdout.splitlines() if (row := json.loads(line))["paper"] == "fake")
+    assert (row["corpora"], row["missing"]) == (["reuters21578"], ["reuters21578"])
+    assert (row["minutes"], row["minutes_quick"]) == (7, 2)
+
+
+def test_all_papers_run_one_after_the_other(monkeypatch, tmp_path):
+    first, second = Fake(), Fake()
+    monkeypatch.setattr(papers, "_members", {"one": first.paper, "two": second.paper})
+    done = run("all", "--quick", "--csv", "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert first.asked == second.asked
+    assert first.asked[0] == ("table 1", True)
+    assert "2 papers, about 4 minutes" in done.stderr
+    assert done.stdout.count("paper,table,row") == 1
+    assert run("all", "--only", "table 1", "--output", tmp_path).exit_code == 2
+
+
+def test_all_papers_leave_out_one_whose_corpora_are_missing(monkeypatch, tmp_path):
+    held, free = Fake(), Fake()
+    needs = dict.fromkeys(held.paper.needs, ("reuters21578",))
+    members = {"held": replace(held.paper, needs=needs), "free": free.paper}
+    monkeypatch.setattr(papers, "_members", members)
+    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
+    done = run("all", "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert not held.asked
+    assert free.asked == [("table 1", False), ("figure 1", False)]
+    assert "corpora are needed for table 1, table 2, figure 1" in " ".join(done.stderr.split())
+
+
+def test_a_part_of_which_nothing_comes_is_an_error(fake, monkeypatch, tmp_path):
+    silent = replace(fake.paper, exhibits=lambda: {"table 1": lambda run: ()})
+    monkeypatch.setitem(papers._members, "fake", silent)
+    done = run("fake", "--only", "table 1", "--output", tmp_path)
+    assert isinstance(done.exception, NotSupportedError)
+    assert "nothing came of table 1" in str(done.exception)
+
+
+@pytest.mark.parametrize("files", [(), ("query.ohsu.1-63", "qrels.ohsu.88-91")], ids=["nothing", "topics alone"])
+def test_figure_2_of_online_needs_its_documents(monkeypatch, tmp_path, files):
+    folder = tmp_path / "data" / "ohsumed_trec9"
+    folder.mkdir(parents=True)
+    for name in files:
+        (folder / name).write_text("")
+    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: folder if files else None)
+    done = run("online", "--only", "figure 2", "--output", tmp_path)
+    assert isinstance(done.exception, CorpusNotFoundError)
+    assert "figure 2: not found: ohsumed_trec9" in str(done.exception)
+
+
 def test_results_are_printed_and_pages_written(fake, tmp_path):
-    done = run("fake", "--only", "table 1", "--only", "Figure 1", "--quick", "--table", "--out", tmp_path)
+    done = run("fake", "--only", "table 1", "--only", "Figure 1", "--quick", "--table", "--output", tmp_path)
     assert done.exit_code == 0, done.output
     assert fake.asked == [("table 1", True), ("figure 1", True)]
     assert "1.0 1.5 +0.5" in done.stdout
@@ -69,7 +127,7 @@ def test_results_are_printed_and_pages_written(fake, tmp_path):
 
 
 def test_cells_as_json_and_csv(fake, tmp_path):
-    only = ("--only", "table 1", "--out", tmp_path)
+    only = ("--only", "table 1", "--output", tmp_path)
     first, second = (json.loads(line) for line in run("fake", "--json", *only).stdout.splitlines())
     assert first == {
         "paper": "fake",
@@ -88,7 +146,7 @@ def test_cells_as_json_and_csv(fake, tmp_path):
 
 def test_an_interrupted_run_leaves_what_was_finished(monkeypatch, tmp_path):
     monkeypatch.setitem(papers._members, "fake", Fake(fail=True).paper)
-    done = run("fake", "--only", "table 1", "--only", "figure 1", "--out", tmp_path)
+    done = run("fake", "--only", "table 1", "--only", "figure 1", "--output", tmp_path)
     assert done.exit_code != 0
     assert "## Table 1" in (tmp_path / "fake.md").read_text(encoding="utf-8")
     assert sorted(os.listdir(tmp_path)) == ["fake.html", "fake.md"]
@@ -97,7 +155,7 @@ def test_an_interrupted_run_leaves_what_was_finished(monkeypatch, tmp_path):
 def test_tables_without_their_corpus_are_named_and_left_out(fake, tmp_path, monkeypatch):
     """The command that the README shows runs in a fresh clone, which has no corpora."""
     monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
-    done = run("fake", "--out", tmp_path / "pages")
+    done = run("fake", "--output", tmp_path / "pages")
     assert done.exit_code == 0, done.output
     assert fake.asked == [("table 1", False), ("figure 1", False)], "those that need no corpus"
     said = " ".join(done.stderr.split())
@@ -107,7 +165,7 @@ def test_tables_without_their_corpus_are_named_and_left_out(fake, tmp_path, monk
 
 def test_a_table_that_was_asked_for_and_has_no_corpus_is_refused(fake, tmp_path, monkeypatch):
     monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None)
-    done = run("fake", "--only", "table 1", "--only", "table 2", "--out", tmp_path / "pages")
+    done = run("fake", "--only", "table 1", "--only", "table 2", "--output", tmp_path / "pages")
     assert isinstance(done.exception, CorpusNotFoundError)
     assert "corpora are needed for table 2: not found: reuters21578" in str(done.exception)
     assert not fake.asked
@@ -126,7 +184,7 @@ def test_a_table_that_was_asked_for_and_has_no_corpus_is_refused(fake, tmp_path,
 )
 @pytest.mark.usefixtures("fake")
 def test_a_command_that_cannot_be_understood(tmp_path, arguments, says):
-    done = run(*arguments, "--out", tmp_path / "pages")
+    done = run(*arguments, "--output", tmp_path / "pages")
     assert done.exit_code == 2
     assert says in " ".join(done.stderr.split())
     assert os.listdir(tmp_path) == []
@@ -135,9 +193,9 @@ def test_a_command_that_cannot_be_understood(tmp_path, arguments, says):
 @pytest.mark.usefixtures("fake")
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    done = run("fake", "--only", "table 1", "--out", tmp_path / "file" / "pages")
+    done = run("fake", "--only", "table 1", "--output", tmp_path / "file" / "pages")
     assert isinstance(done.exception, InputError)
-    assert "--out" in str(done.exception)
+    assert "--output" in str(done.exception)
 
 
 def test_help_and_listing_load_nothing_heavy():

@@ -109,12 +109,13 @@ def test_exhibits_are_made_in_the_paper_s_order_and_given_away_one_by_one():
 
 
 def test_corpora_are_named_once_in_the_order_of_the_paper(monkeypatch):
-    needs = {"table 1": ("b",), "table 2": (), "table 3": ("a", "b")}
+    a, b = "federalist", "reuters21578"
+    needs = {"table 1": (b,), "table 2": (), "table 3": (a, b)}
     paper = Experiment("short", "Short", "1999", needs, dict)
-    assert paper.corpora_for(["table 3", "table 1"]) == ("b", "a")
+    assert paper.corpora_for(["table 3", "table 1"]) == (b, a)
     assert paper.corpora_for(["table 2"]) == ()
-    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None if name == "a" else "somewhere")
-    assert paper.missing_corpora(paper.numbers) == ("a",)
+    monkeypatch.setattr("textbayes.data.catalogue.corpus_path", lambda name: None if name == a else "somewhere")
+    assert paper.missing_corpora(paper.numbers) == (a,)
     assert paper.missing_corpora(["table 1"]) == ()
 
 

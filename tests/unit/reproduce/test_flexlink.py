@@ -329,6 +329,7 @@ def test_tables_of_reuters_have_the_paper_s_shape(outcomes):
         values = np.array(table.ours[:2])
         np.testing.assert_allclose(table.ours[5], values.mean(axis=0))
         np.testing.assert_allclose(table.ours[6], values.std(axis=0, ddof=1))
+    assert tables.measure_table("F1", outcomes, "a").number == "6a"
     one = tables.measure_table("F1", outcomes[:1])
     assert one.ours[6] == (None,) * 6  # no spread of a single split
 

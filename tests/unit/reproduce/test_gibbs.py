@@ -139,6 +139,14 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
         assert np.array_equal(found.decided[method][1], found.probability[method] > presence_model.THRESHOLD)
 
 
+def test_a_long_chain_is_one_with_a_third_of_it_thrown_away(documents):
+    split = corpora.random_split(documents.domain, 0, 0)
+    X, y = documents.X[split.train][:, :30], documents.domain[split.train] == 0
+    fit = sampling.sample(X, y, 1, draws=80, chains=1)
+    assert fit.draws.labels[0].intercept.shape == (1, 80)
+    assert fit.posterior.info.n_iter[0] == 120
+
+
 def test_by_default_chains_run_until_they_are_worth_enough(documents):
     fit = sampling.sample(documents.X[::4], documents.domain[::4] == 1, 0)
     assert fit.ess >= sampling.TARGET_ESS
@@ -306,15 +314,16 @@ def test_the_paper_is_listed_and_runs_through(documents, monkeypatch):
     paper = papers.get("gibbs")
     assert paper.corpora_for(paper.numbers) == ("openstax",)
     monkeypatch.setattr(corpora, "documents", lambda: documents)
-    results = list(paper.with_draws(16).run(paper.numbers, True))
+    results = list(paper.with_chains(16, 24).run(paper.numbers, True))
     assert [result.name.lower() for result in results] == list(paper.numbers)
     assert isinstance(results[0], Figure)
     assert all(isinstance(result, Table) for result in results[1:])
-    only = list(paper.with_draws(16).run(("table 2b",), True))
+    assert results[3].rows[-1] == "SPBM, one chain of the iterations asked for"
+    only = list(paper.with_chains(16).run(("table 2b",), True))
     assert [result.number for result in only] == ["2b"]
     assert "3 resamplings." in only[0].caption
 
 
 def test_too_few_draws_are_refused():
     with pytest.raises(InputError, match="draws=3"):
-        papers.get("gibbs").with_draws(3)
+        papers.get("gibbs").with_chains(3)

@@ -32,24 +32,31 @@ def run(*arguments: object):
 
 
 def test_draws_reach_the_paper_and_its_page(asked, tmp_path):
-    done = run("sampling", "--quick", "--draws", 1000, "--out", tmp_path)
+    done = run("sampling", "--quick", "--draws", 1000, "--output", tmp_path)
     assert done.exit_code == 0, done.output
     assert asked == [1000]
     assert "`textbayes reproduce sampling --quick --draws 1000`" in (tmp_path / "sampling.md").read_text("utf-8")
 
 
+def test_iterations_reach_the_paper_and_its_page(asked, tmp_path):
+    assert run("sampling", "--iterations", 60_000, "--output", tmp_path).exit_code == 0
+    assert asked == [None], "the other chains still end when they may"
+    assert "`textbayes reproduce sampling --iterations 60000`" in (tmp_path / "sampling.md").read_text("utf-8")
+    assert run("plain", "--iterations", 60_000, "--output", tmp_path).exit_code == 2
+
+
 def test_without_draws_the_paper_is_left_as_it_is(asked, tmp_path):
-    assert run("sampling", "--out", tmp_path).exit_code == 0
+    assert run("sampling", "--output", tmp_path).exit_code == 0
     assert asked == [None]
 
 
 def test_draws_are_refused_where_nothing_is_drawn(asked, tmp_path):
-    done = run("plain", "--draws", 1000, "--out", tmp_path)
+    done = run("plain", "--draws", 1000, "--output", tmp_path)
     assert done.exit_code == 2
     assert "'plain' draws no samples" in done.output
 
 
 @pytest.mark.parametrize("draws", ["0", "7", "many"])
 def test_bad_numbers_of_draws_are_refused(asked, tmp_path, draws):
-    assert run("sampling", "--draws", draws, "--out", tmp_path).exit_code == 2
+    assert run("sampling", "--draws", draws, "--output", tmp_path).exit_code == 2
     assert asked == []

@@ -104,7 +104,7 @@ def test_tables_and_figure(outcome, collection, monkeypatch):
     assert cells["Pptron+ig: relevant"] == (*relevant, sum(relevant))
     assert cells["Pptron+ig: total"][1] == sum(int(one.queried.sum()) for one in asking)
     assert "<svg" in two.svg
-    monkeypatch.setattr(filtering_tables.corpora, "ohsumed_is_there", lambda: False)
+    monkeypatch.setattr(filtering_tables, "corpus_is_there", lambda name: False)
     published, fifth = papers.get("online").run(("table 4", "table 5", "figure 2"))
     assert (published.name, fifth.name) == ("Table 4", "Table 5")
     assert published.compared
@@ -157,7 +157,7 @@ def test_a_utility_floor_of_trec9():
 def test_the_part_says_what_it_needs():
     paper = papers.get("online")
     assert paper.corpora_for(["table 4"]) == ()
-    assert paper.corpora_for(["table 4a", "figure 2"]) == ("arxiv_cs",)
+    assert paper.corpora_for(["table 4a", "figure 2"]) == ("ohsumed_trec9", "arxiv_cs")
 
 
 # -- arXiv ------------------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_relevance_is_rationed(arxiv_folder):
         assert not any(f"abstract of {task.topic}" in found.texts[i] for i in irrelevant)
         labels = [document.labels for document in found.labelled(task)]
         assert labels.count((task.topic,)) == 10
-    again, other = arxiv(thinned=2, path=arxiv_folder), arxiv(thinned=2, seed=1, path=arxiv_folder)
+    again, other = arxiv(thinned=2, path=arxiv_folder), arxiv(thinned=2, random_state=1, path=arxiv_folder)
     assert again.ids == found.ids != other.ids
     assert [task.topic for task in arxiv(path=arxiv_folder, only=2).tasks] == ["cs.DB", "cs.NI"]
 

@@ -115,7 +115,7 @@ def test_a_page_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypat
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot be made .* --out"):
+    with pytest.raises(InputError, match=r"cannot be made .* --output"):
         Pages(tmp_path / "file" / "sub", SHORT, "c")
 
 

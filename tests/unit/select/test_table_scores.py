@@ -187,3 +187,12 @@ def test_frequent_words_must_meet_large_categories():
         )[0]
         assert result.scores[0, word] == pytest.approx(expected)
     assert result.scores[0, 0] == 0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_yule_q_is_that_of_scipys_odds_ratio(shape):
+    def reference(table):
+        odds = stats.contingency.odds_ratio(table, kind="sample").statistic
+        return 1.0 if math.isinf(odds) else abs(odds - 1.0) / (odds + 1.0), None
+
+    check("yule_q", *corpus(*shape), reference)

@@ -7,7 +7,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from textbayes import BayesLinearClassifier, TextCategorizer, TextVectorizer, load_model, save_model
+from textbayes import (
+    BayesLinearClassifier,
+    BayesMultinomialClassifier,
+    TextCategorizer,
+    TextVectorizer,
+    load_model,
+    save_model,
+)
 from textbayes.core.errors import InputError
 from textbayes.decide import MaxF1, UnsureBand
 from textbayes.inference import BaseInference
@@ -36,6 +43,7 @@ WORDS = ["bank", "corn", "oil", "price", "rates"]
 FAMILIES = ["laplace", "gaussian", "laplace", "gaussian", "laplace"]
 linear = BayesLinearClassifier
 SAMPLER = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0, random_state=7, factors=1)
+PLAIN_SAMPLER = Gibbs(chains=2, warmup=5, max_draws=6, target_ess=3.0, random_state=7)
 
 GIVEN = {
     "nothing": ({}, LABELS),
@@ -58,6 +66,8 @@ GIVEN = {
         MANY,
     ),
     "sampler": ({"model": linear("probit", inference=SAMPLER), "keep_draws": 6, "average": False}, LABELS),
+    "sampler of a softmax": ({"model": BayesMultinomialClassifier(inference=PLAIN_SAMPLER)}, LABELS),
+    "prior object of a softmax": ({"model": BayesMultinomialClassifier(prior=Gaussian(scale=2.0))}, LABELS),
     "link object": ({"model": linear(link=SkewT(df=8, skew=2), max_iter=20)}, LABELS),
     "search": ({"model": BayesLinearClassifierCV(scales=[0.5, 1.0, 2.0], cv=2, rule="one_se")}, LABELS),
     "prior table": ({"prior": TABLE, "prior_weight": 0.5}, LABELS),
@@ -100,7 +110,7 @@ def test_every_parameter_survives(name, tmp_path):
     assert after == before
     fitted = clone(again).fit(TEXTS, labels)
     np.testing.assert_array_equal(fitted.predict_proba(TEXTS), model.predict_proba(TEXTS))
-    np.testing.assert_array_equal(fitted.coef_, model.coef_)
+    np.testing.assert_array_equal(fitted.model_.words().weights, model.model_.words().weights)
     assert fitted.prior_audit_ == model.prior_audit_ == again.prior_audit_
     assert repr(fitted.prior_advice_) == repr(model.prior_advice_) == repr(again.prior_advice_)
 

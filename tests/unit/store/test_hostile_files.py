@@ -19,7 +19,8 @@ from textbayes import TextCategorizer, TextVectorizer, load_model, save_model
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.store.model_file import write_members
+from textbayes.store.container import write_members
+from textbayes.store.model_file import MODEL_FILE
 
 TEXTS = ["wheat and corn prices", "corn harvest", "bank rates rise", "the bank cuts rates", "oil price", "oil"] * 3
 MANY = [["grain"], ["grain"], ["money"], ["money"], ["oil"], ["oil", "grain"]] * 3
@@ -36,7 +37,7 @@ def described(meta):
 
 
 def write(path, meta, arrays):
-    write_members(path, {"model.json": described(meta), "arrays.safetensors": save(arrays)})
+    write_members(path, MODEL_FILE, described(meta), save(arrays))
     return path
 
 
@@ -94,7 +95,8 @@ CHANGES = {
     "half a character": (put("labels", "classes", ["\ud800", "\ud801", "\ud802"]), "surrogate"),
     "lowercase 1": (put("vectorizer", "params", "lowercase", 1), "lowercase is 1"),
     "folds true": (put("settings", "cv", True), "settings.cv is True"),
-    "folds 10^30": (put("settings", "cv", 10**30), "a number of 31 digits"),
+    "folds 10^30": (put("settings", "cv", 10**30), "settings.cv is 1000000000000000000000000000000"),
+    "folds 10^40": (put("settings", "cv", 10**40), "a number of 41 digits"),
     "folds 10^400": (put("settings", "cv", 10**400), "a number of 401 digits"),
     "sharpness infinite": (put("model", "state", "sharpness", float("inf")), "sharpness must be a finite number"),
     "setting missing": (lambda m, a: m["settings"].pop("cv"), "settings.cv is missing"),
@@ -138,7 +140,7 @@ TEXT = {
 def test_text_that_is_not_the_json_of_a_model_is_refused(name, state, tmp_path):
     change, message = TEXT[name]
     content = change(described(state[0]).decode()).encode()
-    write_members(tmp_path / "m.tb", {"model.json": content, "arrays.safetensors": save(state[1])})
+    write_members(tmp_path / "m.tb", MODEL_FILE, content, save(state[1]))
     with pytest.raises(ModelFileError, match=message):
         load_model(tmp_path / "m.tb")
 
@@ -213,14 +215,14 @@ def bombs(state):
 @pytest.mark.parametrize("name", ["arrays of zeros", "arrays that are not there", "text", "labels times words"])
 def test_a_bomb_is_refused_in_little_memory(name, state, tmp_path):
     path = tmp_path / "m.tb"
-    write_members(path, bombs(state)[name])
+    write_members(path, MODEL_FILE, *bombs(state)[name].values())
     done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(path)), done.stdout
 
 
 def test_packed_members_are_read_no_further_than_their_header_says(state, tmp_path):
     content = save(state[1]) + b"\0" * 100
-    write_members(tmp_path / "m.tb", {"model.json": described(state[0]), "arrays.safetensors": content})
+    write_members(tmp_path / "m.tb", MODEL_FILE, described(state[0]), content)
     with pytest.raises(ModelFileError, match="does not have the length that it claims"):
         load_model(tmp_path / "m.tb")
 

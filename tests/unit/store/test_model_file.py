@@ -15,7 +15,8 @@ from sklearn.base import clone
 
 from textbayes import BayesLinearClassifier, HashingTextVectorizer, TextCategorizer, load_model, save_model
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.store.model_file import write_members
+from textbayes.store.container import write_members
+from textbayes.store.model_file import MODEL_FILE
 
 TEXTS = [
     "wheat and corn prices",
@@ -105,7 +106,7 @@ DAMAGE = {
     "index far outside": lambda meta, arrays: arrays["fitted.coef.indices"].__setitem__(0, 2_000_000_000),
     "negative index": lambda meta, arrays: arrays["fitted.coef.indices"].__setitem__(0, -1),
     "not a number": lambda meta, arrays: arrays["fitted.coef.data"].__setitem__(0, np.nan),
-    "idf too short": lambda meta, arrays: arrays.update({"weighting.idf": arrays["weighting.idf"][:-1]}),
+    "idf too short": lambda meta, arrays: arrays.update({"weighting.0.idf": arrays["weighting.0.idf"][:-1]}),
     "one class": lambda meta, arrays: meta["labels"].update(classes=["a"]),
     "odd kind": lambda meta, arrays: meta["labels"].update(kind="foo"),
     "odd rule": lambda meta, arrays: meta["rule"].update(fitted={"decide": 3}),
@@ -120,7 +121,7 @@ def test_a_file_that_claims_nonsense_with_correct_checksums_is_refused(model, pa
     meta, arrays = copy.deepcopy(model.to_state())
     DAMAGE[name](meta, arrays)
     described = json.dumps({"class": "TextCategorizer", "state": meta}).encode()
-    write_members(path, {"model.json": described, "arrays.safetensors": save(arrays)})
+    write_members(path, MODEL_FILE, described, save(arrays))
     with pytest.raises(ModelFileError):
         load_model(path)
 

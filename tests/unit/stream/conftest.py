@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from textbayes.core.types import Document
-from textbayes.stream import AdaptiveFilter, FilterSettings
+from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder, FilterSettings
+from textbayes.stream.run import run
 from textbayes.stream.settings import default_text_options
 
 TOPICS = {
@@ -46,3 +48,29 @@ def make() -> Callable[..., AdaptiveFilter]:
 def stream() -> list[Document]:
     """Two hundred documents that come after."""
     return draw(1, 200, first=1000)
+
+
+@pytest.fixture
+def start(make, tmp_path) -> Callable[..., Path]:
+    """Make the folder of a filter with some settings; its path."""
+
+    def create(**settings) -> Path:
+        path = tmp_path / "state"
+        FilterFolder.create(path, make(**settings))
+        return path
+
+    return create
+
+
+@pytest.fixture(scope="session")
+def filtered() -> Callable[..., list[Delivery]]:
+    """Open a folder and run its filter over documents: what it delivers."""
+
+    def over(path, documents, by_labels=True, name="stream", batch=1) -> list[Delivery]:
+        with FilterFolder.open(path) as folder:
+            folder.begin(name)
+            ticks = iter(range(10**6))
+            batches = [documents[i : i + batch] for i in range(0, len(documents), batch)]
+            return list(run(folder, batches, by_labels=by_labels, clock=lambda: float(next(ticks))))
+
+    return over

@@ -222,6 +222,9 @@ def test_topics_are_chosen_and_settings_given(trained, stream):
 
 def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, stream):
     model = trained("online", weighting="raw")
+    told = filter_from_model(model)
+    assert [topic.n_relevant for topic in told.topics] == model.label_counts_.tolist()
+    model.weighting_.document_frequency_ = None  # as in a file of an earlier version
     desk = filter_from_model(model)
     for topic in desk.topics:
         assert (topic.n_relevant, desk.lexicon.n_docs + topic.n_later) == (0, 0)
@@ -236,7 +239,16 @@ def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, strea
     ("model", "settings", "cause"),
     [
         ("counts", {}, "from a model of kind 'counts': it needs a Gaussian posterior of weights"),
-        (None, {}, "does not know how sure it is of its weights, so that a filter cannot go on from it; train it with"),
+        (
+            None,
+            {},
+            "reads texts in several views, which a filter cannot do; train one for it with train --preset linear",
+        ),
+        (
+            None,
+            {"preset": "linear"},
+            "does not know how sure it is of its weights, so that a filter cannot go on from it; train it with",
+        ),
         (["online", "counts"], {}, "from a model of kind 'pool'"),
         ("online", {"vectorizer": TextVectorizer(binary=True)}, "counts each word once"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textbayes.core.errors import ModelFileError
-from textbayes.text.packed import StringIndex, checked, pack, sort_order, take, unpack
+from textbayes.text.packed import SortedStrings, StringIndex, checked, pack, sort_order, take, unpack
 
 STRINGS = st.text(st.one_of(st.sampled_from("ab\0é€😀\ud800\uffff"), st.characters()), max_size=70)
 
@@ -47,6 +47,15 @@ def test_numbers_like_a_dictionary(batches: list[list[str]], queries: list[str])
         assert index.add(pack(batch)).tolist() == [reference.setdefault(word, len(reference)) for word in batch]
     assert unpack(index.strings()) == list(reference)
     assert index.find(pack(queries)).tolist() == [reference.get(query, -1) for query in queries]
+
+
+@settings(max_examples=200, deadline=None)
+@given(strings=st.lists(STRINGS, unique=True), queries=st.lists(STRINGS))
+def test_finds_in_sorted_order_like_a_dictionary(strings: list[str], queries: list[str]) -> None:
+    reference = {string: place for place, string in enumerate(sorted(strings))}
+    found = SortedStrings(pack(reference))
+    assert dict(found) == reference
+    assert [found.get(query, -1) for query in queries] == [reference.get(query, -1) for query in queries]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def round_trip(estimator: Any) -> Any:
         {"stop_words": ["grain"], "stemmer": "english", "min_df": np.int64(1), "max_df": 0.9},
         {"stop_words": {"they", "don't"}, "ngram_range": (1, 2), "max_features": 5},
         {"analyzer": "char", "ngram_range": (1, 2)},
+        {"analyzer": "mixed", "token_pattern": "all", "stop_words": "german", "stemmer": "de"},
         {"vocabulary": {"grain": 1, "rise": 0}, "binary": True},
     ],
     ids=", ".join,

@@ -5,6 +5,7 @@ import Stemmer
 
 from textbayes.core.errors import InputError
 from textbayes.text import TextVectorizer
+from textbayes.text.language_names import language_code
 from textbayes.text.packed import pack, unpack
 from textbayes.text.stem import check_stemmer, stem
 
@@ -22,6 +23,13 @@ def test_stems_are_snowballs(language: str, words: list[str]) -> None:
     assert unpack(stem(pack(words), language)) == Stemmer.Stemmer(language).stemWords(words)
 
 
+def test_a_code_names_the_language() -> None:
+    assert unpack(stem(pack(["häuser"]), "de")) == unpack(stem(pack(["häuser"]), "german")) == ["haus"]
+    for name in Stemmer.algorithms():
+        check_stemmer(name)
+        check_stemmer(language_code(name))
+
+
 def test_a_word_without_a_stem_stays() -> None:
     assert Stemmer.Stemmer("porter").stemWord("s") == ""
     assert unpack(stem(pack(["s", "cats"]), "porter")) == ["s", "cat"]
@@ -36,3 +44,5 @@ def test_an_unknown_stemmer_is_refused_with_a_suggestion() -> None:
         check_stemmer("germann")
     with pytest.raises(InputError, match="stemmer='latin9' is not known"):
         TextVectorizer(stemmer="latin9").fit(["text"])
+    with pytest.raises(InputError, match=r"stemmer=\['porter'\] is not known"):
+        TextVectorizer(stemmer=["porter"]).fit(["text"])

@@ -3,10 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import Stemmer
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.text import TextVectorizer, load_stop_words
+from textbayes.text.language_names import language_code, language_name
+from textbayes.text.stopwords import has_stop_words
 
 
 def test_the_published_lists() -> None:
@@ -15,6 +18,22 @@ def test_the_published_lists() -> None:
     assert len(smart) == 570  # 571 entries, "would" twice
     assert {"a's", "would", "zero"} <= set(smart)
     assert load_stop_words(None) == []
+
+
+def test_lists_by_language_are_those_of_stopwords_iso() -> None:
+    import stopwordsiso
+
+    for code in stopwordsiso.langs() - {"en"}:
+        assert load_stop_words(code) == load_stop_words(language_name(code)) == sorted(stopwordsiso.stopwords(code))
+    assert load_stop_words("en") == load_stop_words("english")
+    assert {"der", "die", "das", "und"} <= set(load_stop_words("german"))
+
+
+def test_every_language_that_has_stems_has_a_list_or_is_refused() -> None:
+    without = {name for name in Stemmer.algorithms() if language_code(name) and not has_stop_words(name)}
+    assert without == {"nepali", "serbian", "tamil", "yiddish"}
+    with pytest.raises(InputError, match="there is no stop list for 'serbian'; pass None, the path of a file"):
+        load_stop_words("sr")
 
 
 def test_a_file_of_words(tmp_path: Path) -> None:
@@ -34,7 +53,7 @@ def test_files_that_cannot_be_used_are_refused_by_name_and_line(tmp_path: Path) 
     path.write_text("# nothing\n")
     with pytest.raises(MalformedFileError, match="no stop word in it"):
         load_stop_words(path)
-    with pytest.raises(InputError, match="'engish' is neither 'english' nor 'smart' nor a file that can be read"):
+    with pytest.raises(InputError, match="'engish' is neither 'smart' nor a language such as 'english' nor a file"):
         load_stop_words("engish")
 
 

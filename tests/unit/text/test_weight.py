@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.text import TermWeighting
 
 TF = {
@@ -113,3 +113,38 @@ def test_tfidf1_is_scikit_learn_s():
     )
     theirs = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
     np.testing.assert_allclose(TermWeighting("tfidf1").fit_transform(counts).toarray(), theirs.toarray(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["raw", "binary", "log", "ltc", "tfidf", "tfidf1"])
+@pytest.mark.parametrize("norm", ["cosine", None])
+def test_mean_weights_are_those_of_texts_as_long_as_each_other(scheme, norm):
+    """Each word in two of four documents, each document with two words: all lengths are the same."""
+    X = sparse.csr_matrix([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    weighting = TermWeighting(scheme, norm).fit(X)
+    expected = np.asarray(weighting.transform(X).mean(axis=0)).ravel()
+    np.testing.assert_allclose(weighting.mean_weights(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["raw", "binary", "log", "ltc", "tfidf", "tfidf1"])
+def test_document_frequencies_are_kept(scheme):
+    rng = np.random.default_rng(0)
+    X = sparse.random(300, 40, density=0.2, random_state=rng, data_rvs=lambda n: rng.integers(1, 4, n), format="csr")
+    counts = (X.toarray() > 0).sum(axis=0)
+    weighting = TermWeighting(scheme).fit(X)
+    assert weighting.document_frequency_.tolist() == counts.tolist()
+    meta, arrays = weighting.to_state()
+    assert TermWeighting.from_state(meta, arrays).document_frequency_.tolist() == counts.tolist()
+    arrays.pop("documents", None)  # a file of before
+    again = TermWeighting.from_state(meta, arrays)
+    if scheme in ("raw", "binary", "log"):
+        assert again.document_frequency_ is None
+        assert again.mean_weights() is None
+    else:
+        assert again.document_frequency_.tolist() == counts.tolist()
+
+
+def test_frequencies_of_more_documents_than_there_were_are_refused():
+    meta, arrays = TermWeighting("binary").fit(sparse.csr_matrix([[1, 0], [1, 1]])).to_state()
+    arrays["documents"] = np.array([3, 1], dtype=np.int32)
+    with pytest.raises(ModelFileError, match="values from 1 to 3"):
+        TermWeighting.from_state(meta, arrays)

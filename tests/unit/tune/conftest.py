@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes.inference import Problem
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 
 
@@ -33,6 +33,6 @@ def make_problem(texts):
         at = hyper.pop("intercept_mean", 0.0)
         made = make_prior(prior, hyper.pop("scale", 1.0), hyper.pop("mean", 0.0), hyper.pop("sign", 0.0))
         y = np.ascontiguousarray(np.where(Y[:, labels], 1.0, -1.0))
-        return Problem(_as_columns(X), y, make_link(link), made, made.rescaled(intercept, at), weight, words)
+        return Problem(as_columns(X), y, make_link(link), made, made.rescaled(intercept, at), weight, words)
 
     return make

@@ -11,7 +11,7 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import factor_grid, log_evidence, search_evidence
 from textbayes.tune.path import at_scale
@@ -25,7 +25,7 @@ def data(n_docs, weights, seed=0):
 
 def problem_of(X, y, prior, scale=1.0, link="logit", intercept=None, **more):
     made = make_prior(prior, scale)
-    return Problem(_as_columns(X), y[:, None], make_link(link), made, intercept, **more)
+    return Problem(as_columns(X), y[:, None], make_link(link), made, intercept, **more)
 
 
 def approximated(problem):
@@ -85,8 +85,8 @@ def test_laplace_prior_against_integration(weights, n_active):
 def test_a_sign_leaves_one_side():
     X, y = data(100, np.array([-0.8]))
     prior = make_prior("laplace", 0.1, sign=1.0)
-    problem = Problem(_as_columns(X), y[:, None], make_link("logit"), prior, None)
-    one_side = Problem(_as_columns(X), y[:, None], make_link("logit"), make_prior("laplace", 0.1), None)
+    problem = Problem(as_columns(X), y[:, None], make_link("logit"), prior, None)
+    one_side = Problem(as_columns(X), y[:, None], make_link("logit"), make_prior("laplace", 0.1), None)
     # The constant of the density is that of both sides; the integral runs over one.
     steps = np.linspace(0.0, 1.0, 20_001)
     values = -one_side.prior.neg_log(steps)
@@ -169,7 +169,7 @@ def test_an_intercept_with_a_mean_is_a_column_of_ones(prior):
     X, y = data(60, [0.8, -0.5], seed=4)
     ones = np.column_stack([X, np.ones(60)])
     column = Problem(
-        _as_columns(ones), y[:, None], make_link("logit"),
+        as_columns(ones), y[:, None], make_link("logit"),
         make_prior(prior, np.array([1.0, 1.0, 0.3]), np.array([0.0, 0.0, -0.7])), None,
     )  # fmt: skip
     own = problem_of(X, y, prior, intercept=make_prior(prior, 0.3, -0.7))

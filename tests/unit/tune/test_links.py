@@ -11,7 +11,7 @@ from scipy import stats
 from textbayes.core.errors import InputError
 from textbayes.inference import Problem
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
 from textbayes.tune import LinkReport, link_report, search_link, search_scale, skew_t_links
 from textbayes.tune.cross_fit import best_of, cross_fitted
@@ -28,7 +28,7 @@ def drawn(link, n_docs=1500, seed=0, size=3.0):
 
 def problem_of(X, y):
     prior = make_prior("laplace", 1.0)
-    return Problem(_as_columns(X), np.where(y, 1.0, -1.0)[:, None], make_link("logit"), prior, prior.rescaled(np.inf))
+    return Problem(as_columns(X), np.where(y, 1.0, -1.0)[:, None], make_link("logit"), prior, prior.rescaled(np.inf))
 
 
 @pytest.mark.parametrize("link", ["skew_t:df=inf,skew=0.25", "skew_t:df=inf,skew=4"])

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Problem
-from textbayes.models.linear.classifier import _as_columns
+from textbayes.models.weights import as_columns
 from textbayes.tune import cold_path, factor_grid, narrowest_factor, regularisation_path
 from textbayes.tune.path import at_scale, check_factors
 
@@ -62,7 +62,7 @@ def test_at_the_default_tolerance_the_objective_is_within_a_thousandth(make_prob
 def test_a_guide_leads_to_the_same_place(make_problem):
     problem = make_problem()
     rows = np.flatnonzero(np.arange(240) % 5)
-    part = problem._replace(X=_as_columns(problem.X.tocsr()[rows]), y=np.ascontiguousarray(problem.y[rows]))
+    part = problem._replace(X=as_columns(problem.X.tocsr()[rows]), y=np.ascontiguousarray(problem.y[rows]))
     guide = regularisation_path(problem, FACTORS)
     guided = regularisation_path(part, FACTORS, tol=1e-9, max_iter=1000, guide=guide)
     assert_same(guided, cold_path(part, FACTORS, tol=1e-10))
@@ -86,7 +86,7 @@ def test_threads_do_not_change_a_bit():
 
     prior = make_prior("laplace", 1.0)
     y = np.where(rng.random((150, 19)) < rng.uniform(0.1, 0.5, 19), 1.0, -1.0)
-    problem = Problem(_as_columns(X), y, make_link("logit"), prior, prior.rescaled(np.inf))
+    problem = Problem(as_columns(X), y, make_link("logit"), prior, prior.rescaled(np.inf))
     one, three = (regularisation_path(problem, FACTORS, n_jobs=n_jobs) for n_jobs in (1, 3))
     for point in range(len(FACTORS)):
         np.testing.assert_array_equal(one.posterior(point).mean, three.posterior(point).mean)
@@ -146,7 +146,7 @@ def test_the_intercept_is_scaled_along(make_problem, texts):
     X, _ = texts
     problem = make_problem(intercept=1.0)
     tied = regularisation_path(problem, FACTORS[:5], tol=1e-10, max_iter=1000, tie_intercept=True)
-    ones = problem._replace(X=_as_columns(sparse.hstack([X, np.ones((240, 1))])), intercept_prior=None)
+    ones = problem._replace(X=as_columns(sparse.hstack([X, np.ones((240, 1))])), intercept_prior=None)
     column = cold_path(ones, FACTORS[:5], tol=1e-10)
     for point in range(5):
         fit, other = tied.posterior(point), column.posterior(point)

@@ -127,9 +127,9 @@ def test_documents_of_no_weight_fold_as_if_they_were_not_there(texts, make_probl
     weighted = search_scale(make_problem(weight=weight), CS, tol=1e-8, max_iter=1000)
     kept = weight > 0.0
     problem = make_problem()
-    from textbayes.models.linear.classifier import _as_columns
+    from textbayes.models.weights import as_columns
 
-    without = problem._replace(X=_as_columns(X[kept]), y=np.ascontiguousarray(problem.y[kept]))
+    without = problem._replace(X=as_columns(X[kept]), y=np.ascontiguousarray(problem.y[kept]))
     np.testing.assert_allclose(weighted.loss, search_scale(without, CS, tol=1e-8, max_iter=1000).loss, rtol=1e-5)
     assert np.isnan(weighted.held_out[~kept]).all()
 

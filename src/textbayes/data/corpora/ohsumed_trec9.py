@@ -123,5 +123,6 @@ CORPORA.register("ohsumed_trec9")(
         obtain="fetch t9.filtering.tar.gz from the homepage and give its path",
         downloads=(Download("t9.filtering.tar.gz", ("https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",)),),
         count=_count,
+        complete=is_complete,
     )
 )

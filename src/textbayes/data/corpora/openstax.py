@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
+from textbayes.data.corpora._openstax_books import build_openstax
 from textbayes.data.corpus import Corpus
 from textbayes.data.formats.jsonl import read_jsonl
 
@@ -18,9 +19,9 @@ def load_openstax(path: Path, *, extra: bool = False) -> Corpus:
     Parameters
     ----------
     path : Path
-        ``openstax_domains.jsonl.gz`` or a folder that holds it.
+        ``openstax_domains.jsonl``, compressed or not, or a folder that holds it.
     extra : bool
-        Whether to add geology and electronics from ``extra_geology_electronics.jsonl.gz`` beside it.
+        Whether to add geology and electronics from ``extra_geology_electronics.jsonl`` beside it.
     """
     files = [pick(path, "openstax", "openstax*.jsonl*")]
     if extra:
@@ -39,11 +40,13 @@ CORPORA.register("openstax")(
         name="openstax",
         title="OpenStax textbook modules in 15 subject domains",
         homepage="https://openstax.org/subjects",
-        licence="economics and computer science CC BY 4.0, the other 13 domains CC BY-NC-SA 4.0",
+        licence="economics and computer science CC BY 4.0, the other 13 domains CC BY-NC-SA 4.0; "
+        "geology CC BY-NC-SA 4.0, electronics Design Science License",
         load=load_openstax,
         expected={"documents": 2_097, "labels": 15},
         files=("openstax*.jsonl*",),
         folders=("openstax_domains",),
+        build=build_openstax,
         obtain="write openstax_domains.jsonl, one object a module with id, domain and text, from OpenStax's books",
     )
 )

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.types import MISSING_LABEL, NO_FIELDS
@@ -28,12 +28,41 @@ class _Columns(NamedTuple):
     kept: tuple[str, ...]
 
 
-class FieldReader:
-    """Reads rows into records.
+class NoTextFieldError(MalformedFileError):
+    """No field is known to be the text; ``names`` are those that there are, for a person to choose among."""
+
+    def __init__(self, path: str, cause: str, line: int | None = None, names: Sequence[str] = ()) -> None:
+        super().__init__(path, cause, line)
+        self.names = tuple(names)
+
+
+class ColumnOptions(TypedDict, total=False):
+    """Which fields of a row are what; an option of every format that has rows.
 
     Without options the text is the field ``text``, or else those of ``title``, ``abstract``, ``body`` and ``content``
     that exist, joined by a line end; label and id are the first that exist of their usual names (in any letter case).
-    ``keep_fields`` names the fields that documents shall carry as they are; ``True`` means all of them.
+
+    Parameters
+    ----------
+    text_field : str or sequence of str, optional
+        The fields of the text, several joined; guessed if not given.
+    label_field, id_field : str, optional
+        The fields of labels and ids; guessed if not given.
+    label_separator : str, optional
+        Splits a cell of several labels.
+    keep_fields : bool, str or sequence of str
+        The fields that documents carry as they are, as ``fields``; True means all of them.
+    """
+
+    text_field: str | Sequence[str] | None
+    label_field: str | None
+    id_field: str | None
+    label_separator: str | None
+    keep_fields: bool | str | Sequence[str]
+
+
+class FieldReader:
+    """Reads rows into records, by :class:`ColumnOptions`.
 
     >>> FieldReader("x.csv").record({"title": "Tea", "abstract": "Leaves.", "label": "drink"}, line=2)
     Record(text='Tea\\nLeaves.', labels=('drink',), id=None, line=2, fields=...)
@@ -41,21 +70,14 @@ class FieldReader:
     {'year': '1999'}
     """
 
-    def __init__(
-        self,
-        label: str,
-        text_field: str | Sequence[str] | None = None,
-        label_field: str | None = None,
-        id_field: str | None = None,
-        label_separator: str | None = None,
-        keep_fields: bool | str | Sequence[str] = False,
-    ) -> None:
+    def __init__(self, label: str, **columns: Unpack[ColumnOptions]) -> None:
         self._source = label
-        self._text = (text_field,) if isinstance(text_field, str) else None if text_field is None else tuple(text_field)
-        self._label, self._id, self._separator = label_field, id_field, label_separator
-        self._keep_all = keep_fields is True
-        named = () if isinstance(keep_fields, bool) else keep_fields
-        self._kept = (named,) if isinstance(named, str) else tuple(named)
+        text, kept = columns.get("text_field"), columns.get("keep_fields", False)
+        self._text = None if text is None else _as_tuple(text)
+        self._label, self._id = columns.get("label_field"), columns.get("id_field")
+        self._separator = columns.get("label_separator")
+        self._keep_all = kept is True
+        self._kept = () if isinstance(kept, bool) else _as_tuple(kept)
         self._chosen: dict[tuple[str, ...], _Columns] = {}
 
     def choose(self, names: Iterable[str], line: int | None = None) -> _Columns:
@@ -96,7 +118,7 @@ class FieldReader:
                 "no field 'text', nor 'title', 'abstract' or 'body'; "
                 f"the fields are {_listed(names)}: name one as text_field"
             )
-            raise MalformedFileError(self._source, cause, line)
+            raise NoTextFieldError(self._source, cause, line, names)
         label = self._label or next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
         id = self._id or next((by_lower[name] for name in ID_NAMES if name in by_lower), None)
         return _Columns(text, label, id, names if self._keep_all else self._kept)
@@ -145,6 +167,10 @@ class FieldReader:
             cause = f"{what} must be a string or a number, it is {type(value).__name__}; correct the row"
             raise MalformedFileError(self._source, cause, line)
         return str(value)
+
+
+def _as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def tidy_label(label: str) -> str:

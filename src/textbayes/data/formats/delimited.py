@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from typing import Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import LABEL_NAMES, TEXT_PARTS, FieldReader, checked_header
+from textbayes.data.formats._fields import LABEL_NAMES, TEXT_PARTS, ColumnOptions, FieldReader, checked_header
 from textbayes.data.limits import Limits
 from textbayes.data.records import Record
 from textbayes.data.streams import Source, limits_of, read_lines, source_label
@@ -26,62 +27,48 @@ _LONGEST_FIELD = 2**31 - 1
 def read_csv(
     source: Source,
     *,
-    text_field: str | Sequence[str] | None = None,
-    label_field: str | None = None,
-    id_field: str | None = None,
-    label_separator: str | None = None,
-    keep_fields: bool | str | Sequence[str] = False,
     header: Sequence[str] | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
+    **columns: Unpack[ColumnOptions],
 ) -> Iterator[Record]:
     """Read the rows of a CSV file, quoted as spreadsheets do; the delimiter is read off the header unless given.
-
-    ``header`` names the columns of a file that has no header row; ``label_separator`` splits a cell of several labels;
-    ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
 
     Parameters
     ----------
     source : path, "-" or stream
-    text_field : str or sequence of str, optional
-        The columns of the text, several joined; guessed if not given.
-    label_field, id_field : str, optional
-        The columns of labels and ids; guessed if not given.
-    label_separator : str, optional
-    keep_fields : bool, str or sequence of str
     header : sequence of str, optional
+        Names the columns of a file that has no header row.
     delimiter : str, optional
         One character.
     encoding : str
     errors : {"strict", "replace", "ignore"}
         What becomes of bytes that do not fit the encoding.
+    **columns : ColumnOptions
+        Which columns are the text, the labels and the id, and which are kept.
     """
-    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator, keep_fields)
+    fields = FieldReader(source_label(source), **columns)
     return _rows(source, fields, header, delimiter, csv.QUOTE_MINIMAL, encoding, errors)
 
 
 def read_tsv(
     source: Source,
     *,
-    text_field: str | Sequence[str] | None = None,
-    label_field: str | None = None,
-    id_field: str | None = None,
-    label_separator: str | None = None,
-    keep_fields: bool | str | Sequence[str] = False,
     header: Sequence[str] | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
+    **columns: Unpack[ColumnOptions],
 ) -> Iterator[Record]:
     """Read the rows of a TSV file: one line a row, quotation marks are ordinary characters (else read it as csv).
 
     Parameters
     ----------
     source : path, "-" or stream
-    text_field, label_field, id_field, label_separator, keep_fields, header, encoding, errors
+    header, encoding, errors, **columns
         As for :func:`read_csv`.
     """
-    fields = FieldReader(source_label(source), text_field, label_field, id_field, label_separator, keep_fields)
+    fields = FieldReader(source_label(source), **columns)
     return _rows(source, fields, header, "\t", csv.QUOTE_NONE, encoding, errors)
 
 

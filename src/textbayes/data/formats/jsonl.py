@@ -14,12 +14,14 @@ import bisect
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Unpack
 
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import FieldReader
+from textbayes.data.formats._fields import ColumnOptions, FieldReader
 from textbayes.data.records import Record
 from textbayes.data.streams import Source, read_lines, source_label
 
@@ -31,34 +33,23 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def read_jsonl(
     source: Source,
     *,
-    text_field: str | Sequence[str] | None = None,
-    label_field: str | None = None,
-    id_field: str | None = None,
-    label_separator: str | None = None,
-    keep_fields: bool | str | Sequence[str] = False,
     encoding: str = "utf-8",
     errors: str = "strict",
+    **columns: Unpack[ColumnOptions],
 ) -> Iterator[Record]:
     """Read the objects of a JSON lines file; blank lines are passed over.
-
-    ``label_separator`` splits a string of several labels; ``keep_fields`` names the members that documents carry as
-    ``fields``, or is True for all of them.
 
     Parameters
     ----------
     source : path, "-" or stream
-    text_field : str or sequence of str, optional
-        The members of the text, several joined; guessed if not given.
-    label_field, id_field : str, optional
-        The members of labels and ids; guessed if not given.
-    label_separator : str, optional
-    keep_fields : bool, str or sequence of str
     encoding : str
     errors : {"strict", "replace", "ignore"}
         What becomes of bytes that do not fit the encoding.
+    **columns : ColumnOptions
+        Which members are the text, the labels and the id, and which are kept.
     """
     label = source_label(source)
-    fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)
+    fields = FieldReader(label, **columns)
     lines = ((number, line) for number, line in read_lines(source, encoding, errors) if not line.isspace())
     first = next(lines, None)
     if first is None:
@@ -66,6 +57,19 @@ def read_jsonl(
     rows = _array if first[1].lstrip().startswith("[") else _lines
     for number, text, row in rows(itertools.chain([first], lines), label):
         yield fields.record(_object(row, text, label, number, errors), number)
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write objects as a JSON lines file, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+    rows : iterable of mappings
+        Taken one at a time; an error in between leaves what was at the path.
+    """
+    with atomic_write(path) as stream:
+        stream.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
 _Rows = Iterator[tuple[int, str, Any]]  # line, source text and value

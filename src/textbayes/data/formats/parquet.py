@@ -5,40 +5,26 @@ for document in FORMATS.get("parquet").read("news.parquet", text_field="headline
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import FieldReader
+from textbayes.data.formats._fields import ColumnOptions, FieldReader
 from textbayes.data.records import Record
 from textbayes.data.streams import Bounded, Source, path_of, source_label
 
 _BATCH = 1024  # rows held in memory at a time
 
 
-def read_parquet(
-    source: Source,
-    *,
-    text_field: str | Sequence[str] | None = None,
-    label_field: str | None = None,
-    id_field: str | None = None,
-    label_separator: str | None = None,
-    keep_fields: bool | str | Sequence[str] = False,
-) -> Iterator[Record]:
+def read_parquet(source: Source, **columns: Unpack[ColumnOptions]) -> Iterator[Record]:
     """Read the rows of a Parquet file; only the columns that are used are read. A label column may hold lists.
-
-    ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
 
     Parameters
     ----------
     source : path or seekable stream
-    text_field : str or sequence of str, optional
-        The columns of the text, several joined; guessed if not given.
-    label_field, id_field : str, optional
-        The columns of labels and ids; guessed if not given.
-    label_separator : str, optional
-        Splits a cell of several labels.
-    keep_fields : bool, str or sequence of str
+    **columns : ColumnOptions
+        Which columns are the text, the labels and the id, and which are kept.
     """
     try:
         import pyarrow
@@ -51,11 +37,11 @@ def read_parquet(
         raise InputError(f"{label}: Parquet is read from its end, so it needs a file; save it first and give its path")
     if path is not None and not path.is_file():
         raise InputError(f"there is no file {label}; check the path")
-    fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)
+    fields = FieldReader(label, **columns)
     try:
         with parquet.ParquetFile(opened) as file:
-            columns = fields.choose(file.schema_arrow.names)
-            used = (*columns.text, columns.label, columns.id, *columns.kept)
+            chosen = fields.choose(file.schema_arrow.names)
+            used = (*chosen.text, chosen.label, chosen.id, *chosen.kept)
             wanted = list(dict.fromkeys(name for name in used if name is not None))
             number = 0
             for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):

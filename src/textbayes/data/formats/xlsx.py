@@ -16,12 +16,12 @@ import itertools
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
 from textbayes.data.decoding import ZIP_HEAD
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import FieldReader, checked_header
+from textbayes.data.formats._fields import ColumnOptions, FieldReader, checked_header
 from textbayes.data.limits import Limits, Meter
 from textbayes.data.records import Record
 from textbayes.data.streams import Source, limits_of, open_input, read_bytes, source_label
@@ -35,33 +35,23 @@ _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 def read_xlsx(
     source: Source,
     *,
-    text_field: str | Sequence[str] | None = None,
-    label_field: str | None = None,
-    id_field: str | None = None,
-    label_separator: str | None = None,
-    keep_fields: bool | str | Sequence[str] = False,
     header: Sequence[str] | None = None,
     sheet: str | int | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Iterator[Record]:
     """Read the rows of one sheet of a workbook: the first, or the one that ``sheet`` names (or numbers, from 1).
-
-    ``header`` names the columns of a sheet that has no header row; ``label_separator`` splits a cell of several labels;
-    ``keep_fields`` names the columns that documents carry as ``fields``, or is True for all of them.
 
     Parameters
     ----------
     source : path, "-" or stream
-    text_field : str or sequence of str, optional
-        The columns of the text, several joined; guessed if not given.
-    label_field, id_field : str, optional
-        The columns of labels and ids; guessed if not given.
-    label_separator : str, optional
-    keep_fields : bool, str or sequence of str
     header : sequence of str, optional
+        Names the columns of a sheet that has no header row.
     sheet : str or int, optional
+    **columns : ColumnOptions
+        Which columns are the text, the labels and the id, and which are kept.
     """
     label = source_label(source)
-    fields = FieldReader(label, text_field, label_field, id_field, label_separator, keep_fields)
+    fields = FieldReader(label, **columns)
     names = None if header is None else list(header)
     for number, cells in enumerate(_rows(source, label, sheet), start=1):
         row = [_as_text(cell) for cell in cells]

@@ -88,7 +88,7 @@ class JointDraw:
         self._design = design
         columns = np.repeat(np.arange(design.n_columns), np.diff(design.indptr))
         self._column_square = np.bincount(columns, design.data**2, minlength=design.n_columns)
-        self._rows: tuple[Any, Any, Any] = gather_rows(design.indptr, design.indices, design.data, design.n_docs)[:3]
+        self._rows: tuple[Any, Any, Any] = gather_rows(design.indptr, design.indices, design.data, design.n_docs)
         per_row, per_column = np.diff(self._rows[0]).astype(float), np.diff(design.indptr).astype(float)
         costs = {
             "words": _PAIR * 0.5 * (per_row**2).sum() + _FACTOR * design.n_columns**3 / 3.0,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.scales import Scales
@@ -238,14 +239,13 @@ class Chain:
     def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         """State of the chain, all that is needed to go on as if nothing had happened: JSON and arrays."""
         meta, arrays = self._scales.state()
-        arrays |= {f"latent.{name}": value for name, value in self._latent.state().items()}
+        arrays |= under("latent", self._latent.state())
         arrays |= {"offset": self._offset.copy(), "eta": self._eta.copy()}
         return meta | {"n_done": self.n_done, "random": self._rng.bit_generator.state}, arrays
 
     def restore(self, meta: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
         """Take up the state of a chain of the same target."""
         self._scales.restore(meta, arrays)
-        latent = {name.removeprefix("latent."): value for name, value in arrays.items() if name.startswith("latent.")}
-        self._latent.restore(latent)
+        self._latent.restore(part_of(arrays, "latent"))
         self._offset, self._eta, self.n_done = arrays["offset"].copy(), arrays["eta"].copy(), int(meta["n_done"])
         self._rng.bit_generator.state = meta["random"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from textbayes.core.errors import InputError
+from textbayes.core.executor import executor_in_use, spread
+from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.gibbs.chain import Chain, Target
 from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, split_r_hat
@@ -31,7 +34,8 @@ class Plan(NamedTuple):
 class SamplingProgress(NamedTuple):
     """Progress of a label after a round: figures for a display, and all that is needed to go on from there.
 
-    ``state`` is JSON and arrays; it goes back in as ``Gibbs(resume=…)``.
+    ``state`` is JSON and arrays; it goes back in as ``Gibbs(resume=…)``. ``together`` says that all labels are drawn at
+    once, as those of a softmax, under the number 0.
     """
 
     label: int
@@ -40,6 +44,7 @@ class SamplingProgress(NamedTuple):
     max_r_hat: float
     finished: bool
     state: Callable[[], tuple[dict[str, Any], dict[str, AnyArray]]]
+    together: bool = False
 
 
 class Run:
@@ -82,14 +87,12 @@ class Run:
         """Warm up if that has not been done, draw some more, and see how it stands."""
         plan = self._plan
         if not self._warm:
-            list(pool.map(lambda chain: chain.advance(plan.warmup, max(plan.warmup, 1)), self._chains))
+            list(self._advanced(plan.warmup, max(plan.warmup, 1), pool))
             self._warm = True
         # A minimum before int: the target may be infinite, which asks for all the draws there may be.
         first = max(100.0, plan.target_ess / plan.chains) if self.n_draws == 0 else (_GROWTH - 1.0) * self.n_draws
         n_new = max(1, int(min(first, plan.max_draws - self.n_draws)))
-        for k, (kept, scales) in enumerate(
-            pool.map(lambda chain: chain.advance(n_new * plan.thin, plan.thin), self._chains)
-        ):
+        for k, (kept, scales) in enumerate(self._advanced(n_new * plan.thin, plan.thin, pool)):
             if not np.isfinite(kept).all():
                 raise InputError(
                     "some weights outgrew single precision while they were drawn: the prior's means or scales are too "
@@ -99,6 +102,20 @@ class Run:
             self._scales[k].append(scales)
         self.n_draws += n_new
         self._diagnose()
+
+    def _advanced(
+        self, n_iterations: int, thin: int, pool: ThreadPoolExecutor
+    ) -> Iterator[tuple[AnyArray, FloatArray]]:
+        """Weights and scales that chains draw, on threads or by the executor in use, whose workers keep the target."""
+        if executor_in_use() is None:
+            yield from pool.map(lambda chain: chain.advance(n_iterations, thin), self._chains)
+            return
+        states = [(k, chain.state()) for k, chain in enumerate(self._chains)]
+        for chain, (state, drawn) in zip(
+            self._chains, spread(_advance, states, self._chains, n_iterations, thin), strict=True
+        ):
+            chain.restore(*state)
+            yield drawn
 
     def draws(self) -> tuple[AnyArray, FloatArray]:
         """All that was drawn so far: weights (n_chains, n_draws, n_columns) and global scales (n_chains, n_draws)."""
@@ -156,12 +173,18 @@ class Run:
                 f"{arrays['weights'].shape[2]}; resume with the settings and documents it was begun with"
             )
         for k, chain in enumerate(self._chains):
-            start = f"chain{k}."
-            chain.restore(
-                meta["chains"][k],
-                {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)},
-            )
+            chain.restore(meta["chains"][k], part_of(arrays, f"chain{k}"))
         self._kept = [[part] for part in arrays["weights"]]
         self._scales = [[part] for part in arrays["scales"]]
         self.n_draws = arrays["weights"].shape[1]
         self.min_ess, self.max_r_hat, self._warm = meta["min_ess"], meta["max_r_hat"], True
+
+
+def _advance(item: tuple[int, Any], chains: list[Any], n_iterations: int, thin: int) -> tuple[Any, Any]:
+    """State and draws of the chain of that number, which goes on from a state, in a worker."""
+    number, state = item
+    chain = chains[number]
+    chain.restore(*state)
+    with threadpool_limits(1):
+        drawn = chain.advance(n_iterations, thin)
+    return chain.state(), drawn

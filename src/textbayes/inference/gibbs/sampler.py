@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference import inferences
@@ -169,6 +169,11 @@ class Gibbs(BaseInference):
     @classmethod
     def check(cls, link: BaseLink, prior: BasePrior) -> None:
         super().check(link, prior)
+        if link.for_label(0) is not link:
+            raise NotSupportedError(
+                f"inference {cls.name!r} draws all labels with one link, and each has its own; name one link (--link), "
+                "or use inference 'coordinate'"
+            )
         check_prior(prior)
 
     def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
@@ -241,7 +246,7 @@ class Gibbs(BaseInference):
         n_iter = self.plan.warmup + self.plan.thin * run.n_draws
         return drawn, (objective, run.max_r_hat - 1.0, n_iter, run.converged)
 
-    def finish(self, run: Run, label: int, fingerprint: str, pool: ThreadPoolExecutor) -> None:
+    def finish(self, run: Run, label: int, fingerprint: str, pool: ThreadPoolExecutor, together: bool = False) -> None:
         """Go on from where the run was left, if it is to be resumed, and draw until it is finished."""
         if self.resume is not None and label in self.resume:
             meta, arrays = self.resume[label]
@@ -255,7 +260,7 @@ class Gibbs(BaseInference):
             run.round(pool)
             if self.progress is not None:
                 stands = run.n_draws, run.min_ess, run.max_r_hat, run.finished
-                self.progress(SamplingProgress(label, *stands, _state(run, fingerprint)))
+                self.progress(SamplingProgress(label, *stands, _state(run, fingerprint), together))
 
     def fingerprint(self, target: Target) -> str:
         """Of all that decides what is drawn."""

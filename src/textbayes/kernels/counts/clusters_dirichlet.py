@@ -131,13 +131,13 @@ def log_mean_table(points, log_means, normalisers, first, last):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def dirichlet_optima(counts, scales, rates, points, max_steps, tol):  # type: ignore[no-untyped-def]
-    """g at its optimum for many Dirichlets, ``points`` (n, K) moved in place; rates of row i are scales[i]·rates."""
+    """g at its optimum for many Dirichlets, ``points`` (n, K) moved in place; rates of row i are scales[i]·rates[i]."""
     n_rows, n = points.shape
     bounds = np.empty(n_rows)
     own, log_means, curvatures, work = np.empty(n), np.empty(n), np.empty(n), np.empty((4, n))
     for i in range(n_rows):
         for k in range(n):
-            own[k] = scales[i] * rates[k]
+            own[k] = scales[i] * rates[i, k]
         bound, prime = measure(counts[i], own, points[i], log_means, curvatures)
         for _ in range(max_steps):
             bound, prime, change = improve(counts[i], own, points[i], log_means, curvatures, bound, prime, work)

@@ -11,7 +11,8 @@ of every column instead and is faster for small working sets.
 
 Most documents of a fit lie far on their own side, and reading them in every sweep is wasted. Those with curvature below
 ``floor`` keep their part of the gradient, exactly, but of their part of XᵀΩX only the diagonal is kept. The model still
-touches the objective with the right slope, so a line search along its step leads to the same optimum.
+touches the objective with the right slope, so a line search along its step leads to the same optimum. Above ``room``
+non-zeros no copies are made, so that a matrix on disk needs next to no memory.
 """
 
 from __future__ import annotations
@@ -98,6 +99,19 @@ def violations(gradient, w, center, l1, l2, low, high):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
+def expected_gain(indptr, indices, data, omega, violation, l2):  # type: ignore[no-untyped-def]
+    """Σ_j violation_j² / (2 curvature_j): what a step of each word alone would lower the objective by."""
+    gain = 0.0
+    for j in range(len(violation)):
+        if violation[j] > 0.0:
+            h = l2[j] + 1e-300
+            for t in range(U(indptr[j]), U(indptr[j + 1])):
+                h += omega[U(indices[t])] * data[t] * data[t]
+            gain += 0.5 * violation[j] * violation[j] / h
+    return gain
+
+
+@njit(cache=True, nogil=True)
 def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore[no-untyped-def]
     """argmin over u in [low, high] of ½ curvature·u² − target·u + l1·|u| + ½ l2·u²."""
     u = 0.0
@@ -109,45 +123,60 @@ def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def keep_documents(score, omega, floor):  # type: ignore[no-untyped-def]
-    """New numbers of documents with curvature of at least ``floor``, −1 for the others; the scores of those kept."""
+def keep_documents(score, omega, floor, renumber):  # type: ignore[no-untyped-def]
+    """New numbers of documents with curvature of at least ``floor``, −1 for the others; scores and curvatures of those.
+
+    If not ``renumber``, documents keep their numbers, and scores and curvatures of the others are 0.
+    """
     number = np.empty(len(omega), dtype=np.int32)
-    kept = np.empty(len(omega))
+    kept, bend = np.empty(len(omega)), np.empty(len(omega))
     n_kept = 0
     for i in range(len(omega)):
-        if omega[i] >= floor:
+        above = omega[i] >= floor
+        if above or not renumber:
             number[i] = n_kept
-            kept[n_kept] = score[i]
+            kept[n_kept] = score[i] if above else 0.0
+            bend[n_kept] = omega[i] if above else 0.0
             n_kept += 1
-        else:
+        if not above:
             number[i] = -1
-    return number, kept[:n_kept]
+    return number, kept[:n_kept], bend[:n_kept]
 
 
 @njit(cache=True, nogil=True)
-def thin_columns(indptr, indices, data, score, omega, number):  # type: ignore[no-untyped-def]
-    """The columns with the documents kept alone, and per column what the model needs of all documents.
+def count_kept(starts, stops, indices, omega, floor):  # type: ignore[no-untyped-def]
+    """Number of non-zeros of the columns in documents with curvature of at least ``floor``."""
+    n_kept = 0
+    for k in range(len(starts)):
+        for t in range(U(starts[k]), U(stops[k])):
+            n_kept += omega[U(indices[t])] >= floor
+    return n_kept
 
-    Returns the thinned CSC arrays with omega·x beside x, and Σ x·score over all and over the dropped documents, Σ
-    omega·x over the kept, Σ omega·x² over all and over the dropped.
+
+@njit(cache=True, nogil=True)
+def thin_columns(starts, stops, indices, data, score, omega, number, room):  # type: ignore[no-untyped-def]
+    """The columns with the documents kept alone, where there is ``room`` for copies, and sums over the documents.
+
+    Returns the thinned CSC arrays with omega·x beside x, and per column Σ x·score over all and over the dropped
+    documents, Σ omega·x over the kept, Σ omega·x² over all and over the dropped.
     """
-    n_columns = len(indptr) - 1
+    n_columns = len(starts)
     thin_indptr = np.zeros(n_columns + 1, dtype=np.int64)
-    thin_indices = np.empty(len(indices), dtype=np.int32)
-    thin_data, weighted = np.empty(len(data)), np.empty(len(data))
+    thin_indices, thin_data, weighted = np.empty(room, dtype=np.int32), np.empty(room), np.empty(room)
     gradient, lost_gradient = np.empty(n_columns), np.empty(n_columns)
     mass, curvature, lost_curvature = np.empty(n_columns), np.empty(n_columns), np.empty(n_columns)
     slot = 0
     for k in range(n_columns):
         g = g_lost = m = h = h_lost = 0.0
-        for t in range(U(indptr[k]), U(indptr[k + 1])):
+        for t in range(U(starts[k]), U(stops[k])):
             i, x = U(indices[t]), data[t]
             wx = omega[i] * x
             if number[i] >= 0:
-                thin_indices[slot] = number[i]
-                thin_data[slot] = x
-                weighted[slot] = wx
-                slot += 1
+                if room:
+                    thin_indices[slot] = number[i]
+                    thin_data[slot] = x
+                    weighted[slot] = wx
+                    slot += 1
                 g += x * score[i]
                 m += wx
                 h += wx * x
@@ -162,8 +191,8 @@ def thin_columns(indptr, indices, data, score, omega, number):  # type: ignore[n
 
 @njit(cache=True, nogil=True)
 def newton_step(  # type: ignore[no-untyped-def]
-    indptr, indices, data, score, omega, center, l1, l2, low, high, w, b, intercept_l1, intercept_l2, sweep_tol,
-    max_sweeps, floor, target
+    starts, stops, indices, data, score, omega, center, l1, l2, low, high, w, b, intercept_l1, intercept_l2, sweep_tol,
+    max_sweeps, floor, target, room=1 << 62
 ):  # fmt: skip
     """One proximal Newton direction on the working set; a negative ``intercept_l1`` means that there is no intercept.
 
@@ -171,12 +200,23 @@ def newton_step(  # type: ignore[no-untyped-def]
     of sweeps. Where that violation is at most ``target``, nothing is done but to say so. Sweeps end when no step
     changes the model's gradient by more than ``sweep_tol`` times the words' largest violation; between full sweeps only
     the columns away from their centre are swept.
+
+    Column k of the working set is ``starts[k]:stops[k]`` of the matrix. Its documents that are not settled are copied,
+    for the sweeps to read no others, unless these are more than ``room`` non-zeros: then the matrix itself is swept,
+    with the same result to the bit.
     """
-    n_columns, n_rows = len(indptr) - 1, len(score)
-    number, residual = keep_documents(score, omega, floor)
+    n_columns, n_rows = len(starts), len(score)
+    size = (stops - starts).sum()
+    thin = size <= room or count_kept(starts, stops, indices, omega, floor) <= room
+    number, residual, bend = keep_documents(score, omega, floor, thin)
     thin_indptr, thin_indices, thin_data, weighted, gradient, lost_gradient, mass, curvature, lost_curvature = (
-        thin_columns(indptr, indices, data, score, omega, number)
+        thin_columns(starts, stops, indices, data, score, omega, number, min(size, room) if thin else 0)
     )
+    begins, ends = starts, stops
+    if thin:
+        begins, ends = thin_indptr[:-1], thin_indptr[1:]
+    else:
+        thin_indices, thin_data = indices, data
     violation = worst_violation(gradient, mass, 0.0, w, center, l1, l2, low, high)
     has_intercept = intercept_l1 >= 0.0
     residual_sum, omega_sum = score.sum(), omega.sum()
@@ -199,7 +239,7 @@ def newton_step(  # type: ignore[no-untyped-def]
             n_active = 0
         for position in range(n_columns if full else n_active):
             k = position if full else active[position]
-            start, stop = U(thin_indptr[k]), U(thin_indptr[k + 1])
+            start, stop = U(begins[k]), U(ends[k])
             g = lost_gradient[k] - lost_curvature[k] * (new_w[k] - w[k]) - shift * mass[k]
             for t in range(start, stop):
                 g += thin_data[t] * residual[U(thin_indices[t])]
@@ -213,8 +253,13 @@ def newton_step(  # type: ignore[no-untyped-def]
             step = new_offset - offset
             if step != 0.0:
                 new_w[k] = center[k] + new_offset
-                for t in range(start, stop):
-                    residual[U(thin_indices[t])] -= step * weighted[t]
+                if thin:
+                    for t in range(start, stop):
+                        residual[U(thin_indices[t])] -= step * weighted[t]
+                else:
+                    for t in range(start, stop):
+                        i = U(thin_indices[t])
+                        residual[i] -= step * (bend[i] * thin_data[t])
                 if has_intercept:
                     residual_sum -= step * mass[k]
                     shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
@@ -232,6 +277,6 @@ def newton_step(  # type: ignore[no-untyped-def]
     for k in range(n_columns):
         step = new_w[k] - w[k]
         if step != 0.0:
-            for t in range(U(indptr[k]), U(indptr[k + 1])):
+            for t in range(U(starts[k]), U(stops[k])):
                 eta_step[U(indices[t])] += step * data[t]
     return violation, new_w, shift, eta_step, sweeps

@@ -30,26 +30,6 @@ _KNOWN = 1e-10
 MOST = 16  # directions kept apart from C; a multiple of 4. More cost more in the triangular part than they save
 
 
-@njit(cache=True, nogil=True)
-def predict_full(indptr, indices, data, mean, cov):  # type: ignore[no-untyped-def]
-    """Mean and variance of the linear predictor of every row, O(non-zeros²/2) each."""
-    n_docs = len(indptr) - 1
-    center, spread = np.empty(n_docs), np.empty(n_docs)
-    for i in range(n_docs):
-        start, stop = U(indptr[i]), U(indptr[i + 1])
-        m, v = mean[0], cov[0, 0]
-        for s in range(start, stop):
-            a, x = U(indices[s]), data[s]
-            row = cov[a]
-            m += x * mean[a]
-            half = row[0] + 0.5 * x * row[a]
-            for t in range(start, s):
-                half += data[t] * row[U(indices[t])]
-            v += 2.0 * x * half
-        center[i], spread[i] = m, max(v, 0.0)
-    return center, spread
-
-
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _subtract_rows(target, source, factors, n):  # type: ignore[no-untyped-def]
     """target ← target − Σ_{l<n} factor_l source_l."""

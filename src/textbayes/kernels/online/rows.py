@@ -1,4 +1,4 @@
-"""The words of one label, from rows over the whole vocabulary."""
+"""Rows over the whole vocabulary, for kernels that keep position 0 for the bias: all words, or those of one label."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ import numpy as np
 from numba import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
+
+
+@njit(cache=True, nogil=True)
+def after_bias(indptr, indices, data):  # type: ignore[no-untyped-def]
+    """Row bounds and positions (columns counted from 1), and whether all values are finite, in one call for streams."""
+    bounds, positions = np.empty(len(indptr), dtype=np.int64), np.empty(len(indices), dtype=np.int32)
+    for i in range(U(len(indptr))):
+        bounds[i] = indptr[i]
+    finite = True
+    for t in range(U(len(indices))):
+        positions[t] = indices[t] + 1
+        finite &= np.isfinite(data[t])
+    return bounds, positions, finite
 
 
 @njit(cache=True, nogil=True)

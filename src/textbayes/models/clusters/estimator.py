@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
@@ -26,10 +26,11 @@ from textbayes.lexical.exposures import check_lengths
 from textbayes.models.clusters.inputs import check_labels, constants, known_documents
 from textbayes.models.clusters.measures import completion_perplexity, npmi_coherence
 from textbayes.models.clusters.model import arrange, fit_memberships
-from textbayes.models.clusters.search import Rules, first_memberships, search
+from textbayes.models.clusters.search import Rules, first_memberships, search, search_bursts
 from textbayes.models.clusters.state import restore_clusters, state_of_clusters
 from textbayes.models.counts.inputs import checked_counts
 
+_MODELS = ("poisson", _BURSTS := "negative_binomial")
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
 
 
@@ -66,12 +67,17 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Of the starts. The result does not depend on the order of the documents, nor on ``n_jobs``.
     n_jobs : int or None
         Threads; None is 1, −1 all cores.
+    model : {"poisson", "negative_binomial"}
+        ``"negative_binomial"`` lets each word come in bursts, with a dispersion δ_w of its own: of several occurrences
+        in a document the later ones count less, and one burst does not make a cluster. It goes on from the clusters of
+        the Poisson and takes about as long again; labels need the Poisson.
 
     Attributes
     ----------
     rates_ : array (n_clusters, n_features), occurrences per thousand words
     sums_, shares_ : σ (n_features,) and E τ (n_clusters, n_features), whose product are the rates
     alpha_, beta_ : the constants used or learnt
+    deltas_ : array (n_features,), dispersions of the words; 0 of the Poisson
     sizes_ : array (n_clusters,), share of the text that belongs to each cluster
     bounds_ : list of the bound after each sweep of the search that was kept; ``bound_`` is the last
     n_iter_ : number of its sweeps
@@ -102,6 +108,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tol: float = 5e-4,
         random_state: Any = None,
         n_jobs: int | None = None,
+        model: str = "poisson",
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -111,6 +118,7 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.model = model
 
     @all_or_nothing
     def fit(self, X: Matrix | ArrayLike, y: Any = None, lengths: ArrayLike | None = None) -> Self:
@@ -132,18 +140,22 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         omega = check_lengths(lengths, X)
         if not X.nnz:
             raise InputError("no document has a word of the vocabulary; soft clustering needs counts above zero")
-        labelled = check_labels(y, X.shape[0])
+        labelled, bursts = check_labels(y, X.shape[0]), self.model == _BURSTS
+        if labelled is not None and bursts:
+            raise NotSupportedError("labels were given with model='negative_binomial'; with labels use model='poisson'")
         classes = np.zeros(0) if labelled is None else labelled.classes
         n_clusters = max(self.n_clusters, len(classes))
         codes = np.full(X.shape[0], -1) if labelled is None else labelled.codes
         known = known_documents(X, omega, codes, n_clusters)
-        documents = arrange(X[codes < 0], omega[codes < 0])
+        documents = arrange(X[codes < 0], omega[codes < 0], bursts)
         totals = np.asarray(X.sum(axis=0)).ravel()
         given = constants(self.alpha, self.beta, n_clusters)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         rules = Rules(self.max_iter, self.tol * float(totals.sum()))
         with self._threads() as pool:
             best = search(documents, known, totals, given, seeds, rules, pool)
+            if bursts:
+                best = search_bursts(documents, known, best, (given[0] is None, given[1] is None), rules, pool)
         if not best.converged:
             warnings.warn(
                 f"the bound still grew after max_iter={self.max_iter} sweeps; raise max_iter or tol",
@@ -280,6 +292,11 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def beta_(self) -> FloatArray:
         return self.words_.beta
 
+    @property
+    def deltas_(self) -> FloatArray:
+        deltas = self.words_.deltas
+        return np.zeros(len(self.words_.sums)) if deltas is None else deltas
+
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted clusters as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         check_is_fitted(self, "words_")
@@ -305,13 +322,16 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from 1 on")
+        check_choice("model", self.model, _MODELS)
         if not isinstance(self.tol, numbers.Real) or not self.tol >= 0.0:
             raise InputError(f"tol={self.tol!r} is not usable; pass a number from 0 on")
 
     def _memberships(self, X: sparse.csr_matrix, omega: FloatArray) -> FloatArray:
         with self._threads() as pool:
             start = first_memberships(X, self.words_.alpha)
-            points = fit_memberships(arrange(X, omega), self.words_, start, 200, 1e-5, pool)[0]
+            points = fit_memberships(
+                arrange(X, omega, self.words_.deltas is not None), self.words_, start, 200, 1e-5, pool
+            )[0]
         return np.asarray(points / points.sum(axis=1, keepdims=True))
 
     def _threads(self) -> Any:

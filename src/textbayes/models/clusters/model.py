@@ -20,6 +20,8 @@ is a fixed point, reached by steps that never lower L (``kernels.clusters_dirich
 many words the term is constant, and the steps are those of latent Dirichlet allocation. Given the rest, σ_w = N_w/Σ_k
 T_k E τ_wk for β₂ = 0, else the root of a monotone equation (``clusters_priors``); α and β maximise L as well.
 
+Words that come in bursts have a negative binomial in place of the Poisson (``clusters.contagion``).
+
 A document of known class has θ_d at a corner of the simplex; its factor of q drops out of L, its words stay.
 
 References: Airoldi, Cohen & Fienberg (2005), § 3.3; Blei, Ng & Jordan (2003), Latent Dirichlet allocation, JMLR 3;
@@ -36,18 +38,20 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.models.clusters.contagion import Lengths, best_deltas, burst_constant, effective_lengths, length_basis
 from textbayes.models.clusters.priors import LARGEST, best_alpha, best_beta, best_sums, dirichlet_strengths
 
 _CHUNKS = 16  # pieces shared out to threads; results do not depend on their number
 
 
 class ClusterWords(NamedTuple):
-    """Parameters learnt: α (K,), β (2,), sums σ (V,) and the words' Dirichlets λ (V, K)."""
+    """Parameters learnt: α (K,), β (2,), sums σ (V,), the words' Dirichlets λ (V, K) and, of bursts, δ (V,)."""
 
     alpha: FloatArray
     beta: FloatArray
     sums: FloatArray
     points: FloatArray
+    deltas: FloatArray | None = None
 
     @property
     def shares(self) -> FloatArray:
@@ -61,7 +65,10 @@ class ClusterWords(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Counts by document (CSR) and by word: CSC ``indptr``, rows, where each value is in the CSR order, and totals."""
+    """Counts by document (CSR) and by word: CSC ``indptr``, rows, where each value is in the CSR order, and totals.
+
+    ``lengths`` interpolate functions of the length, where words come in bursts.
+    """
 
     X: sparse.csr_matrix
     omega: FloatArray
@@ -70,6 +77,7 @@ class Documents(NamedTuple):
     places: IntArray
     totals: FloatArray
     constant: float
+    lengths: Lengths | None = None
 
 
 class Known(NamedTuple):
@@ -88,11 +96,13 @@ class SweepResult(NamedTuple):
     bound: float
 
 
-def arrange(X: sparse.csr_matrix, omega: FloatArray) -> Documents:
-    """Documents in the two orders that sweeps read."""
+def arrange(X: sparse.csr_matrix, omega: FloatArray, bursts: bool = False) -> Documents:
+    """Documents in the two orders that sweeps read; with ``bursts`` for words that have a δ."""
     numbered = sparse.csr_matrix((np.arange(X.nnz), X.indices, X.indptr), shape=X.shape).tocsc()
     totals = np.bincount(X.indices, X.data, minlength=X.shape[1]).astype(np.float64)
-    return Documents(X, omega, numbered.indptr, numbered.indices, numbered.data, totals, data_constant(X, omega))
+    lengths = length_basis(omega) if bursts else None
+    parts = numbered.indptr, numbered.indices, numbered.data, totals, data_constant(X, omega)
+    return Documents(X, omega, *parts, lengths)
 
 
 def data_constant(X: sparse.csr_matrix, omega: FloatArray) -> float:
@@ -119,10 +129,11 @@ def sweep(
     factors = np.exp(log_means)
     points, shares, ratios, bounds = _read_documents(documents, words, factors, memberships, max_steps, 1e-3, pool)
     bound = float(bounds.sum()) + _rest_of_bound(documents, known, words, log_means, normalisers)
-    means = points / points.sum(axis=1, keepdims=True)
-    exposure = known.exposure + (documents.omega[:, None] * means).sum(axis=0)
-    counts = known.counts + _expected_counts(documents, factors, shares, ratios, pool)
-    words = _update_words(words, counts, exposure, learn[1], pool)
+    exposure = _exposure(documents, known, words, points / points.sum(axis=1, keepdims=True))
+    fresh = _expected_counts(documents, factors, shares, ratios, pool)
+    words = _update_words(words, known.counts + fresh, exposure, learn[1], pool)
+    if words.deltas is not None:
+        words = _update_deltas(documents, words, points, documents.totals - fresh.sum(axis=1))
     alpha = best_alpha(words.alpha, points, alpha_limit) if learn[0] and len(points) else words.alpha
     return SweepResult(words._replace(alpha=alpha), points, bound)
 
@@ -153,16 +164,44 @@ def _read_documents(
 
     X, n_docs = documents.X, documents.X.shape[0]
     points, shares, ratios, bounds = start.copy(), np.empty_like(start), np.empty(X.nnz), np.empty(n_docs)
-    totals = words.rates.sum(axis=0)
+    bursts = np.zeros(len(words.sums)) if words.deltas is None else words.deltas / words.sums
+    expected = _expected_words(documents, words)
 
     def part(first: int, last: int) -> None:
         document_sweep(
-            X.indptr, X.indices, X.data, documents.omega, words.alpha, factors, totals, points, shares, ratios, bounds,
+            X.indptr, X.indices, X.data, words.alpha, factors, bursts, expected, points, shares, ratios, bounds,
             first, last, max_steps, tol,
         )  # fmt: skip
 
     _share_out(part, n_docs, pool)
     return points, shares, ratios, bounds
+
+
+def _expected_words(documents: Documents, words: ClusterWords) -> FloatArray:
+    """Occurrences of known words, of bursts the first, in each document if it were of one cluster, (n_docs, K)."""
+    if words.deltas is None or documents.lengths is None:
+        return documents.omega[:, None] * words.rates.sum(axis=0)
+    nodes, weights = documents.lengths
+    return np.asarray(weights @ (effective_lengths(nodes, words.deltas) @ words.rates))
+
+
+def _exposure(documents: Documents, known: Known, words: ClusterWords, means: FloatArray) -> FloatArray:
+    """Thousands of words of each cluster that each word could have occurred in, T (V, K), given E θ (n_docs, K)."""
+    if words.deltas is None or documents.lengths is None:
+        sizes = known.exposure + (documents.omega[:, None] * means).sum(axis=0)
+        return np.tile(sizes, (len(words.sums), 1))
+    nodes, weights = documents.lengths
+    return np.asarray(effective_lengths(nodes, words.deltas).T @ (weights.T @ means))
+
+
+def _update_deltas(documents: Documents, words: ClusterWords, points: FloatArray, copies: FloatArray) -> ClusterWords:
+    """δ given how many occurrences of each word were copies, (V,)."""
+    assert words.deltas is not None
+    assert documents.lengths is not None
+    nodes, weights = documents.lengths
+    mass = (weights.T @ (points / points.sum(axis=1, keepdims=True))) @ words.rates.T
+    found = best_deltas(words.deltas, np.maximum(copies, 0.0), documents.X, documents.omega, nodes, mass)
+    return words._replace(deltas=found)
 
 
 def _expected_counts(
@@ -182,7 +221,7 @@ def _expected_counts(
 def _update_words(
     words: ClusterWords, counts: FloatArray, exposure: FloatArray, learn_beta: bool, pool: ThreadPoolExecutor | None
 ) -> ClusterWords:
-    """λ, σ and β given expected counts N (V, K) and sizes T (K,)."""
+    """λ, σ and β given expected counts N and sizes T, both (V, K)."""
     from textbayes.kernels.counts.clusters_dirichlet import dirichlet_optima
 
     points, totals, n_clusters = words.points.copy(), counts.sum(axis=1), counts.shape[1]
@@ -190,7 +229,7 @@ def _update_words(
 
     def part(first: int, last: int) -> None:
         rows = slice(first, last)
-        dirichlet_optima(prior[rows, None] + counts[rows], sums[rows], exposure, points[rows], 2, 1e-3)
+        dirichlet_optima(prior[rows, None] + counts[rows], sums[rows], exposure[rows], points[rows], 2, 1e-3)
 
     prior = dirichlet_strengths(beta, sums)
     _share_out(part, len(points), pool)
@@ -215,7 +254,10 @@ def _rest_of_bound(
     by_word = documents.totals + known.counts.sum(axis=1)
     of_sums = special.xlogy(by_word, words.sums).sum()
     of_known = (known.counts * log_means).sum() - (known.exposure * words.rates.sum(axis=0)).sum()
-    return float(of_alpha + of_words.sum() + of_sums + of_known + documents.constant + known.constant)
+    of_data = documents.constant + known.constant
+    if words.deltas is not None:
+        of_data -= burst_constant(documents.X, documents.omega, words.deltas)
+    return float(of_alpha + of_words.sum() + of_sums + of_known + of_data)
 
 
 def _log_means(points: FloatArray, pool: ThreadPoolExecutor | None) -> tuple[FloatArray, FloatArray]:

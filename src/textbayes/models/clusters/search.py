@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.models.clusters.contagion import FIRST_DELTA
 from textbayes.models.clusters.inputs import first_words
 from textbayes.models.clusters.model import ClusterWords, Documents, Known, sweep
 from textbayes.models.clusters.priors import LARGEST
@@ -84,6 +85,15 @@ def search(
     return best
 
 
+def search_bursts(
+    documents: Documents, known: Known, found: Search, learn: tuple[bool, bool], rules: Rules,
+    pool: ThreadPoolExecutor | None,
+) -> Search:  # fmt: skip
+    """Go on from the Poisson's clusters with words that come in bursts, each with a δ of its own."""
+    words = found.words._replace(deltas=np.full(len(found.words.sums), FIRST_DELTA))
+    return _climb(documents, known, words, found.memberships, learn, LARGEST, rules, pool)
+
+
 def first_memberships(X: sparse.csr_matrix, alpha: FloatArray) -> FloatArray:
     """γ of documents of which no word was looked at: their occurrences go to all clusters alike."""
     return np.asarray(alpha + np.asarray(X.sum(axis=1)).reshape(-1, 1) / len(alpha))
@@ -99,6 +109,19 @@ def _one_search(
     pool: ThreadPoolExecutor | None,
 ) -> Search:
     memberships = first_memberships(documents.X, words.alpha)
+    return _climb(documents, known, words, memberships, learn, limit, rules, pool)
+
+
+def _climb(
+    documents: Documents,
+    known: Known,
+    words: ClusterWords,
+    memberships: FloatArray,
+    learn: tuple[bool, bool],
+    limit: float,
+    rules: Rules,
+    pool: ThreadPoolExecutor | None,
+) -> Search:
     bounds: list[float] = []
     for _ in range(rules.max_iter):
         at_limit = learn[0] and limit < LARGEST and bool((words.alpha >= limit).any())

@@ -24,7 +24,7 @@ def choose_beta(
     omega: FloatArray,
     log_prior: FloatArray,
     cv: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> BaseCountModel[Any, Any]:
     """The model with the β₁, β₂ of the least held-out log-loss: first β₂ along its grid, then β₁, then β₂ again.
 
@@ -40,8 +40,8 @@ def choose_beta(
     omega : array (n_docs,)
         Lengths in thousands of words.
     log_prior : array (n_classes,)
-    cv, seed : int
-        Folds and their seed.
+    cv, random_state : int
+        Folds and how they are drawn.
     """
     if not hasattr(model, "beta"):
         raise NotSupportedError(f"count model {model.name!r} has no constants β to choose; leave beta at its default")
@@ -51,7 +51,7 @@ def choose_beta(
     smallest = int(np.bincount(codes[used], minlength=weights.shape[1]).min())
     if smallest < 2:
         raise InputError("a class has fewer than two documents, so that β cannot be cross-validated; use beta='auto'")
-    folds = list(StratifiedKFold(min(cv, smallest), shuffle=True, random_state=seed).split(codes, codes))
+    folds = list(StratifiedKFold(min(cv, smallest), shuffle=True, random_state=random_state).split(codes, codes))
     plain = replace(model, sampling=None)
     parts = [plain.statistics(X[test], weights[test], omega[test]) for _, test in folds]
     exposure = float(np.asarray(weights.T @ omega).mean())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +15,9 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, check_choice, check_same_length
-from textbayes.models.counts import make_count_model
+from textbayes.core.validation import check_same_length
 from textbayes.models.counts.base import BaseCountModel
 from textbayes.models.counts.choose import choose_beta
-from textbayes.models.counts.draws import Sampling
 from textbayes.models.counts.inputs import (
     checked_counts,
     checked_lengths,
@@ -28,9 +25,8 @@ from textbayes.models.counts.inputs import (
     one_label_each,
     weighted_indicator,
 )
+from textbayes.models.counts.parameters import log_class_prior, made_model
 from textbayes.models.counts.state import restore_classifier, state_of_classifier
-
-_PREDICTIONS = ("mode", "mean", "integrated")
 
 
 class BayesCountClassifier(ClassifierMixin, BaseEstimator):
@@ -125,7 +121,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         labels = one_label_each(y)
         check_same_length(X, "X", labels, "y")
         codes, space = encode_classes(labels, None)
-        return self._learn(X, codes, sample_weight, lengths, space, first=True)
+        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first=True))
 
     @all_or_nothing
     def fit_classes(
@@ -147,7 +143,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """
         X = checked_counts(self, X, reset=True)
         codes, space = encode_classes(one_label_each(y), list(classes))
-        return self._learn(X, codes, sample_weight, lengths, space, first=True)
+        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first=True))
 
     @all_or_nothing
     def partial_fit(
@@ -173,9 +169,8 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         X = checked_counts(self, X, reset=first)
         labels = one_label_each(y)
         check_same_length(X, "X", labels, "y")
-        if first and isinstance(self.beta, str) and self.beta == "cv":
-            raise NotSupportedError("beta='cv' needs all documents at once; call fit, or use beta='auto' or numbers")
         if first:
+            self._refuse_search()
             if classes is None:
                 raise InputError("classes must be passed on the first call to partial_fit: all labels there will be")
             names = sorted(dict.fromkeys(np.asarray(classes).tolist()))
@@ -186,7 +181,55 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError(f"classes={list(classes)!r} are given, but {space.classes.tolist()} were told before")
             if self.statistics_ is None:
                 raise NotSupportedError("this model was stored without its statistics, so it cannot learn on")
-        return self._learn(X, codes, sample_weight, lengths, space, first)
+        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first))
+
+    def gather(
+        self,
+        X: Matrix | ArrayLike,
+        y: Any,
+        classes: Any,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+    ) -> None:
+        """Add documents to the statistics and estimate nothing yet; after the last ones call :meth:`settle`.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight, lengths
+            As for :meth:`fit_classes`.
+        """
+        first = not hasattr(self, "statistics_")
+        X = checked_counts(self, X, reset=first)
+        codes, space = encode_classes(one_label_each(y), list(classes))
+        self._refuse_search()
+        self.statistics_, self.class_count_ = self._sums(X, codes, sample_weight, lengths, space, first)
+
+    def begin(self, classes: Any, n_features: int) -> Self:
+        """Begin with no document, of whatever classes; :meth:`gather` adds some.
+
+        Parameters
+        ----------
+        classes : sequence of labels
+            All classes, in the order of the results.
+        n_features : int
+        """
+        self._refuse_search()
+        space = encode_classes(np.asarray(classes), list(classes))[1]
+        self.label_space_, self.classes_, self.n_features_in_ = space, space.classes, n_features
+        self.model_: BaseCountModel[Any, Any] = self._made_model()
+        self.statistics_ = self.model_.empty(len(space.classes), n_features)
+        self.class_count_ = np.zeros(len(space.classes))
+        return self
+
+    def gathered(self, other: BayesCountClassifier) -> Self:
+        """The documents gathered by this one and another that began alike; nothing is estimated."""
+        self.statistics_ = self.model_.combine(self.statistics_, other.statistics_)
+        self.class_count_ = self.class_count_ + other.class_count_
+        return self
+
+    def settle(self) -> Self:
+        """Estimate everything that follows from the documents gathered."""
+        return self._settle(self.statistics_, self.class_count_)
 
     def combine(self, other: BayesCountClassifier) -> BayesCountClassifier:
         """The classifier of the documents of both, as if it had learnt them all at once."""
@@ -206,8 +249,9 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         both: BayesCountClassifier = clone(self)
         both.label_space_, both.classes_, both.n_features_in_ = self.label_space_, self.classes_, self.n_features_in_
         both.model_ = self.model_
-        both._settle(self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_)
-        return both
+        return both._settle(
+            self.model_.combine(self.statistics_, other.statistics_), self.class_count_ + other.class_count_
+        )
 
     def predict_joint_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
         """Joint log-probability ln p(c) + ln p(x | c) up to a constant of the document, (n_docs, n_classes).
@@ -294,7 +338,14 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = True  # on the checks' data, which are no counts
         return tags
 
-    def _learn(self, X: Any, codes: IntArray, sample_weight: Any, lengths: Any, space: LabelSpace, first: bool) -> Self:
+    def _refuse_search(self) -> None:
+        if isinstance(self.beta, str) and self.beta == "cv":
+            raise NotSupportedError("beta='cv' needs all documents at once; call fit, or use beta='auto' or numbers")
+
+    def _sums(
+        self, X: Any, codes: IntArray, sample_weight: Any, lengths: Any, space: LabelSpace, first: bool
+    ) -> tuple[Any, FloatArray]:
+        """Statistics and numbers of documents by class, those learnt before included."""
         model = self._made_model() if first else self.model_
         omega = checked_lengths(X, lengths)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -308,57 +359,28 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         told = omega > 0.0  # an empty document counts for the shares of the classes and says nothing of words
         X, Y, omega = X[told], Y[told], omega[told]
         if first and isinstance(self.beta, str) and self.beta == "cv":
-            model = choose_beta(model, X, Y, omega, self._log_prior(count), self.cv, self.random_state)
+            model = choose_beta(
+                model, X, Y, omega, log_class_prior(self.class_prior, count), self.cv, self.random_state
+            )
         self.label_space_, self.classes_ = space, space.classes
-        self.model_: BaseCountModel[Any, Any] = model
+        self.model_ = model
         stats = model.statistics(X, Y, omega)
         if not first:
             stats, count = model.combine(self.statistics_, stats), self.class_count_ + count
-        self._settle(stats, count)
-        return self
+        return stats, count
 
-    def _settle(self, stats: Any, count: FloatArray) -> None:
+    def _settle(self, stats: Any, count: FloatArray) -> Self:
         """Everything that follows from the statistics."""
         self.statistics_, self.class_count_ = stats, count
-        self.class_log_prior_ = self._log_prior(count)
+        self.class_log_prior_ = log_class_prior(self.class_prior, count)
         # Laid out as a file has it, so that sums are added up in the same order after loading.
         found = self.model_.estimate(stats)
         self.estimate_ = type(found)(*(None if part is None else np.ascontiguousarray(part) for part in found))
+        return self
 
     def check_settings(self) -> None:
         """Refuse parameters that cannot be used, before any document is learnt."""
         self._made_model()
 
     def _made_model(self) -> BaseCountModel[Any, Any]:
-        check_choice("prediction", self.prediction, _PREDICTIONS)
-        model = make_count_model(self.model)
-        beta = "auto" if self.beta is None and isinstance(self.model, str) and hasattr(model, "beta") else self.beta
-        changes: dict[str, Any] = {}
-        if beta is not None:
-            changes["beta"] = "auto" if isinstance(beta, str) and beta == "cv" else beta
-        if self.prediction != "mode":
-            given = getattr(model, "sampling", None) or Sampling(seed=int(self.random_state), n_jobs=self.n_jobs)
-            changes["sampling"] = replace(given, integrate=self.prediction == "integrated")
-        unknown = [name for name in changes if not hasattr(model, name)]
-        if unknown:
-            what = "constants beta" if unknown[0] == "beta" else f"prediction={self.prediction!r}"
-            raise NotSupportedError(
-                f"count model {model.name!r} has no {what}; leave it out, or use one of the Dirichlet models"
-            )
-        return replace(model, **changes) if changes else model
-
-    def _log_prior(self, count: FloatArray) -> FloatArray:
-        n_classes = len(count)
-        if isinstance(self.class_prior, str):
-            check_choice("class_prior", self.class_prior, ("counts", "uniform"))
-            if self.class_prior == "uniform":
-                return np.full(n_classes, -np.log(n_classes))
-            if not count.all():  # half a document each, where a class has none yet
-                count = count + 0.5
-            return np.log(count / count.sum())
-        given = as_numbers(self.class_prior, "class_prior")
-        if given.shape != (n_classes,) or not (given > 0.0).all() or not np.isclose(given.sum(), 1.0):
-            raise InputError(
-                f"class_prior={self.class_prior!r} is not usable; pass {n_classes} positive numbers that add up to 1"
-            )
-        return np.log(given)
+        return made_model(self.model, self.beta, self.prediction, self.random_state, self.n_jobs)

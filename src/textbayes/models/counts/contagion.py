@@ -150,15 +150,10 @@ def of_lengths(function: Callable[[FloatArray], FloatArray], omega: FloatArray) 
     f(ω)/ω must be analytic in \\|Im ln ω\\| < π. Costs the function at the nodes, about 40, whatever the documents.
     """
     distinct, where = np.unique(omega, return_inverse=True)
-    half = 0.5 * math.log(distinct[-1] / distinct[0]) if len(distinct) > 1 else 0.0
-    n_nodes = 8
-    if half > 0.0:
-        rate = math.pi / half + math.hypot(1.0, math.pi / half)
-        n_nodes += math.ceil(-math.log(_DIGITS) / math.log(rate))
+    n_nodes, middle, half = length_nodes(distinct)
     if len(distinct) <= n_nodes:
         return np.asarray(function(distinct))[where.ravel()]
     nodes = chebyshev.chebpts1(n_nodes)
-    middle = 0.5 * math.log(distinct[-1] * distinct[0])
     at = np.exp(middle + half * nodes)
     values = np.asarray(function(at)) / at[:, None]
     coefficients = 2.0 / n_nodes * (chebyshev.chebvander(nodes, n_nodes - 1).T @ values)
@@ -166,3 +161,12 @@ def of_lengths(function: Callable[[FloatArray], FloatArray], omega: FloatArray) 
     places = np.clip((np.log(distinct) - middle) / half, -1.0, 1.0)
     found = chebyshev.chebval(places, coefficients).T * distinct[:, None]
     return np.asarray(found)[where.ravel()]
+
+
+def length_nodes(distinct: FloatArray) -> tuple[int, float, float]:
+    """How many nodes interpolate functions of these lengths, in order, to 14 digits; middle and half width of ln ω."""
+    if len(distinct) < 2:
+        return 8, 0.0, 0.0
+    half = 0.5 * math.log(distinct[-1] / distinct[0])
+    rate = math.pi / half + math.hypot(1.0, math.pi / half)
+    return 8 + math.ceil(-math.log(_DIGITS) / math.log(rate)), 0.5 * math.log(distinct[-1] * distinct[0]), half

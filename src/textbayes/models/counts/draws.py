@@ -29,19 +29,19 @@ class Sampling:
     """Settings of the sampler: ``chains`` of ``n_draws`` each, every ``thin``-th sweep kept after ``warmup`` sweeps.
 
     ``integrate`` scores documents by the mean of the likelihood over the draws, not by the likelihood at the means. The
-    draws depend on ``seed`` alone, not on ``n_jobs``.
+    draws depend on ``random_state`` alone, not on ``n_jobs``.
     """
 
     n_draws: int = 200
     thin: int = 5
     warmup: int = 500
     chains: int = 2
-    seed: int = 0
+    random_state: int = 0
     integrate: bool = False
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("n_draws", 4), ("thin", 1), ("warmup", 0), ("chains", 1), ("seed", 0)):
+        for name, least in (("n_draws", 4), ("thin", 1), ("warmup", 0), ("chains", 1), ("random_state", 0)):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
@@ -80,7 +80,7 @@ def sample_rate_posterior(
 
     def part(chain: int, lo: int, hi: int) -> FloatArray:
         own = shares[lo:hi] if len(shares) > 1 else shares
-        numbers = (lo, sampling.seed, chain, sampling.warmup, sampling.n_draws, sampling.thin)
+        numbers = (lo, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin)
         found = sample_rates(
             counts[lo:hi], stats.exposure, own, hyper.beta_1, hyper.beta_2, modes[lo:hi], scales[lo:hi], *numbers
         )
@@ -124,7 +124,7 @@ def sample_dispersed_posterior(
     def part(chain: int, lo: int, hi: int) -> FloatArray:
         found = sample_contagion(
             *documents, pseudo, shares, np.array(hyper), start, scales,
-            lo, hi, sampling.seed, chain, sampling.warmup, sampling.n_draws, sampling.thin,
+            lo, hi, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin,
         )  # fmt: skip
         return np.asarray(found[0])
 

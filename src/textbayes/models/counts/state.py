@@ -11,6 +11,7 @@ import numpy as np
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.saved_arrays import saved_array, saved_csr
+from textbayes.core.state import part_of, plain, under
 from textbayes.core.types import AnyArray
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.base import estimate_arrays, settings_of
@@ -32,18 +33,18 @@ def state_of_classifier(classifier: Any, statistics: bool) -> tuple[dict[str, An
         elif isinstance(value, (np.ndarray, list)):
             arrays[f"setting.{name}"] = np.asarray(value, dtype=np.float64)
         else:
-            settings[name] = list(value) if isinstance(value, tuple) else value
+            settings[name] = plain(value)
     meta = {
         "model": classifier.model_.name,
         "settings": settings,
         "labels": {"kind": space.kind, "classes": space.classes.tolist()},
-        "parameters": {name: _plain(getattr(classifier, name)) for name in _PARAMETERS},
+        "parameters": {name: plain(getattr(classifier, name)) for name in _PARAMETERS},
         "n_features": int(classifier.n_features_in_),
     }
-    arrays |= {f"estimate.{name}": value for name, value in estimate_arrays(classifier.estimate_).items()}
+    arrays |= under("estimate", estimate_arrays(classifier.estimate_))
     arrays |= {"class_log_prior": classifier.class_log_prior_, "class_count": classifier.class_count_}
     if statistics and classifier.statistics_ is not None:
-        arrays |= {f"statistics.{name}": value for name, value in _statistics_arrays(classifier.statistics_).items()}
+        arrays |= under("statistics", _statistics_arrays(classifier.statistics_))
     return meta, arrays
 
 
@@ -53,7 +54,7 @@ def check_saved_classifier(meta: Any, arrays: Mapping[str, AnyArray], classes: l
     if not isinstance(meta, dict) or set(meta) != known or meta["n_features"] != n_features:
         raise ModelFileError("the model's count model is not described, or of other words; was the file altered?")
     labels = meta["labels"]
-    if not isinstance(labels, dict) or labels.get("classes") != classes:
+    if not isinstance(labels, dict) or labels.get("classes") != classes or len(classes) < 2:
         raise ModelFileError("the model's count model is of other labels; was the file altered?")
     if not isinstance(meta["settings"], dict) or not isinstance(meta["parameters"], dict):
         raise ModelFileError("the model's count model has no settings; was the file altered?")
@@ -102,14 +103,13 @@ def _shapes(name: str, shape: tuple[int, int]) -> list[tuple[int, ...]]:
 def restore_classifier(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
     """The classifier described; what does not fit together is refused, since a file can claim anything."""
     try:
-        if meta["model"] not in count_models.names():
-            raise ModelFileError(f"the model's count model {meta['model']!r} is not known; was the file altered?")
-        settings = {name: _setting(value) for name, value in meta["settings"].items()}
-        settings |= {name: np.array(value) for name, value in _part(arrays, "setting").items()}
+        classes = meta["labels"]["classes"]
+        check_saved_classifier(meta, arrays, classes, int(meta["n_features"]))
+        settings = {name: _setting(name, value) for name, value in meta["settings"].items()}
+        settings |= {name: np.array(value) for name, value in part_of(arrays, "setting").items()}
         model = make_count_model(meta["model"], **settings)
         parameters = {name: _tupled(value) for name, value in meta["parameters"].items() if name in _PARAMETERS}
         classifier = cls(model=model, **parameters)
-        classes = meta["labels"]["classes"]
         text = all(isinstance(name, str) for name in classes)
         names = np.array(classes, dtype=object if text else None)
         classifier.label_space_ = LabelSpace(names, "binary" if len(classes) == 2 else "multiclass")
@@ -118,26 +118,15 @@ def restore_classifier(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, 
         classifier.class_log_prior_, classifier.class_count_ = (
             np.array(arrays[name], dtype=np.float64) for name in ("class_log_prior", "class_count")
         )
-        found = _part(arrays, "estimate")
+        found = part_of(arrays, "estimate")
         kind: Any = model.estimate_class
         classifier.estimate_ = kind(**{name: found.get(name) for name in kind._fields})
-        classifier.statistics_ = _statistics(_part(arrays, "statistics"), len(classes), classifier.n_features_in_)
+        classifier.statistics_ = _statistics(part_of(arrays, "statistics"), len(classes), classifier.n_features_in_)
     except (KeyError, TypeError, InputError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"the count classifier cannot be read ({error}); was the file altered?") from error
-    _check(classifier)
     return classifier
-
-
-def _check(classifier: Any) -> None:
-    n_classes, n_words = len(classifier.classes_), classifier.n_features_in_
-    first = classifier.estimate_[0]
-    whole = n_classes >= 2 and first is not None and first.shape == (n_classes, n_words)
-    vectors = (classifier.class_log_prior_, classifier.class_count_)
-    whole = whole and all(vector.shape == (n_classes,) for vector in vectors) and np.isfinite(vectors[0]).all()
-    if not whole or not all(np.isfinite(value).all() for value in classifier.estimate_[:2] if value is not None):
-        raise ModelFileError("the count classifier's classes, words and numbers do not belong together; save it again")
 
 
 def _statistics_arrays(stats: Any) -> dict[str, AnyArray]:
@@ -161,23 +150,12 @@ def _statistics(parts: Mapping[str, AnyArray], n_classes: int, n_features: int) 
     return DocumentStore(X, code, weight, omega, n_classes)
 
 
-def _part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
-    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-
-
-def _setting(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Sampling(**value["sampling"])
+def _setting(name: str, value: Any) -> Any:
+    if name == "sampling" and value is not None:
+        told = dict(value["sampling"])
+        return Sampling(**({"random_state": told.pop("seed")} if "seed" in told else {}), **told)  # its name of before
     return _tupled(value)
 
 
 def _tupled(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    return list(value) if isinstance(value, tuple) else value

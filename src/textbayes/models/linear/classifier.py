@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import numbers
+import copy
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    assert_all_finite,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, check_same_length
+from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
 from textbayes.links import BaseLink, make_link
+from textbayes.models.linear.word_scales import ratio_scales
+from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.posterior.predictive import predictive_probabilities, probability_interval
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:
-    from textbayes.posterior.draws import Draws
     from textbayes.posterior.gaussian import GaussianApproximation
 
 
-class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
+class BayesLinearClassifier(WeightsClassifier):
     """Linear classifier p(y = 1 | x) = ψ(w·x + b) with a prior on every weight, one regression per label.
 
     Maximises Σ_i log p(y_i | w·x_i + b) + Σ_j log p(w_j). With ``prior="laplace"`` many weights are exactly at the
@@ -46,12 +37,15 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     link : str or link
-        ``"logit"``, ``"probit"`` or any other of ``textbayes.links``.
+        ``"logit"``, ``"probit"`` or any other of ``textbayes.links``; with semicolons, one for each label.
     prior : str or prior
         ``"laplace"``: penalty \\|w\\|/scale; ``"gaussian"``: variance scale².
     scale, mean : float or array
         Hyperparameters of the prior: a number, one value per feature (n_features,), or one row per label (n_labels,
         n_features) or (n_labels, 1). ``scale=inf`` leaves a feature unpenalised.
+    word_scales : None or "ratio"
+        "ratio" multiplies ``scale``, word by word and label by label, by a number that grows with how unevenly the word
+        is spread over the label's documents and the others (``ratio_scales``): naive Bayes as a prior.
     sign : int or array
         1 keeps a weight at zero or above, −1 at zero or below, 0 leaves it free; shapes as for ``scale``.
     inference : str or inference
@@ -123,6 +117,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         intervals: bool = False,
         class_weight: str | dict[Any, float] | None = None,
+        word_scales: str | None = None,
     ) -> None:
         self.link = link
         self.prior = prior
@@ -139,11 +134,12 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.intervals = intervals
         self.class_weight = class_weight
+        self.word_scales = word_scales
 
     @all_or_nothing
     def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None
-    ) -> BayesLinearClassifier:
+        self, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None, words: ArrayLike | None = None
+    ) -> Self:
         """Fit on X (n_docs, n_features), sparse or dense, and labels as a vector, lists or an indicator matrix.
 
         ``words`` (n_columns, n_features), boolean, restricts each label to its own words (per-category selection).
@@ -157,25 +153,17 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         words : boolean array (n_columns, n_features), optional
             The words that each label may use.
         """
-        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
         self._check_settings()
         indicator, space = _encode(y)
-        check_same_length(X, "X", indicator, "y")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        weight = document_weights(self.class_weight, indicator, space, weight)
+        X, weight = self._documents(X, indicator, space, sample_weight)
         if weight is not None and space.kind == "binary" and not 0.0 < weight @ indicator[:, 0] < weight.sum():
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
-        problem = self._problem(_as_columns(X), indicator, weight, words)
+        problem = self._problem(X, indicator, weight, words)
         method = self._method()
         method.check(problem.link, problem.prior)
-        previous = self._previous(indicator.shape[1], X.shape[1]) if self.warm_start else None
-        posterior = method.run(problem, previous)
-        self.label_space_, self.classes_ = space, space.classes
-        # Laid out word by word, so that scoring reads one run of memory per word for all labels.
-        self.coef_ = np.ascontiguousarray(posterior.mean.T).T
-        self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
-        self.n_iter_ = int(posterior.info.n_iter.max())
-        self.draws_: Draws | None = posterior.draws
+        problem, start = self._begin(problem)
+        posterior = method.run(problem, start)
+        self._keep(posterior, space)
         self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
         self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
         if posterior.var is not None:
@@ -186,7 +174,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
         """Log-odds of every label; for two classes a vector of the second's."""
         eta = self.linear_predictor(X)
-        log_odds = make_link(self.link).log_odds(eta)
+        log_odds = self._link().log_odds(eta)
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
     def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
@@ -202,7 +190,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if average and self.draws_ is not None:
             return self.predictive_proba(X)
-        eta, link = self.linear_predictor(X), make_link(self.link)
+        eta, link = self.linear_predictor(X), self._link()
         if self.label_space_.kind == "multiclass":
             return normalise_classes(link.log_prob(eta, np.ones_like(eta)))
         return self.label_space_.both_columns(link.probability(eta))
@@ -212,7 +200,7 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
 
         They are nearer to ½ for documents of which little is known.
         """
-        link = make_link(self.link)
+        link = self._link()
         if self.draws_ is None:
             eta, var = self._spread(X)
             return self.label_space_.both_columns(predictive_probabilities(eta, var, link, self.label_space_))
@@ -238,9 +226,9 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
             The lower and the upper ends.
         """
         if self.draws_ is not None:
-            return self.draws_.probability_interval(self._checked(X), make_link(self.link), level)
+            return self.draws_.probability_interval(self._checked(X), self._link(), level)
         eta, var = self._spread(X)
-        return probability_interval(eta, var, make_link(self.link), level)
+        return probability_interval(eta, var, self._link(), level)
 
     def _spread(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the linear predictors."""
@@ -254,28 +242,27 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         log_odds = self.decision_function(X)
         return self.label_space_.likeliest(log_odds)
 
-    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
-        """eta = X wᵀ + b, (n_docs, n_columns)."""
-        return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
         return tags
 
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
-        prior, link = make_prior(self.prior, self.scale, self.mean, self.sign), make_link(self.link)
+        prior, link = make_prior(self.prior, self.scale, self.mean, self.sign), self._link()
+        link.check_labels(indicator.shape[1])
         y = np.where(indicator, 1.0, -1.0)
+        if self.word_scales is not None:
+            prior = copy.copy(prior)  # it may be the user's
+            vars(prior)["scale"] = prior.scale * ratio_scales(X, indicator, weight)
         if words is not None:
             words = np.asarray(words, dtype=np.bool_)
             if words.shape != (y.shape[1], X.shape[1]):
                 raise InputError(f"words has shape {words.shape}; pass one row per label: {(y.shape[1], X.shape[1])}")
         return Problem(X, y, link, prior, self._intercept_prior(link, prior, y.shape[1]), weight, words)
+
+    def _link(self) -> BaseLink:
+        """The link of the labels."""
+        return make_link(self.link)
 
     def _method(self) -> BaseInference:
         return make_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
@@ -290,14 +277,13 @@ class BayesLinearClassifier(ClassifierMixin, BaseEstimator):
         mean = per_label(self.intercept_mean, "intercept_mean", n_labels)
         return prior.rescaled(per_label(scale, "intercept_scale", n_labels), mean)
 
-    def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
-        coef = getattr(self, "coef_", None)
-        if coef is None or coef.shape != (n_columns, n_features):
-            return None
-        return Posterior(coef, self.intercept_, None, self.fit_info_)
+    def _begin(self, problem: Problem) -> tuple[Problem, Posterior | None]:
+        """The problem to solve, and where to start."""
+        return problem, self._previous(problem.y.shape[1], problem.X.shape[1]) if self.warm_start else None
 
     def _check_settings(self) -> None:
         check_effort(self.tol, self.max_iter)
+        check_choice("word_scales", self.word_scales, (None, "ratio"))
 
     def _warn_if_unfinished(self) -> None:
         unfinished = np.flatnonzero(~self.fit_info_.converged)
@@ -325,54 +311,6 @@ def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximat
     return laplace_approximation(problem, posterior)
 
 
-def check_effort(tol: Any, max_iter: Any) -> None:
-    """Refuse a tolerance that is not positive and a number of iterations that is none."""
-    if not (isinstance(tol, numbers.Real) and 0.0 < float(tol) < np.inf):
-        raise InputError(f"tol={tol!r} is not usable; pass a positive number such as 1e-4")
-    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
-        raise InputError(f"max_iter={max_iter!r} is not usable; pass a whole number from 1 on")
-
-
-def per_label(value: Any, name: str, n_labels: int) -> FloatArray:
-    """A number, or one for each label as a column."""
-    given = as_numbers(value, name)
-    if given.shape not in ((), (n_labels,)):
-        raise InputError(f"{name} has shape {given.shape}; pass a number or one per label: ({n_labels},)")
-    return given[:, None] if given.ndim else given
-
-
 def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:
     """Indicator and label space of labels as scikit-learn's users pass them."""
     return encode_labels(as_labels(y))
-
-
-def as_labels(y: Any) -> Any:
-    """Labels for ``encode_labels``: a vector, a column (with its warning), lists or an indicator matrix."""
-    if y is None:
-        raise InputError("requires y to be passed, but the target y is None; pass one label per document")
-    if not sparse.issparse(y):
-        y = (
-            y
-            if isinstance(y, (list, tuple)) and any(isinstance(row, (list, tuple, set)) for row in y)
-            else np.asarray(y)
-        )
-    if isinstance(y, np.ndarray) and (y.ndim == 1 or y.shape[1:] == (1,)) and not _holds_collections(y):
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-            check_classification_targets(y)
-    return y
-
-
-def _holds_collections(y: AnyArray) -> bool:
-    return y.dtype == object and any(isinstance(label, (list, tuple, set, frozenset)) for label in y.ravel())
-
-
-def _as_columns(X: Any) -> Any:
-    """CSC with sorted, distinct int32 indices, whatever came in; what came in is not changed."""
-    columns = sparse.csc_matrix(X)
-    if not columns.has_canonical_format:
-        columns = columns.copy() if columns is X or np.shares_memory(columns.data, getattr(X, "data", X)) else columns
-        columns.sum_duplicates()
-    arrays = (columns.data, columns.indices.astype(np.int32, copy=False), columns.indptr.astype(np.int64))
-    return sparse.csc_matrix(arrays, shape=columns.shape, copy=False)

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
+from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import check_same_length
-from textbayes.inference.base import BaseInference, Posterior, Problem
+from textbayes.core.validation import check_choice
+from textbayes.inference.base import BaseInference, Problem
 from textbayes.links import make_link
-from textbayes.models.linear.classifier import _as_columns, as_labels, check_effort, per_label
+from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
 from textbayes.priors import BasePrior, make_prior
-
-if TYPE_CHECKING:
-    from textbayes.posterior.draws import Draws
 
 _UNSEEN = 10.0  # logarithm of how much rarer than the rarest a class is taken to be that no document has
 INFERENCES = ("coordinate", "newton", "gibbs")
+LINKS = ("logit", "probit")
 
 
-class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
-    """Softmax regression p(c | x) = exp(w_c·x + b_c)/Σ_k exp(w_k·x + b_k) with a prior on every weight.
+class BayesMultinomialClassifier(WeightsClassifier):
+    """Softmax regression p(c | x) = exp(w_c·x + b_c)/Σ_k exp(w_k·x + b_k), or a multinomial probit, with priors.
 
     Maximises Σ_i log p(y_i | x_i) + Σ_cj log p(w_cj) over one weight vector per class, all classes together: for
     classes that exclude each other. Where several labels may apply to a document use ``BayesLinearClassifier``.
@@ -62,6 +58,9 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         Start from the previous fit's weights where the shapes agree.
     intervals : bool
         Keep standard errors of the weights, from a Gaussian approximation around the mode.
+    link : {"logit", "probit"}
+        ``"logit"`` is the softmax. ``"probit"`` is the multinomial probit: a document is of the class whose w_c·x + b_c
+        plus standard normal noise is highest; it is sampled (``inference="gibbs"``).
     class_weight : None, "balanced" or dict
         How much documents count by their class; "balanced" gives all classes the same weight in sum, N/(number of
         classes · N_c). It multiplies ``sample_weight``.
@@ -105,7 +104,6 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
     ['a']
     """
 
-    draws_: Draws | None
     standard_errors_: FloatArray | None
     intercept_errors_: FloatArray | None
 
@@ -125,6 +123,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         intervals: bool = False,
         class_weight: str | dict[Any, float] | None = None,
+        link: str = "logit",
     ) -> None:
         self.prior = prior
         self.scale = scale
@@ -140,6 +139,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.intervals = intervals
         self.class_weight = class_weight
+        self.link = link
 
     @all_or_nothing
     def fit(self, X: Matrix | ArrayLike, y: Any, sample_weight: FloatArray | None = None) -> BayesMultinomialClassifier:
@@ -158,7 +158,9 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
     def fit_classes(
         self, X: Any, codes: IntArray, space: LabelSpace, sample_weight: FloatArray | None = None
     ) -> BayesMultinomialClassifier:
-        """As :meth:`fit`, with classes that there may be no document of: they are rarer than any other, by e⁻¹⁰.
+        """As :meth:`fit`, with classes that there may be no document of.
+
+        Where intercepts have a prior, that says how rare such a class is; else it is rarer than any other, by e⁻¹⁰.
 
         Parameters
         ----------
@@ -171,8 +173,8 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
         n_classes, present = len(space.classes), np.unique(codes[weight > 0.0])
         one_hot = codes[:, None] == np.arange(n_classes)
-        if len(present) == n_classes:
-            return self._fit(X, one_hot, space, sample_weight)
+        if len(present) == n_classes or self._intercepts_have_priors():
+            return self._fit(X, one_hot, space, sample_weight, all_present=False)
         if len(present) < 2:
             raise InputError("only one class has documents of positive weight; a classifier needs at least two")
         rows = np.isin(codes, present)
@@ -188,32 +190,39 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         self.standard_errors_ = self.intercept_errors_ = None
         return self
 
+    def _intercepts_have_priors(self) -> bool:
+        """Whether a class without documents is as rare as its prior says, and not infinitely so."""
+        return not self.fit_intercept or bool(np.isfinite(np.asarray(self.intercept_scale, dtype=np.float64)).all())
+
     def check_settings(self) -> None:
         """Refuse parameters that cannot be used, before any document is read."""
         check_effort(self.tol, self.max_iter)
-        make_softmax_inference(self.inference, self.tol, self.max_iter, 1)
+        self._make_inference(1)
+
+    def _make_inference(self, n_jobs: int) -> BaseInference:
+        check_choice("link", self.link, LINKS)
+        method = make_softmax_inference(self.inference, self.tol, self.max_iter, n_jobs)
+        if self.link != "logit" and not method.samples:
+            raise NotSupportedError(
+                f"link {self.link!r} of a multinomial model is sampled, and inference={self.inference!r} is given; use "
+                "inference='gibbs', or the link 'logit'"
+            )
+        return method
 
     def _fit(
-        self, X: Matrix | ArrayLike, one_hot: BoolArray, space: LabelSpace, sample_weight: FloatArray | None
-    ) -> BayesMultinomialClassifier:
-        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        self, X: Matrix | ArrayLike, one_hot: BoolArray, space: LabelSpace, sample_weight: FloatArray | None,
+        all_present: bool = True,
+    ) -> BayesMultinomialClassifier:  # fmt: skip
         check_effort(self.tol, self.max_iter)
-        check_same_length(X, "X", one_hot, "y")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        method = self._make_inference(n_threads(self.n_jobs))
         indicator = one_hot[:, 1:] if space.kind == "binary" else one_hot
-        weight = document_weights(self.class_weight, indicator, space, weight)
-        problem = self._problem(_as_columns(X), one_hot, weight)
-        if weight is not None:
+        X, weight = self._documents(X, indicator, space, sample_weight)
+        problem = self._problem(X, one_hot, weight)
+        if weight is not None and all_present:
             self._check_weights(problem, space)
-        method = make_softmax_inference(self.inference, self.tol, self.max_iter, n_threads(self.n_jobs))
         method.check(problem.link, problem.prior)
         posterior = method.run(problem, self._previous(one_hot.shape[1], X.shape[1]) if self.warm_start else None)
-        self.label_space_, self.classes_ = space, space.classes
-        # Laid out word by word, so that scoring reads one run of memory per word for all classes.
-        self.coef_ = np.ascontiguousarray(posterior.mean.T).T
-        self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
-        self.n_iter_ = int(posterior.info.n_iter.max())
-        self.draws_ = posterior.draws
+        self._keep(posterior, space)
         self.standard_errors_ = self.intercept_errors_ = None
         if self.draws_ is not None:
             self.standard_errors_ = np.sqrt(self.draws_.variance())
@@ -225,12 +234,8 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         self._warn_if_unfinished()
         return self
 
-    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
-        """eta = X wᵀ + b, (n_docs, n_classes)."""
-        return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
-
     def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
-        """The linear predictors (n_docs, n_classes); for two classes a vector, the log-odds of the second."""
+        """The linear predictors (n_docs, n_classes); for two classes a vector, of the second less that of the first."""
         eta = self.linear_predictor(X)
         return eta[:, 1] - eta[:, 0] if self.label_space_.kind == "binary" else eta
 
@@ -246,22 +251,13 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
         """
         eta = self.linear_predictor(X)
         if average and self.draws_ is not None:
-            return self.draws_.softmax_probability(self._checked(X))
-        return normalise_classes(eta)
+            return self.draws_.class_probability(self._checked(X), make_link(self.link))
+        return make_link(self.link).class_probability(eta)
 
     def predict(self, X: Matrix | ArrayLike) -> AnyArray:
         """The class of the largest probability, averaged where there are draws."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
-
-    def _checked(self, X: Matrix | ArrayLike) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _problem(self, X: Matrix | ArrayLike, one_hot: BoolArray, weight: FloatArray | None) -> Problem:
         n_classes, prior = one_hot.shape[1], make_prior(self.prior, self.scale, self.mean, self.sign)
@@ -276,7 +272,7 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
                 per_label(self.intercept_scale, "intercept_scale", n_classes),
                 per_label(self.intercept_mean, "intercept_mean", n_classes),
             )
-        return Problem(X, np.where(one_hot, 1.0, -1.0), make_link("logit"), prior, intercept_prior, weight)
+        return Problem(X, np.where(one_hot, 1.0, -1.0), make_link(self.link), prior, intercept_prior, weight)
 
     def _check_weights(self, problem: Problem, space: LabelSpace) -> None:
         """Refuse weights that leave a class without documents, whose free intercept would have to be −∞."""
@@ -291,12 +287,6 @@ class BayesMultinomialClassifier(ClassifierMixin, BaseEstimator):
                 f"class {name!r} has no document of positive weight, and nothing else says how rare it is; leave it "
                 "out, or give the intercepts a prior, such as intercept_scale=10"
             )
-
-    def _previous(self, n_classes: int, n_features: int) -> Posterior | None:
-        coef = getattr(self, "coef_", None)
-        if coef is None or coef.shape != (n_classes, n_features):
-            return None
-        return Posterior(coef, self.intercept_, None, self.fit_info_)
 
     def _warn_if_unfinished(self) -> None:
         if bool(self.fit_info_.converged.all()):

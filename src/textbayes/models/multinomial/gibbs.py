@@ -1,7 +1,10 @@
-"""The whole posterior of a softmax regression by Pólya–Gamma Gibbs sampling, class by class.
+"""The whole posterior of a softmax or a multinomial probit by Gibbs sampling, class by class.
 
 Given the other classes a class has a logistic regression with an offset, so that the chains of the linear models draw
 its weights as they are, all priors that they take included (Polson, Scott & Windle 2013, JASA 108, supplement S6.3).
+With the probit link a document is of the class whose z_c ~ N(eta_c, 1) is highest (Albert & Chib 1993, section 4).
+Given the z of the other classes, a class has a probit regression, with the highest of these as its offset; then its own
+z is drawn, a normal variable cut there.
 Adding a number to a word's weights in all classes changes no probability; class by class such a sum moves slowly where
 the documents say much. So after each pass over the classes it is drawn itself, from the prior that is left of it
 (generalised Gibbs, Liu & Sabatti 2000, Biometrika 87). Of free intercepts nothing is left: they are kept at sum 0.
@@ -16,6 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textbayes.core.errors import NotSupportedError
+from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
@@ -24,7 +28,8 @@ from textbayes.inference.gibbs.chain import Chain, Target
 from textbayes.inference.gibbs.running import Run
 from textbayes.inference.gibbs.sampler import counted
 from textbayes.inference.gibbs.scales import check_prior, check_proper
-from textbayes.kernels.multinomial.softmax import rest_of, softmax_likelihood
+from textbayes.kernels.multinomial.softmax import rest_of
+from textbayes.links._normal import normal_slack
 from textbayes.links.base import BaseLink
 from textbayes.models.multinomial.shift_draws import draw_shifts
 from textbayes.posterior.draws import Draws, LabelDraws
@@ -91,15 +96,24 @@ class SoftmaxChain:
 
     def step(self) -> None:
         """Make one iteration of the chain."""
-        rest = np.empty(len(self._eta))
         for c, chain in enumerate(self._chains):
-            rest_of(self._eta, c, rest)
+            rest = self._rest_of(c)
             chain.continue_at(-rest, self._eta[:, c] - rest)
             chain.step()
             self._eta[:, c] = chain.eta + rest
+            self._draw_latent(c, rest)
         self._draw_common()
 
-    def _draw_common(self) -> None:
+    def _rest_of(self, c: int) -> FloatArray:
+        """What a class's predictor must come up to, given the other classes."""
+        rest = np.empty(len(self._eta))
+        rest_of(self._eta, c, rest)
+        return rest
+
+    def _draw_latent(self, c: int, rest: FloatArray) -> None:
+        """Draw what is kept of a class beside its weights; a softmax keeps nothing."""
+
+    def _draw_common(self) -> FloatArray:
         """Draw what is added to a word's weights in all classes; free intercepts are centred."""
         offsets = np.stack([chain.offset for chain in self._chains])
         l1, l2 = (np.stack([getattr(chain.scales, name) for chain in self._chains]) for name in ("l1", "l2"))
@@ -108,7 +122,9 @@ class SoftmaxChain:
             shifts[-1] = -np.mean([chain.weights[-1] for chain in self._chains])
         for chain in self._chains:
             chain.offset[:] += shifts
-        self._eta += self._design.times(shifts)[:, None]
+        common = self._design.times(shifts)[:, None]
+        self._eta += common
+        return common
 
     def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         """State of the chain, all that is needed to go on as if nothing had happened: JSON and arrays."""
@@ -122,10 +138,39 @@ class SoftmaxChain:
     def restore(self, meta: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
         """Take up the state of a chain of the same target."""
         for c, chain in enumerate(self._chains):
-            begin = f"class{c}."
-            own = {name.removeprefix(begin): part for name, part in arrays.items() if name.startswith(begin)}
-            chain.restore(meta["classes"][c], own)
+            chain.restore(meta["classes"][c], part_of(arrays, f"class{c}"))
         self._eta, self._rng.bit_generator.state = arrays["eta"].copy(), meta["random"]
+
+
+class ProbitChain(SoftmaxChain):
+    """The same of a multinomial probit: the normal variables of all classes are kept between the classes' turns."""
+
+    def __init__(
+        self, target: SoftmaxTarget, seed: np.random.SeedSequence, method: str, start: list[FloatArray] | None
+    ) -> None:
+        super().__init__(target, seed, method, start)
+        self._signs = np.stack([of_class.y for of_class in target.classes], axis=1)
+        self._z = np.where(self._signs > 0.0, self._eta.max(axis=1, keepdims=True) + 1.0, self._eta)
+
+    def _rest_of(self, c: int) -> FloatArray:
+        return np.asarray(np.delete(self._z, c, axis=1).max(axis=1))
+
+    def _draw_latent(self, c: int, rest: FloatArray) -> None:
+        sign = self._signs[:, c]
+        self._z[:, c] = rest + sign * normal_slack(sign * (self._eta[:, c] - rest), np.ones(len(rest)), self._rng)
+
+    def _draw_common(self) -> FloatArray:
+        common = super()._draw_common()
+        self._z += common
+        return common
+
+    def state(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        meta, arrays = super().state()
+        return meta, arrays | {"z": self._z.copy()}
+
+    def restore(self, meta: dict[str, Any], arrays: dict[str, FloatArray]) -> None:
+        super().restore(meta, arrays)
+        self._z = arrays["z"].copy()
 
 
 class SoftmaxGibbs(BaseInference):
@@ -174,13 +219,14 @@ class SoftmaxGibbs(BaseInference):
         seeds = np.random.SeedSequence([settings.random_state, 0]).spawn(settings.plan.chains)
         # One BLAS thread: results of two need not be the same to the last bit.
         with threadpool_limits(1), ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
-            run = Run(target, seeds, settings.plan, settings.method, at, SoftmaxChain)  # type: ignore[arg-type]
-            settings.finish(run, 0, " ".join(map(settings.fingerprint, target.classes)), pool)
+            chain = ProbitChain if problem.link.name == "probit" else SoftmaxChain
+            run = Run(target, seeds, settings.plan, settings.method, at, chain)  # type: ignore[arg-type]
+            settings.finish(run, 0, " ".join(map(settings.fingerprint, target.classes)), pool, together=True)
         draws = _split(run.draws()[0], problem)
         mean, intercept = draws.mean(), draws.intercept()
         eta = np.asarray(problem.X @ mean.T) + intercept
-        weight = np.empty(0) if counts is None else counts.astype(np.float64)
-        likelihood = softmax_likelihood(eta, problem.y.argmax(axis=1), weight, np.empty_like(eta))
+        own = problem.link.class_probability(eta)[problem.y > 0.0]
+        likelihood = float(np.sum(np.log(np.maximum(own, 1e-300)) * (1.0 if counts is None else counts)))
         info = FitInfo(
             np.array([float(problem.prior.penalty(mean).sum()) - likelihood]),
             np.array([run.max_r_hat - 1.0]),

@@ -57,6 +57,7 @@ _PUBLIC = {
     "information_gain": "textbayes.models.online.information",
     "low_rank_from_batch": "textbayes.models.online.batch",
     "propagate": "textbayes.models.online.propagation",
+    "region_information_gain": "textbayes.models.online.information",
 }
 __all__ = [
     "PAPER_FLIP",
@@ -84,6 +85,7 @@ __all__ = [
     "information_gain",
     "low_rank_from_batch",
     "propagate",
+    "region_information_gain",
 ]
 
 __getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

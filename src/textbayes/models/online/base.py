@@ -11,7 +11,7 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import check_finite
-from textbayes.models.online.likelihood import OnlineLikelihood
+from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 
 
 class Rows(NamedTuple):
@@ -102,14 +102,7 @@ class OnlinePosterior(ABC):
 
     @abstractmethod
     def _learn_compiled(
-        self,
-        rows: Any,
-        y: FloatArray,
-        noise_variance: float,
-        rate: float,
-        retention: float,
-        log_prob: FloatArray,
-        n_jobs: int,
+        self, rows: Any, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
         """One pass in place, ``y`` and ``log_prob`` (n_docs, n_labels)."""
 
@@ -160,7 +153,7 @@ class OnlinePosterior(ABC):
             if closed is None:
                 state._learn_general(rows, outcomes, likelihood, retention, log_prob)
             else:
-                state._learn_compiled(rows, outcomes, *closed, retention, log_prob, n_jobs)
+                state._learn_compiled(rows, outcomes, closed, retention, log_prob, n_jobs)
             evidence[number] = log_prob.sum(axis=0)
         state._settle(rows)
         return state, LearnInfo(evidence, log_prob)
@@ -185,8 +178,11 @@ class OnlinePosterior(ABC):
         """Called when all passes are done."""
 
 
-def canonical_rows(X: Any) -> Any:
-    """X as CSR with sorted, distinct columns and finite values; what came in is not changed."""
+def canonical_rows(X: Any, finite: bool = True) -> Any:
+    """X as CSR with sorted, distinct columns and finite values; what came in is not changed.
+
+    ``finite=False`` leaves the values to be looked at by the caller.
+    """
     if sparse.issparse(X) and X.format == "csr" and X.dtype == np.float64:
         rows = X  # single documents pass here in a stream: spare what they do not need
     else:
@@ -195,7 +191,8 @@ def canonical_rows(X: Any) -> Any:
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    check_finite(rows, "X")
+    if finite:
+        check_finite(rows, "X")
     return rows
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numbers
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse, special
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -16,19 +17,20 @@ from sklearn.utils.validation import (
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_same_length
-from textbayes.models.linear.classifier import as_labels
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.base import LinearPredictor, check_retention
 from textbayes.models.online.diagonal import DiagonalPosterior
 from textbayes.models.online.full import FullPosterior
-from textbayes.models.online.information import Method, expected_information_gain
+from textbayes.models.online.information import Method, expected_information_gain, region_information_gain
+from textbayes.models.online.inputs import encode_first, encode_known, is_checked, named_likelihood, single_outcomes
 from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior
 from textbayes.models.online.start import Start, check_memory, fitted_start
+from textbayes.models.weights import as_labels
 
 _COVARIANCES = ("diagonal", "full", "low_rank")
 
@@ -100,6 +102,8 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
     ['yes', 'no']
     """
 
+    log_evidence_: FloatArray
+
     def __init__(
         self,
         link: Any = "probit",
@@ -137,7 +141,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         likelihood = self._checked_likelihood()
         start = fitted_start(self.start, likelihood, X.shape[1])
         labels = as_labels(y)
-        indicator, space = encode_labels(labels) if start is None else _encode_known(labels, start.space)
+        indicator, space = encode_labels(labels) if start is None else encode_known(labels, start.space)
         check_same_length(X, "X", indicator, "y")
         rows = _repeated_rows(sample_weight, X)
         if rows is not None and start is None and space.kind == "binary" and len(np.unique(indicator[rows])) < 2:
@@ -145,13 +149,18 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         self._begin(space, likelihood, start)
         return self._learn(X, indicator, rows, likelihood, self.passes, fresh=True)
 
-    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more documents, once each; one is enough.
 
         The first call names all ``classes`` that there will be, unless ``fit``, ``start`` or an indicator matrix has
         told them. They name the columns of an indicator matrix in their order.
         """
+        if classes is None and sample_weight is None and self._learn_single(X, y):
+            return self
+        return self._learn_more(X, y, classes, sample_weight)
+
+    @all_or_nothing
+    def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         first = not hasattr(self, "posterior_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first)
         likelihood = self._checked_likelihood()
@@ -159,28 +168,52 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         known = (None if start is None else start.space) if first else self.label_space_
         labels = as_labels(y)
         if known is None:
-            indicator, space = _encode_first(labels, classes)
+            indicator, space = encode_first(labels, classes)
         else:
             if classes is not None and sorted(classes) != sorted(known.classes):
                 raise InputError(f"classes={list(classes)!r} are given, but {known.classes.tolist()} were told before")
-            indicator, space = _encode_known(labels, known)
+            indicator, space = encode_known(labels, known)
         check_same_length(X, "X", indicator, "y")
         rows = _repeated_rows(sample_weight, X)
         if first:
             self._begin(space, likelihood, start)
         return self._learn(X, indicator, rows, likelihood, 1, fresh=first)
 
+    def _learn_single(self, X: Any, y: Any) -> bool:
+        """Learn one document in place, at the cost of its words; False, with nothing done, where more must be seen to.
+
+        Calls for single documents would otherwise spend nine parts of ten on checks.
+        """
+        posterior = getattr(self, "posterior_", None)
+        if not (isinstance(posterior, DiagonalPosterior) and is_checked(self, X) and X.shape[0] == 1):
+            return False
+        outcomes, closed = single_outcomes(y, self.label_space_), self._checked_likelihood().closed_form
+        if outcomes is None or closed is None:
+            return False
+        log_prob = np.zeros(outcomes.shape)
+        posterior._learn_compiled(posterior._rows(X), outcomes, closed, self.retention, log_prob, n_jobs=1)
+        self.log_evidence_ = self.log_evidence_ + log_prob[0]
+        return True
+
     def decision_function(self, X: Any) -> FloatArray:
         """Log-odds of every label, averaged over the posterior; for two classes a vector of the second's."""
-        log_prob, log_other = self._log_prob(X)
+        log_prob, log_other = self.likelihood.log_probabilities(*self.linear_predictor(X))
         log_odds = log_prob - log_other
         return log_odds[:, 0] if self.label_space_.kind == "binary" else log_odds
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities ∫ p(y | x, w) N(w) dw, one column per class; rows add up to one unless multi-label."""
-        log_prob, _ = self._log_prob(X)
+    def predict_proba(self, X: Matrix | ArrayLike, average: bool = True) -> FloatArray:
+        """Probabilities, one column per class; rows add up to one unless the labels are multi-label.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_docs, n_features)
+        average : bool
+            Over the posterior, ∫ p(y | x, w) N(w) dw; False gives those of the posterior mean.
+        """
+        mean, var = self.linear_predictor(X)
+        log_prob = self.likelihood.log_probability(mean, var if average else None)
         if self.label_space_.kind == "multiclass":  # as BayesLinearClassifier: each class's own, divided by their sum
-            return np.asarray(special.softmax(log_prob, axis=1))
+            return normalise_classes(log_prob)
         return self.label_space_.both_columns(np.exp(log_prob))
 
     def predict(self, X: Any) -> AnyArray:
@@ -188,17 +221,23 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         log_odds = self.decision_function(X)
         return self.label_space_.likeliest(log_odds)
 
-    def information_gain(self, X: Any, method: Method = "gaussian") -> FloatArray:
+    def information_gain(self, X: Any, method: Method = "gaussian", region: Any = None) -> FloatArray:
         """Bits that judging each document is expected to teach of each label's weights, (n_docs, n_columns).
 
-        The documents to ask for are those that teach most; see ``expected_information_gain`` for ``method``.
+        The documents to ask for are those that teach most; see ``expected_information_gain`` for ``method``. With a
+        ``region``, documents that matter, what is taught of their predictors (``region_information_gain``).
         """
+        if region is not None:
+            check_is_fitted(self, "posterior_")
+            check = partial(validate_data, self, accept_sparse="csr", dtype=np.float64, reset=False)
+            return region_information_gain(self.posterior_, check(X), check(region), self._checked_likelihood())
         return expected_information_gain(*self.linear_predictor(X), self._checked_likelihood(), method)
 
     def linear_predictor(self, X: Any) -> LinearPredictor:
         """Mean and variance of x'w + b, arrays (n_docs, n_columns)."""
-        check_is_fitted(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if not (hasattr(self, "posterior_") and is_checked(self, X)):
+            check_is_fitted(self, "posterior_")
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return self.posterior_.predict(X)
 
     @property
@@ -274,12 +313,6 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         self.log_evidence_ = self.log_evidence_ + info.log_evidence[0]
         return self
 
-    def _log_prob(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Logarithms of every column's probability and of the opposite."""
-        mean, var = self.linear_predictor(X)
-        likelihood, ones = self._checked_likelihood(), np.ones_like(mean)
-        return likelihood.moments(mean, var, ones).log_z, likelihood.moments(mean, var, -ones).log_z
-
     def _means(self) -> FloatArray:
         posterior = self.posterior_
         if not isinstance(posterior, Bank):
@@ -305,27 +338,8 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         """p(y | x, w), from ``link`` and ``noise``."""
         if isinstance(self.link, OnlineLikelihood):
             return self.link
-        return OnlineLikelihood(self.link, as_noise(self.noise))
-
-
-def _encode_first(labels: Any, classes: Any) -> tuple[BoolArray, LabelSpace]:
-    """Labels of the first call of ``partial_fit``; a matrix tells its classes by its columns."""
-    if classes is None:
-        if sparse.issparse(labels) or np.ndim(labels) == 2:
-            return encode_labels(labels)
-        raise InputError("classes must be passed on the first call to partial_fit: all labels that there will be")
-    names = list(dict.fromkeys(np.asarray(classes).tolist()))
-    indicator, space = encode_labels(labels, names)
-    return (indicator, space) if space.kind == "multilabel" else encode_labels(labels, sorted(names))
-
-
-def _encode_known(labels: Any, known: LabelSpace) -> tuple[BoolArray, LabelSpace]:
-    """Labels of a model whose classes are settled; others are refused, and so is another kind of labels."""
-    indicator, space = encode_labels(labels, known.classes.tolist())
-    if space.kind != known.kind:
-        given = "lists or a matrix of labels" if space.kind == "multilabel" else "one label per document"
-        raise InputError(f"y holds {given}, but the model learns {known.kind} labels; pass labels as at first")
-    return indicator, known
+        noise = as_noise(self.noise)
+        return named_likelihood(self.link, noise) if isinstance(self.link, str) else OnlineLikelihood(self.link, noise)
 
 
 def _repeated_rows(sample_weight: Any, X: Any) -> IntArray | None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows
+from textbayes.models.online.base import Rows
 from textbayes.models.online.full import FullPosterior
-from textbayes.models.online.words import new_words, restricted
+from textbayes.models.online.likelihood import ClosedForm
+from textbayes.models.online.words import WordsPosterior, new_words
 
 MOST = 32  # directions that wait; a multiple of 4. More cost more in every prediction than they save in learning
 
@@ -35,7 +36,7 @@ class Waiting:
 
 
 @dataclass(eq=False)
-class DeferredPosterior(OnlinePosterior):
+class DeferredPosterior(WordsPosterior):
     """What :class:`FullPosterior` is, up to rounding; learning one document costs no pass over the covariance.
 
     The covariance is ``base`` less the latest updates, at most 32, which are kept as directions and factors. ``base``
@@ -107,11 +108,11 @@ class DeferredPosterior(OnlinePosterior):
     def copy(self) -> Self:
         return type(self)(self.words, self.mean.copy(), self.base, self.waiting, self.n_waiting, self.variance)
 
-    def predict(self, X: Any) -> LinearPredictor:
+    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         from textbayes.kernels.online.deferred import predict_deferred
 
-        mean, var = predict_deferred(*self._rows(X), *self._state())
-        return LinearPredictor(mean[:, None], var[:, None])
+        mean, var = predict_deferred(*rows, *self._state())
+        return mean, var
 
     def grow(self, words: Any, variance: float = 1.0) -> Self:
         """The same posterior with more words, of mean 0 and the prior variance; what waits says nothing of them."""
@@ -133,29 +134,13 @@ class DeferredPosterior(OnlinePosterior):
     def _state(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, int]:
         return self.mean, self.base, self.waiting.directions, self.waiting.removed, self.n_waiting
 
-    def _rows(self, X: Any) -> Rows:
-        return restricted(X, self.words)
-
-    def _learn_compiled(
-        self,
-        rows: Rows,
-        y: FloatArray,
-        noise_variance: float,
-        rate: float,
-        retention: float,
-        log_prob: FloatArray,
-        n_jobs: int,
-    ) -> None:
+    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         from textbayes.kernels.online.outcome import outcome
 
-        for i in range(rows.n_docs):
-            if retention < 1.0:
-                self._drift_in_place(retention)
-            if y[i, 0] == 0.0:
-                log_prob[i] = 0.0
-                continue
+        log_prob[:] = 0.0
+        for i in np.flatnonzero(y).tolist():
             mean, var, direction = self._predict_one(rows, i)
-            log_prob[i, 0], first, second = outcome(mean[0], var[0], y[i, 0], noise_variance, rate)
+            log_prob[i], first, second = outcome(mean[0], var[0], y[i], *closed)
             self._update_one(rows, i, direction, np.array([first]), np.array([second]))
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
+from textbayes.core.validation import check_finite
 from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
+from textbayes.models.online.likelihood import ClosedForm
 
 
 @dataclass(eq=False)
@@ -83,27 +85,25 @@ class DiagonalPosterior(OnlinePosterior):
     def _rows(self, X: Any) -> Rows:
         if isinstance(X, Rows):
             return X
-        rows, known = canonical_rows(X), len(self.mean) - 1
+        from textbayes.kernels.online.rows import after_bias
+
+        rows, known = canonical_rows(X, finite=False), len(self.mean) - 1
         if rows.shape[1] != known:
             raise InputError(
                 f"X has {rows.shape[1]} columns and the posterior knows {known} words; "
                 "use the same vocabulary, or grow the posterior first"
             )
-        return Rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int32) + np.int32(1), rows.data)
+        indptr, positions, finite = after_bias(rows.indptr, rows.indices, rows.data)
+        if not finite:
+            check_finite(rows, "X")
+        return Rows(indptr, positions, rows.data)
 
     def _learn_compiled(
-        self,
-        rows: Rows,
-        y: FloatArray,
-        noise_variance: float,
-        rate: float,
-        retention: float,
-        log_prob: FloatArray,
-        n_jobs: int,
+        self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
         from textbayes.kernels.online.diagonal import learn_diagonal
 
-        settings = noise_variance, rate, np.log(retention)
+        settings = *closed, np.log(retention)
         if min(n_jobs, self.n_labels) == 1:  # nothing is copied, so that a single document costs its words only
             learn_diagonal(*rows, y, self.mean, self.var, *settings, self.prior_mean, self.prior_var, log_prob)
             return

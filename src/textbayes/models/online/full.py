@@ -8,14 +8,16 @@ from typing import Any, Self
 import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows
-from textbayes.models.online.words import check_words, diagonal_prior, new_words, restricted
+from textbayes.models.online.base import Rows
+from textbayes.models.online.likelihood import ClosedForm
+from textbayes.models.online.words import WordsPosterior, check_words, diagonal_prior, new_words
 
 NO_SITES = np.empty((0, 2))
+NOTHING_WAITS = np.empty((0, 0)), np.empty(0), 0
 
 
 @dataclass(eq=False)
-class FullPosterior(OnlinePosterior):
+class FullPosterior(WordsPosterior):
     """N(mean, cov) over the bias (position 0) and the weights of ``words`` (positions 1, 2, …).
 
     Learning a document costs O(non-zeros · words) and a share of a pass over the covariance that serves a block of
@@ -65,11 +67,11 @@ class FullPosterior(OnlinePosterior):
     def copy(self) -> Self:
         return type(self)(self.words, self.mean.copy(), self.cov.copy(), self.prior_mean, self.prior_var)
 
-    def predict(self, X: Any) -> LinearPredictor:
-        from textbayes.kernels.online.full import predict_full
+    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        from textbayes.kernels.online.deferred import predict_deferred
 
-        mean, var = predict_full(*self._rows(X), self.mean, self.cov)
-        return LinearPredictor(mean[:, None], var[:, None])
+        mean, var = predict_deferred(*rows, self.mean, self.cov, *NOTHING_WAITS)
+        return mean, var
 
     def grow(self, words: Any, variance: float = 1.0) -> Self:
         """The same posterior with more words, of mean 0 and their own variance (§ 4.2.1); known words are ignored."""
@@ -87,30 +89,10 @@ class FullPosterior(OnlinePosterior):
             np.concatenate([self.prior_var, zeros + variance]),
         )
 
-    def _rows(self, X: Any) -> Rows:
-        return restricted(X, self.words)
-
-    def _learn_compiled(
-        self,
-        rows: Rows,
-        y: FloatArray,
-        noise_variance: float,
-        rate: float,
-        retention: float,
-        log_prob: FloatArray,
-        n_jobs: int,
-    ) -> None:
+    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         from textbayes.kernels.online.full import learn_full
 
-        log_z = np.empty(rows.n_docs)
-        steps = [(rows, y[:, 0], log_z)]
-        if retention < 1.0:  # the covariance changes as a whole before each document: no update can be put off
-            steps = [(rows.one(i), y[i], log_z[i : i + 1]) for i in range(rows.n_docs)]
-        for part, outcomes, out in steps:
-            if retention < 1.0:
-                self._drift_in_place(retention)
-            learn_full(*part, outcomes, self.mean, self.cov, noise_variance, rate, NO_SITES, out)
-        log_prob[:, 0] = log_z
+        learn_full(*rows, y, self.mean, self.cov, *closed, NO_SITES, log_prob)
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.full import look_full

@@ -12,6 +12,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
 from textbayes.models.online.gp_kernels import KernelFunction, Polynomial
+from textbayes.models.online.likelihood import ClosedForm
 from textbayes.models.online.words import check_words, new_words
 
 _OF_WORDS = 0.5  # of the basis, at most, is for what is known of words
@@ -205,14 +206,7 @@ class GaussianProcess(OnlinePosterior):
         return np.asarray(own, dtype=np.float64) + self.jitter
 
     def _learn_compiled(
-        self,
-        rows: Pool,
-        y: FloatArray,
-        noise_variance: float,
-        rate: float,
-        retention: float,
-        log_prob: FloatArray,
-        n_jobs: int,
+        self, rows: Pool, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
         from textbayes.kernels.online.gp import learn_gp
 
@@ -226,7 +220,7 @@ class GaussianProcess(OnlinePosterior):
             outcomes = np.ascontiguousarray(y[start : start + step, 0])
             self.n_basis = learn_gp(
                 *values, numbers, outcomes, rows.numbers, *self._arrays(), self.jitter, self.tolerance,
-                noise_variance, rate, log_z,
+                *closed, log_z,
             )  # fmt: skip
             log_prob[start : start + step, 0] = log_z
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from textbayes.links.flip import Flip
 from textbayes.links.probit import Probit
 
 _LOG_HALF = -np.log(2.0)
+_BEYOND_DOUBT = 40.0  # a predictor whose probit is 0 or 1 to the last bit
+
+
+class ClosedForm(NamedTuple):
+    """A probit of some noise whose labels are flipped at some rate: its moments are known in closed form."""
+
+    noise_variance: float
+    flip_rate: float
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class OnlineLikelihood:
 
     def __init__(self, link: str | BaseLink = "probit", noise: float = 1.0) -> None:
         object.__setattr__(self, "link", make_link(link))
+        if self.link.for_label(0) is not self.link:
+            raise InputError(f"link {self.link.spec!r} is of several labels; an online model has one link: name one")
         object.__setattr__(self, "noise", float(noise))
         if not 0.0 <= self.noise < np.inf:
             raise InputError(f"noise={noise!r} is not usable; pass a finite number that is not negative")
@@ -56,12 +67,12 @@ class OnlineLikelihood:
             )
 
     @property
-    def closed_form(self) -> tuple[float, float] | None:
-        """(noise variance, flip rate) where the compiled updates apply, else None."""
+    def closed_form(self) -> ClosedForm | None:
+        """Numbers of the compiled updates where they apply, else None."""
         if isinstance(self.link, Probit):
-            return self.noise**2, 0.0
+            return ClosedForm(self.noise**2, 0.0)
         if isinstance(self.link, Flip) and isinstance(self.link.base, Probit):
-            return self.noise**2, self.link.rate
+            return ClosedForm(self.noise**2, self.link.rate)
         return None
 
     def moments(self, mean: FloatArray, var: FloatArray | float, y: FloatArray) -> Moments:
@@ -86,9 +97,37 @@ class OnlineLikelihood:
             np.where(silent, 0.0, -hessian / spread**2),
         )
 
+    def log_probabilities(self, mean: FloatArray, var: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """ln p(y = +1) and ln p(y = −1), averaged over a predictor N(mean, var), or of one known to be ``mean``."""
+        return self.log_probability(mean, var, 1.0), self.log_probability(mean, var, -1.0)
+
+    def log_probability(self, mean: FloatArray, var: FloatArray | None, y: float = 1.0) -> FloatArray:
+        """ln p(y), averaged over a predictor N(mean, var), or of one known to be ``mean``.
+
+        Parameters
+        ----------
+        mean : array
+        var : array like it, or None
+            None for a predictor that is known (plug-in); at a hard threshold one of 0 says nothing.
+        y : float
+            +1 or −1.
+        """
+        if var is not None and self.closed_form is None:
+            return self.moments(mean, var, np.full_like(mean, y)).log_z
+        return self.link.log_prob(self._on_link_scale(mean, var), np.array(y))
+
+    def _on_link_scale(self, mean: FloatArray, var: FloatArray | None) -> FloatArray:
+        """What a link sees of a predictor: noise and, of a closed form, variance add up."""
+        if var is None:
+            return mean / self.noise if self.noise else _BEYOND_DOUBT * np.sign(mean)
+        if self.noise:
+            return mean / np.sqrt(self.noise**2 + var)
+        return np.divide(mean, np.sqrt(var), out=np.zeros_like(mean), where=var > 0.0)  # no words, no opinion
+
     def predictive(self, mean: FloatArray, var: FloatArray | float) -> FloatArray:
         """p(y = +1) of a predictor N(mean, var)."""
-        return np.exp(self.moments(mean, var, np.array(1.0)).log_z)
+        mean, var = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), var)
+        return np.exp(self.log_probability(mean, var))
 
 
 # The three likelihoods of the online paper (§ 3.1, Table 6, § 4.2).

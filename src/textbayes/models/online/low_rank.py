@@ -10,12 +10,13 @@ from scipy import linalg
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows
-from textbayes.models.online.words import check_words, diagonal_prior, new_words, restricted
+from textbayes.models.online.base import Rows
+from textbayes.models.online.likelihood import ClosedForm
+from textbayes.models.online.words import WordsPosterior, check_words, diagonal_prior, new_words
 
 
 @dataclass(eq=False)
-class LowRankPosterior(OnlinePosterior):
+class LowRankPosterior(WordsPosterior):
     """N(mean, C), C⁻¹ = diag(diagonal) + factor factor', over the bias (position 0) and the weights of ``words``.
 
     Every document adds a column to ``factor``. At 2·rank columns the ``rank`` most telling directions are kept and the
@@ -87,11 +88,11 @@ class LowRankPosterior(OnlinePosterior):
         fields = {name: value.copy() if name in _OWNED else value for name, value in vars(self).items()}
         return type(self)(**fields)
 
-    def predict(self, X: Any) -> LinearPredictor:
+    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         from textbayes.kernels.online.low_rank import predict_low_rank
 
-        mean, var = predict_low_rank(*self._rows(X), *self._arrays())
-        return LinearPredictor(mean[:, None], var[:, None])
+        mean, var = predict_low_rank(*rows, *self._arrays())
+        return mean, var
 
     def grow(self, words: Any, variance: float = 1.0) -> Self:
         """The same posterior with more words, of mean 0 and their own variance; known words are ignored."""
@@ -115,37 +116,16 @@ class LowRankPosterior(OnlinePosterior):
         self._refresh_root()
         return self
 
-    def _rows(self, X: Any) -> Rows:
-        return restricted(X, self.words)
-
     def _arrays(self) -> tuple[Any, Any, Any, int, Any, Any, Any]:
         return self.settled, self.diagonal, self.factor, self.n_columns, self.root, self.pending, self.shift
 
-    def _learn_compiled(
-        self,
-        rows: Rows,
-        y: FloatArray,
-        noise_variance: float,
-        rate: float,
-        retention: float,
-        log_prob: FloatArray,
-        n_jobs: int,
-    ) -> None:
+    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
         from textbayes.kernels.online.low_rank import learn_low_rank
 
-        log_z = np.empty(rows.n_docs)
-        steps = [(rows, y[:, 0], log_z)]
-        if retention < 1.0:
-            steps = [(rows.one(i), y[i], log_z[i : i + 1]) for i in range(rows.n_docs)]
-        for part, outcomes, out in steps:
-            if retention < 1.0:
-                self._drift_in_place(retention)
-            row = 0
-            while row < part.n_docs:
-                self._make_room()
-                arguments = row, *self._arrays(), noise_variance, rate, out
-                row, self.n_columns = learn_low_rank(*part, outcomes, *arguments)
-        log_prob[:, 0] = log_z
+        row = 0
+        while row < rows.n_docs:
+            self._make_room()
+            row, self.n_columns = learn_low_rank(*rows, y, row, *self._arrays(), *closed, log_prob)
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
         from textbayes.kernels.online.low_rank import look_low_rank

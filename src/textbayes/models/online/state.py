@@ -11,6 +11,7 @@ from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array, saved_csr
+from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.base import OnlinePosterior
@@ -50,7 +51,7 @@ def bank_state(posterior: DiagonalPosterior | Bank[Any]) -> tuple[list[dict[str,
     for number, one in enumerate(posterior if isinstance(posterior, Bank) else [posterior]):
         meta, own = posterior_state(one)
         told.append(meta)
-        arrays |= {f"{number}.{name}": array for name, array in own.items()}
+        arrays |= under(str(number), own)
     return told, arrays
 
 
@@ -61,17 +62,23 @@ def bank_from_state(
     n = 1 if covariance == "diagonal" else n_columns
     if not isinstance(told, list) or len(told) != n or not all(isinstance(one, dict) for one in told):
         raise ModelFileError("the model's posteriors are not those of its labels; was the file altered?")
-    posteriors = []
-    for number, meta in enumerate(told):
-        place = f"{number}."
-        own = {name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)}
-        posteriors.append(_posterior(covariance, meta, own, n_columns, n_features, kernel))
+    posteriors = [
+        posterior_from_state(covariance, meta, part_of(arrays, str(number)), n_columns, n_features, kernel)
+        for number, meta in enumerate(told)
+    ]
     return posteriors[0] if covariance == "diagonal" else Bank(posteriors)
 
 
-def _posterior(
-    covariance: str, meta: dict[str, Any], arrays: Mapping[str, AnyArray], n_columns: int, n_features: int, kernel: Any
+def posterior_from_state(
+    covariance: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, AnyArray],
+    n_columns: int,
+    n_features: int,
+    kernel: Any = None,
 ) -> Any:
+    """The posterior that :func:`posterior_state` described; what does not belong together is refused."""
+
     def array(name: str, *shape: int, least: float = -1e100) -> AnyArray:
         return np.array(saved_array(arrays, name, np.float64, shape, least=least))
 
@@ -109,14 +116,14 @@ def _posterior(
     if not meta["n_basis"] <= budget or budget < 1:
         raise ModelFileError("the model's basis is larger than its budget; was the file altered?")
     parts = {f"basis.{part}": arrays.get(f"basis_{part}", np.zeros(0)) for part in CSR_PARTS}
-    basis = saved_csr(parts, "basis", (meta["n_basis"], len(words)))
+    basis = saved_csr(parts, "basis", (meta["n_basis"], len(words)), in_order=False)  # of a stream it is not
     return GaussianProcess(
         kernel, words, sparse.csr_matrix(basis), meta["n_basis"], array("alpha", budget),
         array("covariance", budget, budget), array("inverse", budget, budget), meta["tolerance"], meta["jitter"],
     )  # fmt: skip
 
 
-def _numbers(meta: dict[str, Any], needed: dict[str, tuple[type, float, float]]) -> None:
+def _numbers(meta: Mapping[str, Any], needed: dict[str, tuple[type, float, float]]) -> None:
     """Refuse numbers other than those that are needed, of their types and ranges."""
     fits = set(meta) == set(needed) and all(
         type(meta[name]) is kind and low <= meta[name] <= high for name, (kind, low, high) in needed.items()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import Rows, canonical_rows
+from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
+from textbayes.models.online.likelihood import ClosedForm
 
 
 def check_words(words: Any) -> IntArray:
@@ -53,3 +55,37 @@ def restricted(X: Any, words: IntArray) -> Rows:
     position = np.full(rows.shape[1], -1, dtype=np.int32)
     position[words] = np.arange(1, len(words) + 1)
     return Rows(*restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
+
+
+class WordsPosterior(OnlinePosterior):
+    """A posterior of one label over the bias (position 0) and the weights of ``words`` (positions 1, 2, …)."""
+
+    words: IntArray
+
+    def predict(self, X: Any) -> LinearPredictor:
+        mean, var = self._predict_rows(self._rows(X))
+        return LinearPredictor(mean[:, None], var[:, None])
+
+    @abstractmethod
+    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the predictor, each (n_docs,)."""
+
+    @abstractmethod
+    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+        """One pass in place without drift, ``y`` and ``log_prob`` (n_docs,)."""
+
+    def _rows(self, X: Any) -> Rows:
+        return restricted(X, self.words)
+
+    def _learn_compiled(
+        self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+    ) -> None:
+        log_z = np.empty(rows.n_docs)
+        steps = [(rows, y[:, 0], log_z)]
+        if retention < 1.0:  # all weights change before each document: no update can be put off
+            steps = [(rows.one(i), y[i], log_z[i : i + 1]) for i in range(rows.n_docs)]
+        for part, outcomes, out in steps:
+            if retention < 1.0:
+                self._drift_in_place(retention)
+            self._learn_rows(part, outcomes, closed, out)
+        log_prob[:, 0] = log_z

@@ -8,7 +8,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import BoolArray, IntArray
+from textbayes.lexical.delta2 import Model, delta2_test
 from textbayes.models.counts import BaseCountModel, make_count_model
 from textbayes.reproduce.contagion.corpora import Documents
 from textbayes.reproduce.experiment import Systems, best_setting
@@ -18,7 +20,7 @@ from textbayes.select.score_functions import scores
 FOLDS: Final = 5
 SIZES: Final = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # and all words
 QUICK_SIZES: Final = (200, 2_000)
-SELECTION: Final = {"IG": "information_gain", "Δ²": "delta2"}
+SELECTION: Final = ("IG", "Δ²")
 Fold: TypeAlias = tuple[IntArray, IntArray]
 
 # Naive Bayes is the better of counts and TF-IDF, as in the paper; the hierarchy has its β = (2, 1).
@@ -28,6 +30,7 @@ _SETTINGS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "Poisson": ("poisson", {}),
     "Neg-Bin": ("negative_binomial", {"shared": False}),  # μ and δ of each word and class by themselves
     "Dir-Pois": ("dirichlet_poisson", {"beta": (2.0, 1.0)}),
+    "Bernoulli": ("bernoulli", {}),
 }
 MODELS: Final = tuple(_SETTINGS)
 
@@ -54,18 +57,18 @@ class CrossValidation(Systems[str, Fold, Mapping[str, tuple[int, BoolArray]], Er
     threads = False
 
     def __init__(
-        self, documents: Documents, sizes: Sequence[int] = SIZES, models: Sequence[str] = MODELS, seed: int = 0
+        self, documents: Documents, sizes: Sequence[int] = SIZES, models: Sequence[str] = MODELS, random_state: int = 0
     ) -> None:
-        super().__init__(_folds(documents.y, seed))
+        super().__init__(folds_of(documents.y, random_state))
         n_words = documents.X.shape[1]
-        self.documents, self.models, self.seed = documents, models, seed
+        self.documents, self.models, self.random_state = documents, models, random_state
         self.sizes = (*(size for size in sizes if size < n_words), n_words)
 
     def fit(self, system: str, unit: Fold) -> Mapping[str, tuple[int, BoolArray]]:
         """The number of words chosen by each model, and its wrong decisions on the test documents."""
         train, test = unit
         inner = dict.fromkeys(self.models, np.zeros(len(self.sizes)))
-        for inside, held_out in _folds(self.documents.y[train], self.seed + 1):
+        for inside, held_out in folds_of(self.documents.y[train], self.random_state + 1):
             wrong = self._wrong(train[inside], train[held_out], system, dict.fromkeys(self.models, self.sizes))
             inner = {name: inner[name] + wrong[name].sum(axis=1) for name in self.models}
         best = {name: best_setting(self.sizes, [-wrong for wrong in inner[name]]) for name in self.models}
@@ -82,31 +85,44 @@ class CrossValidation(Systems[str, Fold, Mapping[str, tuple[int, BoolArray]], Er
         self, train: IntArray, test: IntArray, selection: str, sizes: Mapping[str, Sequence[int]]
     ) -> dict[str, BoolArray]:
         """Wrong decisions (n_sizes, n_test) of each model with each of its numbers of words."""
-        documents = self.documents
-        order = rank_words(documents, train, selection)
-        Y = (documents.y[train, None] == np.arange(len(documents.classes))).astype(np.float64)
-        priors = np.log(Y.mean(axis=0))
+        order = rank_words(self.documents, train, selection)
         found: dict[str, list[BoolArray]] = {name: [] for name in sizes}
         for size in sorted({size for wanted in sizes.values() for size in wanted}):
-            X = documents.X[:, np.sort(order[:size])]
             for name in (name for name, wanted in sizes.items() if size in wanted):
-                model = count_model(name)
-                estimate = model.estimate(model.statistics(X[train], Y, documents.lengths[train]))
-                class_scores = model.class_scores(X[test], documents.lengths[test], estimate)
-                found[name].append((class_scores + priors).argmax(axis=1) != documents.y[test])
+                found[name].append(wrong_decisions(count_model(name), self.documents, train, test, order[:size]))
         return {name: np.array(parts) for name, parts in found.items()}
+
+
+def wrong_decisions(
+    model: BaseCountModel[Any, Any], documents: Documents, train: IntArray, test: IntArray, columns: IntArray
+) -> BoolArray:
+    """Wrong decisions (n_test,) of a model of these columns, learnt from the training documents."""
+    Y = (documents.y[train, None] == np.arange(len(documents.classes))).astype(np.float64)
+    X = documents.X[:, np.sort(columns)]
+    estimate = model.estimate(model.statistics(X[train], Y, documents.lengths[train]))
+    class_scores = model.class_scores(X[test], documents.lengths[test], estimate)
+    return np.asarray((class_scores + np.log(Y.mean(axis=0))).argmax(axis=1) != documents.y[test])
 
 
 def rank_words(documents: Documents, rows: IntArray, selection: str) -> IntArray:
     """Rank words from the best to the worst by their best score over the classes, each against the rest."""
+    return np.argsort(-word_scores(documents, rows, selection).scores[0], kind="stable")
+
+
+def word_scores(documents: Documents, rows: IntArray, selection: str, null: Model = "poisson") -> ScoreResult:
+    """Each word's best score over the classes, and the p-value that goes with it where there is one.
+
+    ``null`` is the distribution of counts that Δ² tests against.
+    """
     Y = documents.y[rows, None] == np.arange(len(documents.classes))
     Y = Y[:, 1:] if len(documents.classes) == 2 else Y
-    score: Any = scores.get(SELECTION[selection])
-    lengths = {"lengths": documents.lengths[rows]} if selection == "Δ²" else {}
-    found = best_over_labels(score(documents.X[rows], Y, **lengths))
-    return np.argsort(-found.scores[0], kind="stable")
+    if selection == "Δ²":
+        lengths = documents.lengths[rows]
+        return best_over_labels(delta2_test(documents.X[rows], Y, lengths=lengths, model=null, method="exact"))
+    return best_over_labels(scores.get("information_gain")(documents.X[rows], Y))
 
 
-def _folds(y: IntArray, seed: int) -> list[Fold]:
-    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+def folds_of(y: IntArray, random_state: int = 0) -> list[Fold]:
+    """Stratified folds as training and test rows."""
+    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     return [(train, test) for train, test in splitter.split(np.zeros((len(y), 1)), y)]

@@ -1,4 +1,4 @@
-"""Figures 1, 2, 3 and 5: links, the prior of the variances, skewed densities. Figure 4 is a diagram of the model."""
+"""Figures 1 to 5: links, the prior of the variances, the model as a graph, skewed densities."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from textbayes.core.types import FloatArray
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
+from textbayes.reproduce.graphical import Node, Plate, graphical_model
 from textbayes.reproduce.results import Figure
 
 _SIZE = 5.2, 3.6
@@ -80,6 +81,21 @@ def figure_3(run: Run) -> Figure:
     return Figure("3", "Exponential prior of the variances for several γ.", svg, notes, description)
 
 
+def figure_4(run: Run) -> Figure:
+    """The model with the skewed Student-t link as a graph."""
+    nodes = {
+        "gamma": Node("γ", 0.0, 3.4, "fixed"), "tau": Node("τⱼ", 1.6, 3.4), "beta": Node("βⱼ", 3.2, 3.4),
+        "x": Node("xᵢ", 3.2, 0.1, "observed"), "delta": Node("δ", 4.8, 3.4, "fixed"), "z": Node("zᵢ", 4.8, 0.9),
+        "lambda": Node("λᵢ", 6.4, 1.7), "nu": Node("ν", 8.2, 1.7, "fixed"), "y": Node("yᵢ", 6.4, 0.1, "observed"),
+    }  # fmt: skip
+    arrows = [("gamma", "tau"), ("tau", "beta"), ("nu", "lambda"), ("z", "y")]
+    arrows += [(name, "z") for name in ("beta", "x", "lambda", "delta")]
+    plates = [Plate("j = 1, …, m", 0.9, 2.7, 3.9, 4.0), Plate("i = 1, …, n", 2.5, -0.65, 7.1, 2.3)]
+    svg = graphical_model(nodes, arrows, plates)
+    description = "γ leads to τ, τ to β; x, β, λ, which depends on ν, and δ lead to z, and z to y."
+    return Figure("4", "Graphical model with the skew Student-t link; x and y are observed.", svg, (), description)
+
+
 def figure_5(run: Run) -> Figure:
     """Skewed Student-t densities with 8 degrees of freedom."""
     x, skews = np.linspace(-8.0, 8.0, 401), (1.0, 0.5, 1.5, 2.0)
@@ -94,6 +110,7 @@ FIGURES: dict[str, Exhibit] = {
     "figure 1": figure_1,
     "figure 2": figure_2,
     "figure 3": figure_3,
+    "figure 4": figure_4,
     "figure 5": figure_5,
 }
 

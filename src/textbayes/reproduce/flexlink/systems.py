@@ -13,7 +13,15 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.evaluate import contingency, f_measure
 from textbayes.reproduce.experiment import Systems, best_setting, run_units
 from textbayes.reproduce.flexlink import published
-from textbayes.reproduce.flexlink.walk import Fit, above_half, derived_rate, printed_rate, walk
+from textbayes.reproduce.flexlink.walk import (
+    PRINTED_STOP,
+    Fit,
+    above_half,
+    derived_rate,
+    printed_em,
+    printed_rate,
+    walk,
+)
 from textbayes.reproduce.texts import indicator
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
@@ -24,21 +32,24 @@ N_WORDS, N_SPLITS = 100, 5
 class Reading(NamedTuple):
     """Reading of the paper's sentences where they leave a choice; the defaults come closest to its figures.
 
-    ``text``: the ``body`` of a story without its title, or the whole ``story``. ``weights``: word ``counts``, or
-    ``presence`` (0 or 1). ``choice``: one set of 100 words for all categories, by the ``sum`` or the ``max`` of their
-    information gains, or each category's ``own`` 100. ``rate``: the Laplace rate of γ is √γ, ``derived`` from the
-    model, or γ, as eq. 9 is ``printed``. ``invert``: δ stands for 1/δ, as the latent variable of eq. 3 would have it.
-    ``intercept``: whether the regressions have one. ``rule``: a category is given where its probability is above ½, or
-    only to the document for which it is the ``highest`` of the ten.
+    ``text``: the ``body`` of a story without its title, or the whole ``story``. ``weights``: word ``counts``,
+    ``presence`` (0 or 1), or 1 + ln of the count (``log``). ``choice``: one set of 100 words for all categories, by the
+    ``sum`` or the ``max`` of their information gains, or each category's ``own`` 100. ``rate``: the Laplace rate of γ:
+    √γ, ``derived`` from the model, or γ, as eq. 9 is ``printed``. ``invert``: δ stands for 1/δ, as the latent variable
+    of eq. 3 would have it. ``intercept``: whether the regressions have one. ``rule``: a category is given where its
+    probability is above ½, or only to the document for which it is the ``highest`` of the ten. ``fits``: where the
+    paper's EM stops (``printed_em``) at a relative change of ``stop``, or the posterior ``modes``.
     """
 
     text: Literal["body", "story"] = "body"
-    weights: Literal["counts", "presence"] = "counts"
+    weights: Literal["counts", "presence", "log"] = "counts"
     choice: Literal["sum", "max", "own"] = "sum"
     rate: Literal["derived", "printed"] = "derived"
     invert: bool = False
     intercept: bool = True
     rule: Literal["half", "highest"] = "half"
+    fits: Literal["printed_em", "modes"] = "modes"
+    stop: float = PRINTED_STOP
 
     def walk(
         self, X: Any, y: BoolArray, skew: float, dfs: Sequence[float], gammas: Sequence[float], words: BoolArray
@@ -46,6 +57,8 @@ class Reading(NamedTuple):
         """Fits over the grid, as read."""
         asked = 1.0 / skew if self.invert else skew
         rate = printed_rate if self.rate == "printed" else derived_rate
+        if self.fits == "printed_em":
+            return printed_em(X, y, asked, dfs, gammas, words, rate, self.intercept, self.stop)
         return walk(X, y, asked, dfs, gammas, words, rate, self.intercept)
 
     def decide(self, probability: FloatArray) -> BoolArray:
@@ -135,7 +148,10 @@ def documents(text: str = "body", weights: str = "counts") -> Documents:
     if text == "body":
         texts = tuple(map(body, texts))
     vectorizer = TextVectorizer(stop_words="smart", token_pattern=r"\b[a-z]{2,}\b", binary=weights == "presence")
-    return Documents(vectorizer.fit_transform(texts).tocsr().astype(np.float64), Y)
+    X = vectorizer.fit_transform(texts).tocsr().astype(np.float64)
+    if weights == "log":
+        X.data = 1.0 + np.log(X.data)
+    return Documents(X, Y)
 
 
 def random_split(number: int, n_docs: int) -> Split:
@@ -192,7 +208,7 @@ class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], lis
                 points = [point for point in self.grid.points if allowed(point)]
                 by_category = zip(*(quality[point] for point in points), strict=True)
                 chosen[method] = [best_setting(points, values) for values in by_category]
-            decided = self._decide(split, chosen, system)
+            decided = self.decide(split, chosen, system)
             found.append(SplitOutcome(split.test, self.documents.Y[split.test], chosen, decided))
         return found
 
@@ -203,8 +219,16 @@ class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], lis
         used = np.flatnonzero(words.any(axis=0))
         return X[fitted][:, used], X[unseen][:, used], words[:, used]
 
-    def _decide(self, split: Split, chosen: Mapping[str, Sequence[Point]], reading: Reading) -> dict[str, BoolArray]:
-        """Decisions on the test documents, each category fitted at its chosen point by the same walk as in tuning."""
+    def decide(self, split: Split, chosen: Mapping[str, Sequence[Point]], reading: Reading) -> dict[str, BoolArray]:
+        """Decisions on the test documents, each category fitted at its chosen point by the same walk as in tuning.
+
+        Parameters
+        ----------
+        split : Split
+        chosen : mapping of str to sequence of Point
+            Of each method the points of the categories.
+        reading : Reading
+        """
         fitted, grid = np.concatenate([split.train, split.validation]), self.grid
         Y = self.documents.Y[fitted]
         X, unseen, words = self._words(fitted, split.test, reading)
@@ -217,16 +241,29 @@ class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], lis
                 for label, point in enumerate(points)
                 if point.skew == skew
             }
-            labels = sorted({label for _, label in wanted})
-            # Only the part of the grid that the walk to a chosen point leads through.
-            dfs = [df for df in grid.dfs if df >= min(point.df for point in wanted.values())]
-            gammas = [g for g in grid.gammas if g >= min(point.gamma for point in wanted.values())]
-            for fit in reading.walk(X, Y[:, labels], skew, dfs, gammas, words[labels]):
-                here = [key for key, point in wanted.items() if (point.df, point.gamma) == (fit.df, fit.gamma)]
-                if here:
-                    reached = fit.probability(unseen)
+            for dfs, gammas, labels in _paths(wanted, grid, reading.fits):
+                for fit in reading.walk(X, Y[:, labels], skew, dfs, gammas, words[labels]):
+                    here = [key for key, point in wanted.items() if (point.df, point.gamma) == (fit.df, fit.gamma)]
+                    reached = fit.probability(unseen) if here else np.zeros(0)
                     for method, label in here:
                         probability[method][:, label] = reached[:, labels.index(label)]
 
         list(run_units(one, sorted({point.skew for points in chosen.values() for point in points})))
         return {method: reading.decide(values) for method, values in probability.items()}
+
+
+def _paths(
+    wanted: Mapping[tuple[str, int], Point], grid: Grid, fits: str
+) -> Iterator[tuple[list[float], list[float], list[int]]]:
+    """Parts of the grid to go through, as ν, γ and the labels: of EM each point by itself, for it starts anew there.
+
+    Modes need the part that the walk to a chosen point leads through.
+    """
+    if fits == "printed_em":
+        for df, gamma in sorted({(point.df, point.gamma) for point in wanted.values()}):
+            at = {label for (_, label), point in wanted.items() if (point.df, point.gamma) == (df, gamma)}
+            yield [df], [gamma], sorted(at)
+    else:
+        dfs = [df for df in grid.dfs if df >= min(point.df for point in wanted.values())]
+        gammas = [gamma for gamma in grid.gammas if gamma >= min(point.gamma for point in wanted.values())]
+        yield dfs, gammas, sorted({label for _, label in wanted})

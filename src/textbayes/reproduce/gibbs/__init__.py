@@ -18,6 +18,7 @@ papers.register("gibbs")(
         "of Statistics 4(8).",
         dict.fromkeys(("figure 1", "table 1", "table 2", "table 2a", "table 2b"), ("openstax",)),
         lambda: import_module("textbayes.reproduce.gibbs.tables").EXHIBITS,
+        minutes=(90, 5),
         samples=True,
     )
 )

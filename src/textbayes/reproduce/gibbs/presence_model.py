@@ -42,11 +42,11 @@ def even_prior(X: Any, spread: float) -> Gaussian:
     return Gaussian(spread / (np.sqrt(X.shape[1]) * column_spread(X)))
 
 
-def fit_presence_model(X: Any, y: BoolArray, seed: int, draws: int | None = None) -> tuple[IntArray, Fit]:
+def fit_presence_model(X: Any, y: BoolArray, random_state: int, draws: int | None = None) -> tuple[IntArray, Fit]:
     """Find the top words of training documents X (presence of words), and sample the model of these alone."""
     by_presence = Model(even_prior(X, RANKING_SPREAD), Gaussian(RANKING_INTERCEPT))
-    ranking = sample(X, y, seed, draws, by_presence, TARGET_ESS)
+    ranking = sample(X, y, random_state, draws, by_presence, TARGET_ESS)
     top = top_words(ranking.mean * column_spread(X))
     few = X[:, top]
     agreed = Model(even_prior(few, SPREAD), Gaussian(SPREAD), _LOGIT, JUDGES)
-    return top, sample(few, y, seed, draws, agreed, TARGET_ESS)
+    return top, sample(few, y, random_state, draws, agreed, TARGET_ESS)

@@ -67,15 +67,17 @@ class Fit(NamedTuple):
 def sample(
     X: Any,
     y: BoolArray,
-    seed: int,
+    random_state: int,
     draws: int | None = None,
     model: Model = PAPER,
     target_ess: float = TARGET_ESS,
+    chains: int = _CHAINS,
 ) -> Fit:
     """The posterior of a model, by default the paper's.
 
     Without ``draws`` the chains run until every weight and predictor watched is worth ``target_ess`` draws. With
-    ``draws`` so many are kept in all, after a burn-in that has the paper's share of the iterations.
+    ``draws`` so many are kept in all, after a burn-in that has the paper's share of the iterations: 40,000 of one chain
+    are the last of 60,000 iterations.
     """
     columns = sparse.csc_matrix(X)
     columns.indices = columns.indices.astype(np.int32)
@@ -90,9 +92,9 @@ def sample(
             "warmup": WARMUP, "target_ess": target_ess, "max_r_hat": MAX_R_HAT, "max_draws": MAX_DRAWS
         }  # fmt: skip
     else:
-        each = max(4, -(-draws // _CHAINS))
+        each = max(4, -(-draws // chains))
         plan = {"warmup": each * BURN_IN // (ITERATIONS - BURN_IN), "max_draws": each, "target_ess": _NEVER}
-    plan |= {"chains": _CHAINS, "random_state": seed, "label_replicates": model.label_replicates}
+    plan |= {"chains": chains, "random_state": random_state, "label_replicates": model.label_replicates}
     posterior = Gibbs(progress=note, **plan).run(problem)
     return Fit(model.link, posterior, *rounds[-1])
 

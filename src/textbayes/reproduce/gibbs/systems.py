@@ -14,11 +14,11 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.gibbs.corpora import Documents, choose_words, random_split
 from textbayes.reproduce.gibbs.presence_model import THRESHOLD, fit_presence_model
-from textbayes.reproduce.gibbs.published import DOMAINS
+from textbayes.reproduce.gibbs.published import BURN_IN, DOMAINS, ITERATIONS
 from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, keep_top_words, sample, top_words
 from textbayes.reproduce.gibbs.svm import Kernel, machine
 
-SPBM, SVM, OURS = "SPBM", "SVM", "ours"
+SPBM, SVM, OURS, LONG = "SPBM", "SVM", "ours", "one long chain"
 N_BESIDE = 10  # resamplings that are run by all readings, models and machines
 
 
@@ -49,7 +49,7 @@ class Division(NamedTuple):
     truth: tuple[BoolArray, BoolArray]
     words: IntArray
     every_word: Any
-    seed: int
+    random_state: int
 
     @classmethod
     def of(cls, documents: Documents, positive: int, resampling: int) -> Division:
@@ -58,8 +58,8 @@ class Division(NamedTuple):
         truth = documents.domain[split.train] == positive, documents.domain[split.test] == positive
         words = choose_words(documents.X[split.train], truth[0])
         train, test = (documents.X[part][:, words] for part in split)
-        seed = len(DOMAINS) * resampling + positive
-        return cls(train, test, truth, words, documents.X[np.concatenate(split)], seed)
+        random_state = len(DOMAINS) * resampling + positive
+        return cls(train, test, truth, words, documents.X[np.concatenate(split)], random_state)
 
     @property
     def parts(self) -> tuple[Any, Any]:
@@ -99,7 +99,7 @@ class Methods:
         """kernlab's machine of the words ``chosen`` for the domain, or of every word."""
         division = self.division
         X = sparse.vstack(division.parts).tocsr() if chosen else division.every_word
-        found = machine(X, division.truth[0], kernel, np.random.default_rng([division.seed, 1]))
+        found = machine(X, division.truth[0], kernel, np.random.default_rng([division.random_state, 1]))
         self.decided[name], self.probability[name] = (found.train > 0.0, found.test > 0.0), found.probability
 
 
@@ -113,17 +113,19 @@ class Extent(NamedTuple):
 class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
     """Run all methods on every domain in every division."""
 
-    def __init__(self, documents: Documents, n_resamplings: int, draws: int | None = None) -> None:
+    def __init__(
+        self, documents: Documents, n_resamplings: int, draws: int | None = None, iterations: int | None = None
+    ) -> None:
         self.n_domains = int(documents.domain.max()) + 1
         super().__init__(product(range(n_resamplings), range(self.n_domains)))
-        self.documents, self.draws = documents, draws
+        self.documents, self.draws, self.iterations = documents, draws, iterations
 
     def fit(self, system: Extent, unit: tuple[int, int]) -> Outcome:
         """One domain in one division by all methods that are wanted of this resampling."""
         (resampling, positive), draws = unit, self.draws
         division = Division.of(self.documents, positive, resampling)
         methods, y = Methods(division), division.truth[0]
-        fit = sample(division.train, y, division.seed, draws)
+        fit = sample(division.train, y, division.random_state, draws)
         methods.add_weights(SPBM, keep_top_words(fit.mean))
         methods.add_weights("all words", fit.mean)
         methods.add_probabilities("all words, averaged", map(fit.averaged, division.parts))
@@ -134,13 +136,17 @@ class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
             few = division.take(top)
             averaged = [PROBIT.probability(part @ drawn.T).mean(axis=1) for part in few.parts]
             methods.add_probabilities("averaged", averaged)
-            methods.add_refit("refit", sample(few.train, y, division.seed, draws), few)
+            methods.add_refit("refit", sample(few.train, y, division.random_state, draws), few)
+            if self.iterations is not None:
+                kept = self.iterations * (ITERATIONS - BURN_IN) // ITERATIONS
+                long = sample(division.train, y, division.random_state, kept, chains=1)
+                methods.add_weights(LONG, keep_top_words(long.mean))
             methods.add_machine("SVM, linear", "linear", chosen=True)
             methods.add_machine("SVM, every word", "rbf", chosen=False)
             methods.add_machine("SVM, every word, linear", "linear", chosen=False)
         if resampling < system.n_own:
             present = division.presence()
-            words, refit = fit_presence_model(present.train, y, division.seed, draws)
+            words, refit = fit_presence_model(present.train, y, division.random_state, draws)
             methods.add_refit(OURS, refit, present.take(words), THRESHOLD)
         chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
         by_chain = [division.test @ keep_top_words(mean) > 0.0 for mean in chains]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,14 @@ class Collection(NamedTuple):
     words: tuple[IntArray, ...]
     common: IntArray
 
+    def of_topics(self, topics: IntArray) -> Collection:
+        """The same documents with these topics alone."""
+        return self._replace(
+            Y_train=self.Y_train[:, topics],
+            Y_test=self.Y_test[:, topics],
+            words=tuple(self.words[topic] for topic in topics),
+        )
+
 
 class Reading(NamedTuple):
     """Choices that the paper leaves open: § 2.2 says that words were tokenised, stemmed and stopped, and no more.
@@ -46,6 +55,17 @@ def r90(reading: Reading | None = None) -> Collection:
     reading = reading or Reading()
     unlabelled = "drop" if reading.labelled_only else "keep"
     return collection(load_corpus("reuters21578", topics="r90", unlabelled=unlabelled), reading)
+
+
+def held_out(corpus: Corpus | None = None, share: float = 1 / 3) -> Collection:
+    """The training stories alone, the later share of them in place of the test stories.
+
+    Words and weights are those of the earlier ones: nothing of what is held out is seen.
+    """
+    stories = (corpus or load_corpus("reuters21578", topics="r90", unlabelled="keep")).train
+    n_earlier = len(stories) - round(share * len(stories))
+    parts = ["train"] * n_earlier + ["test"] * (len(stories) - n_earlier)
+    return collection(replace(stories, split=parts), Reading())
 
 
 def collection(corpus: Corpus, reading: Reading) -> Collection:

@@ -29,7 +29,7 @@ from textbayes.reproduce.online.corpora import Collection
 LIKELIHOODS: dict[str, OnlineLikelihood] = {"Logit": PAPER_LOGIT, "Probit": PAPER_PROBIT, "Flip": PAPER_FLIP}
 PASSES = 3
 TOLERANCE = 1e-3  # of a Gaussian process: the paper does not name its ε
-_KERNELS: dict[str, KernelFunction] = {"GP-1": Polynomial(1), "GP-2": Polynomial(2), "GP-R1": RBF()}
+KERNELS: dict[str, KernelFunction] = {"GP-1": Polynomial(1), "GP-2": Polynomial(2), "GP-R1": RBF()}
 _SVM_KERNELS: dict[str, dict[str, Any]] = {
     "1": {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 1.0},
     "2": {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0},
@@ -62,11 +62,7 @@ class Outcome(NamedTuple):
 
     def f1(self, rule: str) -> tuple[float, float]:
         """Micro- and macro-average F1 × 100."""
-        return self._averages(self.decide(rule))
-
-    def _averages(self, decisions: BoolArray) -> tuple[float, float]:
-        table = contingency(self.collection.Y_test, decisions)
-        return 100.0 * float(f_measure(table, "micro")), 100.0 * float(f_measure(table, "macro"))
+        return averages(self.collection.Y_test, self.decide(rule))
 
     def f1_at_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Averages with MaxF1 thresholds at the next training document below, and at the next above.
@@ -76,7 +72,8 @@ class Outcome(NamedTuple):
         middle = self._max_f1().thresholds_
         below = np.where(self.train <= middle, self.train, 0.0).max(axis=0)
         above = np.where(self.train > middle, self.train, 1.0).min(axis=0)
-        return self._averages(self.test > below), self._averages(self.test >= above)
+        truth = self.collection.Y_test
+        return averages(truth, self.test > below), averages(truth, self.test >= above)
 
     @property
     def train_evidence(self) -> float:
@@ -87,6 +84,12 @@ class Outcome(NamedTuple):
     def test_evidence(self) -> float:
         """The same sum over the test documents: what Tables 6 and 7 print."""
         return average_log_evidence(self.collection.Y_test, self.test, "label")
+
+
+def averages(truth: BoolArray, decisions: BoolArray) -> tuple[float, float]:
+    """Micro- and macro-average F1 × 100 of decisions."""
+    table = contingency(truth, decisions)
+    return 100.0 * float(f_measure(table, "micro")), 100.0 * float(f_measure(table, "macro"))
 
 
 class Trained(NamedTuple):
@@ -119,7 +122,7 @@ class TopicSystems(Systems[Trained, int, list[Probabilities], list[Outcome]]):
         kind, _, kernel = system.name.partition("-")
         if kind == "SVMa":
             common = [X[:, self.collection.common] for X in self.parts]
-            self._shared = tuple(_KERNELS[f"GP-{kernel}"](X, common[0]) for X in common)
+            self._shared = tuple(KERNELS[f"GP-{kernel}"](X, common[0]) for X in common)
 
     def fit(self, system: Trained, unit: int) -> list[Probabilities]:
         """Probabilities of the training and of the test documents of a topic."""
@@ -127,9 +130,9 @@ class TopicSystems(Systems[Trained, int, list[Probabilities], list[Outcome]]):
         if system.name in LIKELIHOODS:
             posterior = FullPosterior.start(words)
             return [self._learn(posterior, unit, LIKELIHOODS[system.name], 1) for _ in range(system.passes)]
-        if system.name in _KERNELS:
+        if system.name in KERNELS:
             # As many basis vectors as words (A.4).
-            process = GaussianProcess.start(words, _KERNELS[system.name], max(len(words), 1), TOLERANCE, jitter=1e-4)
+            process = GaussianProcess.start(words, KERNELS[system.name], max(len(words), 1), TOLERANCE, jitter=1e-4)
             return [self._learn(process, unit, PAPER_PROBIT, system.passes)]
         return [self._machine(system.name, unit)]
 

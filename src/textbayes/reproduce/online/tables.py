@@ -16,6 +16,8 @@ from textbayes.reproduce.experiment import Exhibit, Run
 from textbayes.reproduce.online import corpora, published
 from textbayes.reproduce.online.corpora import Reading
 from textbayes.reproduce.online.filtering.tables import FILTERING
+from textbayes.reproduce.online.members import table_2b
+from textbayes.reproduce.online.process import table_7a, table_7b
 from textbayes.reproduce.online.published import BAYESIAN, RULES, SYSTEMS
 from textbayes.reproduce.online.systems import PASSES, TOLERANCE, Outcome, TopicSystems, Trained, system_named
 from textbayes.reproduce.results import Cell, Figure, Table
@@ -229,9 +231,12 @@ def figure_1(run: Run) -> Figure:
 EXHIBITS: dict[str, Exhibit] = {
     "table 2": table_2,
     "table 2a": table_2a,
+    "table 2b": lambda run: () if run.quick else table_2b(run, _topics(run)),
     "table 3": table_3,
     "table 6": table_6,
     "table 7": table_7,
+    "table 7a": lambda run: table_7a(run, _topics(run).collection),
+    "table 7b": lambda run: table_7b(run, _topics(run).collection),
     "figure 1": figure_1,
     **FILTERING,
 }

@@ -19,11 +19,11 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference import Posterior, Problem
 from textbayes.inference.base import Step
 from textbayes.inference.em import Em
-from textbayes.inference.starts import ridge_start
+from textbayes.inference.starts import least_squares_start, ridge_start
 from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.results import Table
 from textbayes.reproduce.sparse.published import GAMMAS, LAPLACE_SIZES
-from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, least_squares_start
+from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions
 
 ZEROS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 READINGS = {"γ": 1.0, "√γ": 0.5}  # the power of γ that is the rate
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
 
 
 class EmSteps(NamedTuple):
-    """Plain EM step by step: ‖β′ − β‖/‖β′‖, and how many parameters are above each of ``ZEROS``."""
+    """Plain EM step by step: ‖β′ − β‖/‖β‖, and how many parameters are above each of ``ZEROS``."""
 
     change: FloatArray
     counts: IntArray
@@ -92,7 +92,7 @@ def follow_em(problem: Problem, start: Posterior, tol: float, max_steps: int) ->
         method.trace = trace
         start = method.run(problem, start)
         betas = np.array([np.append(step.w, step.b) for step in trace])
-        length = np.maximum(np.linalg.norm(betas[1:], axis=1), np.finfo(float).tiny)  # 0 where every weight has gone
+        length = np.maximum(np.linalg.norm(betas[:-1], axis=1), np.finfo(float).tiny)  # 0 where every weight has gone
         changes += list(np.linalg.norm(np.diff(betas, axis=0), axis=1) / length)
         counts += list((np.abs(betas[1:, :, None]) > zeros).sum(axis=1))
         alive = np.abs(start.mean[0]) > _DEAD

@@ -8,16 +8,17 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.decide import make_rule
 from textbayes.evaluate import ContingencyTable, contingency, f_measure
 from textbayes.evaluate.measures import Average
-from textbayes.inference import BaseInference, FitInfo, Posterior, Problem
+from textbayes.inference import BaseInference, Posterior, Problem
 from textbayes.inference.coordinate import Coordinate
 from textbayes.inference.em import Em
 from textbayes.inference.newton import Newton
+from textbayes.inference.starts import least_squares_start
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 from textbayes.reproduce.experiment import Systems
@@ -27,7 +28,6 @@ from textbayes.select.rules import select_per_label
 from textbayes.text import TermWeighting
 
 Cut = Literal["strictest", "loosest", "half"]
-_RIDGE = 1e-6  # keeps the least-squares start defined where words always come together; Figueiredo & Jain's value
 _EXACT = 1e-5
 _ROUNDS = 1000
 
@@ -42,6 +42,7 @@ class Model(NamedTuple):
     scheme: str = "log"
     exact: bool = False  # the optimum itself instead of where the paper's EM stops
     cut: Cut = "strictest"  # of the thresholds with equally few training errors, or 0.5
+    score: str = "pearson"  # words are chosen by
 
 
 JEFFREYS = Model("probit", "jeffreys")
@@ -53,7 +54,7 @@ def laplace(gamma: float) -> Model:
 
 
 class Stop(NamedTuple):
-    """Stopping rule of EM: a relative change ‖β′ − β‖ ≤ tol ‖β′‖; parameters of at most ``zero`` then count as zero.
+    """Stopping rule of EM: a relative change ‖β′ − β‖ ≤ tol ‖β‖; parameters of at most ``zero`` then count as zero.
 
     The paper says "until successive values of β differ by less than a specified tolerance" and does not name it. The
     defaults are those that come closest to its Table 4, see :mod:`textbayes.reproduce.sparse.stopping`.
@@ -74,21 +75,6 @@ def fit(problem: Problem, stop: Stop, exact: bool = False) -> Posterior:
         return Em(stop.tol, stop.max_steps, plain=True).run(problem, least_squares_start(problem))
     method: type[BaseInference] = Newton if problem.prior.smooth else Coordinate
     return method(_EXACT, _ROUNDS).run(problem)
-
-
-def least_squares_start(problem: Problem, ridge: float = _RIDGE) -> Posterior:
-    """β = (XᵀX + ridge I)⁻¹ Xᵀy with the intercept as a column of ones: where Figueiredo & Jain (2001) start EM.
-
-    EM cannot move a weight that is zero, so the start must not have any.
-    """
-    n_docs, n_words = problem.X.shape
-    X = sparse.csr_matrix(sparse.hstack([problem.X, np.ones((n_docs, 1))]))
-    gram = (X.T @ X).toarray()
-    gram[np.diag_indices(n_words + 1)] += ridge
-    beta = linalg.solve(gram, X.T @ problem.y, assume_a="pos").T
-    k = len(beta)
-    info = FitInfo(np.zeros(k), np.zeros(k), np.zeros(k, np.int64), np.zeros(k, np.bool_))
-    return Posterior(np.ascontiguousarray(beta[:, :-1]), beta[:, -1].copy(), None, info)
 
 
 def parameters(posterior: Posterior) -> FloatArray:
@@ -125,7 +111,7 @@ class Regressions(Systems[Model, int, tuple[FloatArray, FloatArray, int], Outcom
         super().__init__(range(len(collection.topics)))
         self.collection, self.stop = collection, stop or Stop()
         self._matrices: dict[str, tuple[Any, Any]] = {}
-        self._words: dict[tuple[str, int], BoolArray] = {}
+        self._words: dict[tuple[str, int, str], BoolArray] = {}
 
     def matrices(self, scheme: str) -> tuple[Any, Any]:
         """Training and test documents with these weights, as columns; documents are not normalised."""
@@ -136,18 +122,18 @@ class Regressions(Systems[Model, int, tuple[FloatArray, FloatArray, int], Outcom
             )
         return self._matrices[scheme]
 
-    def words(self, scheme: str, n_words: int) -> BoolArray:
+    def words(self, scheme: str, n_words: int, score: str = "pearson") -> BoolArray:
         """The words of each topic, (n_topics, n_words): those of highest absolute Pearson correlation (eq. 15)."""
-        key = scheme, n_words
+        key = scheme, n_words, score
         if key not in self._words:
-            correlation = scores.get("pearson")(self.matrices(scheme)[0], self.collection.Y_train)
-            self._words[key] = select_per_label(correlation, k=n_words)
+            found = scores.get(score)(self.matrices(scheme)[0], self.collection.Y_train)
+            self._words[key] = select_per_label(found, k=n_words)
         return self._words[key]
 
     def problem(self, model: Model, topic: int) -> tuple[Problem, Any]:
         """The regression of a topic on its own words, and the test documents in the same columns."""
         train, test = self.matrices(model.scheme)
-        chosen = np.flatnonzero(self.words(model.scheme, model.n_words)[topic])
+        chosen = np.flatnonzero(self.words(model.scheme, model.n_words, model.score)[topic])
         prior = make_prior(model.prior, model.scale)
         y = np.where(self.collection.Y_train[:, [topic]], 1.0, -1.0)
         X = train[:, chosen]
@@ -157,7 +143,7 @@ class Regressions(Systems[Model, int, tuple[FloatArray, FloatArray, int], Outcom
 
     def prepare(self, system: Model) -> None:
         """Choose the words."""
-        self.words(system.scheme, system.n_words)
+        self.words(system.scheme, system.n_words, system.score)
 
     def fit(self, system: Model, unit: int) -> tuple[FloatArray, FloatArray, int]:
         """Probabilities of the training and the test documents of a topic, and how many parameters are left."""

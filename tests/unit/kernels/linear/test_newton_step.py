@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
 
-from textbayes.kernels.linear.coordinate import gather_columns, newton_step
-from textbayes.kernels.linear.gram import gather_rows, newton_step_gram
-from textbayes.kernels.sparse import times, transpose_times
+from textbayes.kernels.linear.coordinate import newton_step
+from textbayes.kernels.linear.gram import gather_row_block, newton_step_gram
+from textbayes.kernels.sparse import squares_times, times, transpose_times
 
 N, P = 60, 12
 
@@ -25,14 +27,19 @@ def model():
     }  # fmt: skip
 
 
-def step(model, which, intercept, floor=0.0, target=0.0):
+def step(model, which, intercept, floor=0.0, target=0.0, room=1 << 30, cuts=(0, N)):
     X = model["X"]
-    columns = gather_columns(X.indptr.astype(np.int64), X.indices, X.data, np.arange(P))
+    starts, stops = X.indptr[:-1].astype(np.int64), X.indptr[1:].astype(np.int64)
     rest = [model[name] for name in ("score", "omega", "center", "l1", "l2", "low", "high", "w", "b")]
+
+    def blocks():
+        cursors = starts.copy()
+        for first, last in pairwise(cuts):
+            yield first, last, gather_row_block(cursors, stops, X.indices, X.data, first, last)
+
     if which == "gram":
-        *rows, _ = gather_rows(*columns, N)
-        return newton_step_gram(*rows, *rest, *intercept, 1e-13, 20_000, floor, target)
-    return newton_step(*columns, *rest, *intercept, 1e-13, 20_000, floor, target)
+        return newton_step_gram(blocks, *rest, *intercept, 1e-13, 20_000, floor, target)
+    return newton_step(starts, stops, X.indices, X.data, *rest, *intercept, 1e-13, 20_000, floor, target, room)
 
 
 def quadratic(model, intercept, w, b, floor=0.0):
@@ -126,6 +133,16 @@ def test_both_kernels_agree(model, name, floor):
         np.testing.assert_allclose(one, other, atol=1e-8)
 
 
+@pytest.mark.parametrize("floor", [0.0, 0.15, 0.29])
+@pytest.mark.parametrize("name", INTERCEPTS)
+@pytest.mark.parametrize("scarce", [{"which": "residual", "room": 5}, {"which": "gram", "cuts": (0, 7, 8, 40, N)}])
+def test_scarce_memory_does_not_change_a_bit(model, name, floor, scarce):
+    model["omega"] = np.linspace(0.05, 0.3, N)
+    plenty = step(model, scarce["which"], INTERCEPTS[name], floor)
+    for one, other in zip(plenty, step(model, intercept=INTERCEPTS[name], floor=floor, **scarce), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("n_labels", range(1, 9))  # four labels at a time, and one, two or three left over
 def test_products_equal_scipy(model, n_labels):
     X = model["X"]
@@ -133,4 +150,5 @@ def test_products_equal_scipy(model, n_labels):
     rng = np.random.default_rng(1)
     V, W = rng.normal(size=(N, n_labels)), rng.normal(size=(P, n_labels))
     np.testing.assert_allclose(transpose_times(*arrays, V), X.T @ V)
+    np.testing.assert_allclose(squares_times(*arrays, V), X.multiply(X).T @ V)
     np.testing.assert_allclose(times(*arrays, W, N), X @ W)

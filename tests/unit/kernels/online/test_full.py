@@ -7,9 +7,11 @@ import pytest
 from scipy import sparse
 
 from references.online import learn_document
-from textbayes.kernels.online.full import MOST, learn_full, look_full, predict_full, take_full
+from textbayes.kernels.online.deferred import predict_deferred
+from textbayes.kernels.online.full import MOST, learn_full, look_full, take_full
 from textbayes.kernels.online.rows import restrict_rows
 from textbayes.models.online import PAPER_PROBIT, OnlineLikelihood
+from textbayes.models.online.full import NOTHING_WAITS
 
 NO_SITES = np.empty((0, 2))
 
@@ -69,7 +71,7 @@ def test_looking_taking_and_predicting():
     center, spread, direction = look_full(indices, data, mean, cov)
     np.testing.assert_allclose(direction, cov @ x)
     assert (center, spread) == pytest.approx((x @ mean, x @ cov @ x))
-    np.testing.assert_allclose(np.ravel(predict_full(*arrays(X), mean, cov)), [center, spread])
+    np.testing.assert_allclose(np.ravel(predict_deferred(*arrays(X), mean, cov, *NOTHING_WAITS)), [center, spread])
     wanted = mean + 0.3 * direction, cov - 0.01 * np.outer(direction, direction)
     take_full(mean, cov, direction, 0.3, -0.01)
     np.testing.assert_allclose(mean, wanted[0])

@@ -50,8 +50,25 @@ def test_words_and_sizes_of_clusters(texts):
     assert [row["size"] for row in rows] == sorted((row["size"] for row in rows), reverse=True)
 
 
+def test_clusters_of_bursts_are_kept_and_used_again(texts, tmp_path):
+    model = tmp_path / "clusters.tb"
+    done = run(texts, "-k", "3", "--starts", "4", "--model", "negative_binomial", "--memberships", "-o", model)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    loaded = load_model(model)
+    assert loaded.model_.clusters.model == "negative_binomial"
+    assert (loaded.model_.clusters.deltas_ > 0.0).all()
+    read = [json.loads(line)["text"] for line in Path(texts).read_text(encoding="utf-8").splitlines()]
+    for row, found in zip(rows, loaded.predict_proba(read), strict=True):
+        assert dict(zip(loaded.classes_, found, strict=True)) == pytest.approx(row["memberships"], abs=1e-5)
+
+
+def test_labels_need_the_poisson(texts):
+    done = run(texts, "-k", "3", "--labels", "--model", "negative_binomial", code=2)
+    assert "--labels needs --model poisson" in done.output
+
+
 def test_labels_make_clusters_classes(texts):
-    done = run(texts, "-k", "3", "--labels", "--output", "memberships")
+    done = run(texts, "-k", "3", "--labels", "--memberships")
     assert "6 of 24 texts are labelled" in done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["cluster"] for row in rows] == [list(TOPICS)[i % 3] for i in range(24)]
@@ -61,11 +78,11 @@ def test_labels_make_clusters_classes(texts):
 
 
 def test_memberships_as_csv_and_tables(texts):
-    rows = list(csv.DictReader(io.StringIO(run(texts, "-k", "2", "--output", "memberships", "--csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(run(texts, "-k", "2", "--memberships", "--csv").stdout)))
     assert list(rows[0]) == ["id", "cluster", "1", "2"]
     assert [row["id"] for row in rows] == [f"t{i}" for i in range(24)]
     assert all(float(row["1"]) + float(row["2"]) == pytest.approx(1.0, abs=1e-5) for row in rows)
-    assert "belongs to" in run(texts, "-k", "2", "--output", "memberships", "--table").stdout
+    assert "belongs to" in run(texts, "-k", "2", "--memberships", "--table").stdout
     table = run(texts, "-k", "2", "--table").stdout
     assert "share of all text" in table
     assert "wheat" in table
@@ -78,6 +95,7 @@ def test_the_same_seed_gives_the_same_clusters(texts):
 def test_what_is_refused(texts, tmp_path):
     assert "--weighting does not apply" in run(texts, "--weighting", "ltc", code=2).output
     assert run(texts, "-k", "0", code=2)
+    assert "No such option" in run(texts, "--save", tmp_path / "c.tb", code=2).output
     bare = tmp_path / "bare.jsonl"
     bare.write_text('{"id": "1", "text": "wheat wheat"}\n{"id": "2", "text": "wheat corn corn"}\n', encoding="utf-8")
     failed = CliRunner().invoke(clusters, [str(bare), "--labels"])
@@ -92,7 +110,7 @@ def test_what_is_refused(texts, tmp_path):
 def test_saved_clusters_are_a_model(texts, k, tmp_path):
     """Shares of a text are what ``transform`` gives, in the order of the names, and the file says the same again."""
     path = tmp_path / "clusters.tb"
-    given = run(texts, "-k", k, "-o", path, "--output", "memberships").stdout.splitlines()
+    given = run(texts, "-k", k, "-o", path, "--memberships").stdout.splitlines()
     model = load_model(path)
     rows = [json.loads(line) for line in Path(texts).read_text(encoding="utf-8").splitlines()]
     proba = model.predict_proba([row["text"] for row in rows])
@@ -100,6 +118,8 @@ def test_saved_clusters_are_a_model(texts, k, tmp_path):
         assert dict(zip(model.classes_, shares, strict=True)) == pytest.approx(told["memberships"], abs=1e-5)
     told = model.explain(rows[0]["text"])[0]
     assert told.base + sum(part.log_odds for part in told.contributions) == pytest.approx(told.log_odds)
+    run(texts, "-k", k, "--output", tmp_path / "same.tb")
+    assert (tmp_path / "same.tb").read_bytes() == path.read_bytes()
     save_model(model, tmp_path / "again.tb")
     assert (tmp_path / "again.tb").read_bytes() == path.read_bytes()
     with pytest.raises(NotSupportedError, match="a model of kind 'clusters' cannot learn on"):

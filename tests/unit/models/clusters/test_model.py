@@ -83,7 +83,7 @@ def test_a_dirichlet_step_never_lowers_its_bound_and_ends_where_it_is_flat(seed)
         return measure(counts[0], scale[0] * rates, point, np.empty(n), np.empty(n))[0]
 
     course = [bound(points[0])]
-    course += [dirichlet_optima(counts, scale, rates, points, 1, 0.0)[0] for _ in range(2000)]
+    course += [dirichlet_optima(counts, scale, rates[None], points, 1, 0.0)[0] for _ in range(2000)]
     assert np.diff(course).min() >= 0.0
     slopes = [(bound(points[0] + h) - bound(points[0] - h)) / 2e-5 for h in 1e-5 * np.eye(n)]
     np.testing.assert_allclose(np.array(slopes) * points[0], 0.0, atol=1e-4)
@@ -91,7 +91,7 @@ def test_a_dirichlet_step_never_lowers_its_bound_and_ends_where_it_is_flat(seed)
 
 def test_equal_rates_leave_the_updates_of_latent_dirichlet_allocation():
     counts, points = np.array([[3.0, 0.5, 7.0]]), np.ones((1, 3))
-    dirichlet_optima(counts, np.array([2.0]), np.full(3, 5.0), points, 1, 0.0)
+    dirichlet_optima(counts, np.array([2.0]), np.full((1, 3), 5.0), points, 1, 0.0)
     np.testing.assert_array_equal(points, counts)
 
 
@@ -140,9 +140,11 @@ def test_at_the_end_the_bound_is_flat_in_every_direction():
 
     def moved(name, index):
         def change(step):
-            arrays = {key: value.copy() for key, value in words._asdict().items()} | {"gamma": memberships.copy()}
+            arrays = {key: value.copy() for key, value in words._asdict().items() if value is not None} | {
+                "gamma": memberships.copy()
+            }
             arrays[name][index] *= np.exp(step)
-            return ClusterWords(*(arrays[key] for key in words._fields)), arrays["gamma"]
+            return ClusterWords(*(arrays[key] for key in words._fields if key in arrays)), arrays["gamma"]
 
         return change
 

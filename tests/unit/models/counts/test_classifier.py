@@ -131,7 +131,10 @@ def test_state_is_json_and_arrays_and_is_checked():
     for broken in ({**meta, "model": "pickle"}, {**meta, "n_features": 3}, {key: meta[key] for key in ("model",)}):
         with pytest.raises(ModelFileError):
             BayesCountClassifier.from_state(broken, arrays)
-    with pytest.raises(ModelFileError, match="belong together"):
+    for sampling in ("None", [], {"draws": 3}, {"sampling": {"n_draws": -1}}):
+        with pytest.raises(ModelFileError, match="cannot be read"):
+            BayesCountClassifier.from_state({**meta, "settings": {**meta["settings"], "sampling": sampling}}, arrays)
+    with pytest.raises(ModelFileError, match=r"estimate\.rates has not the form that it must have"):
         BayesCountClassifier.from_state(meta, {**arrays, "estimate.rates": np.full((2, 8), np.nan)})
 
 

@@ -72,6 +72,7 @@ def test_length_corrected_presence_recovers_rates():
     np.testing.assert_allclose(expected[1], X[5:].toarray().mean(axis=0), rtol=1e-6)
 
 
+@pytest.mark.equation("contagion", "2.1")
 def test_poisson_likelihood_is_scipys():
     X, _, omega = data()
     rates = np.random.default_rng(2).gamma(1.0, 2.0, (3, 9))
@@ -98,6 +99,7 @@ def test_the_negative_binomial_passes_smoothly_into_the_poisson(delta):
     np.testing.assert_allclose(found, make_count_model("poisson").log_likelihood(X, omega, Rates(rates)), rtol=1e-10)
 
 
+@pytest.mark.equation("contagion", "2.2 moments")
 def test_moments_are_mosteller_and_wallaces():
     X, y, omega = data()
     model = make_count_model("negative_binomial", shared=False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import log_softmax, softmax
+from scipy.integrate import quad
+from scipy.special import ndtr, softmax
 
 from textbayes import BayesMultinomialClassifier
-from textbayes.core.errors import NotSupportedError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.diagnostics import effective_sample_size
+from textbayes.links import make_link
 from textbayes.models.multinomial.shift_draws import draw_laplace_shifts, draw_shifts
 
 X = np.array([[1.0], [0.5], [-1.0], [2.0], [-0.5], [0.3], [1.5], [-2.0]])
@@ -31,7 +33,22 @@ def within_error(series, exact, errors=4.5):
     assert abs(series.mean() - exact) < errors * error
 
 
-def integrate(prior, scale, counts, half_width, n=81):
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
+
+
+def highest(eta):
+    """P(eta_c + noise_c is highest) for standard normal noise: E over the noise of c that all others are below."""
+    out = np.empty_like(eta)
+    for c in range(eta.shape[-1]):
+        gaps = eta[..., c, None, None] - np.delete(eta, c, axis=-1)[..., None]
+        out[..., c] = ndtr(gaps + NODES).prod(axis=-2) @ WEIGHTS / np.sqrt(2.0 * np.pi)
+    return out
+
+
+PROBABILITY = {"logit": lambda eta: softmax(eta, axis=-1), "probit": highest}
+
+
+def integrate(prior, scale, counts, half_width, link="logit", n=81):
     """Mean of w₀, of w₀², and of the probabilities of NEW over a grid of the three classes' weights of one word.
 
     The density has kinks at 0 at most, which is a point of the grid: the trapezoid rule errs by its step squared.
@@ -40,37 +57,40 @@ def integrate(prior, scale, counts, half_width, n=81):
     w = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"), axis=-1).reshape(-1, 3)
     log_density = LOG_PRIOR[prior](w, scale).sum(axis=1)
     for x, y, count in zip(X[:, 0], Y, counts, strict=True):
-        log_density += count * log_softmax(x * w, axis=1)[:, y]
+        log_density += count * np.log(PROBABILITY[link](x * w)[:, y])
     mass = np.exp(log_density - log_density.max())
     mass /= mass.sum()
-    proba = np.array([mass @ softmax(x * w, axis=1) for x in NEW[:, 0]])
+    proba = np.array([mass @ PROBABILITY[link](x * w) for x in NEW[:, 0]])
     return mass @ w[:, 0], mass @ w[:, 0] ** 2, proba
 
 
 @pytest.mark.parametrize(
-    ("prior", "scale", "half_width", "method"),
+    ("prior", "scale", "half_width", "method", "link"),
     [
-        ("gaussian", 1.0, 6.0, "auto"),
-        ("laplace", 0.7, 12.0, "auto"),
-        ("laplace", 0.7, 12.0, "sweeps"),
-        ("student_t", 0.5, 12.0, "auto"),
+        ("gaussian", 1.0, 6.0, "auto", "logit"),
+        ("laplace", 0.7, 12.0, "auto", "logit"),
+        ("laplace", 0.7, 12.0, "sweeps", "logit"),
+        ("student_t", 0.5, 12.0, "auto", "logit"),
+        ("gaussian", 1.0, 5.0, "auto", "probit"),
+        ("laplace", 0.7, 4.5, "sweeps", "probit"),
     ],
 )
-def test_draws_have_the_moments_and_probabilities_of_the_posterior(prior, scale, half_width, method):
+def test_draws_have_the_moments_and_probabilities_of_the_posterior(prior, scale, half_width, method, link):
     gibbs = Gibbs(chains=4, warmup=200, max_draws=800, target_ess=np.inf, random_state=1, method=method)
-    model = BayesMultinomialClassifier(prior, scale, inference=gibbs, fit_intercept=False)
+    model = BayesMultinomialClassifier(prior, scale, inference=gibbs, fit_intercept=False, link=link)
     with pytest.warns(UserWarning, match="sampled less well than asked for"):  # asked for: infinitely well
         model.fit(X, Y, COUNTS)
-    first, second, proba = integrate(prior, scale, COUNTS, half_width)
+    first, second, proba = integrate(prior, scale, COUNTS, half_width, link, 81 if link == "logit" else 31)
     weights = model.draws_.labels[0].weights[:, :, 0].astype(np.float64)
     within_error(weights, first)
     within_error(weights**2, second)
     every = np.stack([one.weights[:, :, 0] for one in model.draws_.labels], axis=-1).astype(np.float64)
     for i, x in enumerate(NEW[:, 0]):
-        drawn = softmax(x * every, axis=-1)
+        drawn = PROBABILITY[link](x * every)
         within_error(drawn[..., 1], proba[i, 1])
         np.testing.assert_allclose(model.predict_proba(NEW)[i], drawn.mean(axis=(0, 1)), rtol=1e-5)
-    np.testing.assert_allclose(model.predict_proba(NEW, average=False), softmax(NEW @ model.coef_.T, axis=1))
+    at_mean = PROBABILITY[link](NEW @ model.coef_.T)
+    np.testing.assert_allclose(model.predict_proba(NEW, average=False), at_mean, rtol=1e-6)
     np.testing.assert_allclose(model.standard_errors_[0, 0], weights.std(), rtol=1e-4)
 
 
@@ -153,3 +173,46 @@ def test_what_a_softmax_cannot_be_sampled_with_is_refused(plain):
         BayesMultinomialClassifier("jeffreys", inference="gibbs").fit(data, y)
     with pytest.raises(NotSupportedError, match="not whole numbers"):
         BayesMultinomialClassifier(inference="gibbs").fit(data, y, np.full(60, 0.5))
+
+
+@pytest.mark.parametrize("eta", [[0.0, 0.0, 0.0], [1.0, -2.0, 0.3, 0.3], [4.0, 0.0, -3.0], [0.5, -20.0]])
+def test_probabilities_of_a_multinomial_probit(eta):
+    """By adaptive quadrature of the density of the highest; of two classes Φ of the difference over √2."""
+    eta = np.array(eta)
+    got = make_link("probit").class_probability(eta)
+    for c, own in enumerate(eta):
+
+        def density(t, c=c, own=own):
+            return stats.norm.pdf(t - own) * ndtr(t - np.delete(eta, c)).prod()
+
+        middle = (own + eta.max()) / 2.0
+        exact = quad(density, middle - 12.0, middle + 12.0, epsabs=0.0, epsrel=1e-11, limit=400)[0]
+        assert got[c] == pytest.approx(exact, rel=1e-7)
+    if len(eta) == 2:
+        assert got[1] == pytest.approx(ndtr((eta[1] - eta[0]) / np.sqrt(2.0)), rel=1e-7)
+
+
+def test_two_classes_of_a_multinomial_probit_are_a_probit():
+    """z₁ − z₀ ~ N(eta₁ − eta₀, 2): the posterior of u = w₁ − w₀, of prior variance 2·scale², by integration."""
+    y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
+    gibbs = Gibbs(chains=4, warmup=200, max_draws=1000, target_ess=np.inf, random_state=3)
+    with pytest.warns(UserWarning, match="sampled less well"):
+        model = BayesMultinomialClassifier("gaussian", 0.8, inference=gibbs, fit_intercept=False, link="probit").fit(
+            X, y
+        )
+    u = np.linspace(-8.0, 8.0, 4001)
+    signs = np.where(y == 1, 1.0, -1.0)
+    mass = np.exp(-0.25 * (u / 0.8) ** 2) * ndtr(np.outer(u, signs * X[:, 0]) / np.sqrt(2.0)).prod(axis=1)
+    mass /= mass.sum()
+    first, second = (label.weights[:, :, 0].astype(np.float64) for label in model.draws_.labels)
+    within_error(second - first, mass @ u)
+    within_error((second - first) ** 2, mass @ u**2)
+
+
+def test_a_multinomial_probit_has_no_mode_here():
+    with pytest.raises(NotSupportedError, match="link 'probit' of a multinomial model is sampled"):
+        BayesMultinomialClassifier(link="probit").fit(X, Y)
+    with pytest.raises(InputError, match="link='cloglog'"):
+        BayesMultinomialClassifier(link="cloglog").fit(X, Y)
+    with pytest.raises(NotSupportedError, match="no form for classes"):
+        make_link("student_t").class_probability(np.zeros((1, 3)))

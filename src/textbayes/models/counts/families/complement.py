@@ -22,6 +22,19 @@ class ComplementWeights(NamedTuple):
     weights: FloatArray
 
 
+def complement_scores(counts: FloatArray, pseudo_counts: float | FloatArray) -> FloatArray:
+    """−ln of the share of each word in the documents of all other classes, (C, V).
+
+    Parameters
+    ----------
+    counts : array (C, V)
+        How often, or with what weight in sum, each class has each word.
+    pseudo_counts : float or array (C, V)
+    """
+    others = np.maximum(counts.sum(axis=0) - counts, 0.0) + pseudo_counts
+    return np.asarray(np.log(others.sum(axis=1, keepdims=True)) - np.log(others))
+
+
 @count_models.register("complement")
 @dataclass(frozen=True, eq=False)
 class Complement(WeighedModel[ComplementWeights]):
@@ -49,9 +62,8 @@ class Complement(WeighedModel[ComplementWeights]):
     def estimate(self, stats: CountSums) -> ComplementWeights:
         idf = word_weights(self.weighting, stats)
         counts = stats.counts * idf
-        others = counts.sum(axis=0) - counts
-        others = np.maximum(others, 0.0) + per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
-        return ComplementWeights((np.log(others.sum(axis=1, keepdims=True)) - np.log(others)) * idf)
+        added = per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
+        return ComplementWeights(complement_scores(counts, added) * idf)
 
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: ComplementWeights) -> FloatArray:
         return np.asarray(X @ estimate.weights.T)

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, Matrix
+from textbayes.core.validation import is_number
 from textbayes.models.counts.base import BaseCountModel, Dispersed, pooled_rates
 from textbayes.models.counts.contagion import (
     Fit,
@@ -32,6 +34,8 @@ from textbayes.models.counts.hierarchy import (
 )
 from textbayes.models.counts.statistics import CountSums, DocumentStore, join_stores, no_documents, store_of
 
+BY_LENGTH = "length"
+
 
 class DispersedPosterior(NamedTuple):
     """Rates and dispersions (C, V); the β used; draws (S, C, V) and diagnostics (2, C, V) where there are any."""
@@ -48,7 +52,7 @@ class DispersedPosterior(NamedTuple):
 @count_models.register("dirichlet_negative_binomial")
 @dataclass(frozen=True, eq=False)
 class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior]):
-    """Rates as in ``dirichlet_poisson``; of ζ = ln(1 + δ) the sum ξ over classes is a gamma, the split a Dirichlet(β₃).
+    """Rates as in ``dirichlet_poisson``; the sum ξ of ζ = ln(1 + aδ) over classes is a gamma, its split Dirichlet(β₃).
 
     A word that was used once is likelier to come again: its second occurrence adds ln[(μ₁ + δ)/(μ₂ + δ)] to the
     log-odds where the first adds ln[μ₁/μ₂].
@@ -60,10 +64,15 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         told badly by the documents of one class and are no good evidence. ξ is a gamma of shape β₅ and mean β₄.
     basis, rate_means, sampling
         As in ``dirichlet_poisson``; the dispersions' mode is taken in ln ζ or in (ξ, η).
+    dispersion_scale : float or "length"
+        a of ζ = ln(1 + aδ), in thousands of words: 1 is the paper's ln(1 + δ); ``"length"`` is the mean length of the
+        documents, where 1 + aδ is how many times the variance of a mean document exceeds the Poisson's, so that the
+        prior says the same of tweets and of books.
 
     Notes
     -----
-    No sums suffice for δ, so the counts of the documents are kept. A fit costs some ten readings of them.
+    No sums suffice for δ, so the counts of the documents are kept. A fit costs some ten readings of them. In lengths
+    divided by a the model is that of a = 1: rates and dispersions are a times as large, and β₂σ is what it was.
 
     References
     ----------
@@ -74,12 +83,18 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
     basis: str = "log"
     rate_means: Any = None
     sampling: Sampling | None = None
+    dispersion_scale: float | str = 1.0
 
     name = "dirichlet_negative_binomial"
     estimate_class = DispersedPosterior
 
     def __post_init__(self) -> None:
         check_beta(self.beta, 5, self.basis)
+        scale = self.dispersion_scale
+        if scale != BY_LENGTH and not (is_number(scale) and 0.0 < float(scale) < np.inf):
+            raise InputError(
+                f"dispersion_scale={scale!r} is not usable; pass a positive number of thousand words, or {BY_LENGTH!r}"
+            )
 
     def empty(self, n_classes: int, n_features: int) -> DocumentStore:
         return no_documents(n_classes, n_features)
@@ -91,31 +106,48 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         return join_stores(first, second)
 
     def estimate(self, stats: DocumentStore) -> DispersedPosterior:
+        scale = self._scale(stats)
+        stats = stats._replace(omega=stats.omega / scale)
         sums = store_sums(stats)
         pooled_rates(sums.counts, sums.exposure)  # refuses no documents at all
         documents = kernel_documents(stats)
+
+        def scaled(hyper: Hyper) -> Hyper:
+            return hyper._replace(beta_2=hyper.beta_2 / scale)
+
         hyper = chosen_beta(
-            self.beta, self.basis, sums.exposure, True, lambda one: self._evidence(documents, sums, one)
+            self.beta,
+            self.basis,
+            scale * sums.exposure,
+            True,
+            lambda one: self._evidence(documents, sums, scaled(one)),
         )
-        fit = self._fit(documents, sums, hyper, self.basis == "log")
+        fit = self._fit(documents, sums, scaled(hyper), self.basis == "log")
         beta = np.array(hyper)
         shares, alike = shares_of(self.rate_means, *sums.counts.shape), np.ones((1, len(sums.counts)))
         if self.sampling is None:
             rates, deltas = level_unseen(fit.rates, sums.counts, shares), level_unseen(fit.deltas, sums.counts, alike)
-            return DispersedPosterior(rates, deltas, beta)
-        found = sample_dispersed_posterior(documents, shares, hyper, fit, self.sampling)
+            return DispersedPosterior(rates / scale, deltas / scale, beta)
+        found = sample_dispersed_posterior(documents, shares, scaled(hyper), fit, self.sampling)
         assert found.deltas is not None  # the sampler of dispersions draws them
         rates = level_unseen(found.rates, sums.counts, shares)
         deltas = level_unseen(found.deltas, sums.counts, alike)
         return DispersedPosterior(
-            rates.mean(axis=0),
-            np.expm1(np.log1p(deltas).mean(axis=0)),  # the mean of ζ: that of δ may not exist
+            rates.mean(axis=0) / scale,
+            np.expm1(np.log1p(deltas).mean(axis=0)) / scale,  # the mean of ζ: that of δ may not exist
             beta,
-            rates,
-            deltas,
+            rates / scale,
+            deltas / scale,
             found.r_hat,
             found.effective,
         )
+
+    def _scale(self, stats: DocumentStore) -> float:
+        """The a of ζ = ln(1 + aδ)."""
+        if self.dispersion_scale != BY_LENGTH:
+            return float(self.dispersion_scale)
+        mass = float(stats.weight.sum())
+        return float((stats.weight * stats.omega).sum() / mass) if mass > 0.0 else 1.0
 
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: DispersedPosterior) -> FloatArray:
         if self.sampling is not None and self.sampling.integrate and estimate.rate_draws is not None:

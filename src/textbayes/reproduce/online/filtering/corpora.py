@@ -90,7 +90,7 @@ def arxiv(
     thinned: int = 8,
     ration: Ration = "random",
     train_ration: int = TRAIN_RATION,
-    seed: int = 0,
+    random_state: int = 0,
     only: int | None = None,
     path: str | Path | None = None,
 ) -> Collection:
@@ -112,13 +112,13 @@ def arxiv(
     chosen = range(len(names)) if only is None else np.linspace(0, len(names) - 1, only).astype(int).tolist()
     is_test = np.array([date >= TEST_FROM for date in corpus.dates])
     background = np.zeros(len(corpus), dtype=np.bool_)
-    background[seed % thinned :: thinned] = True
+    background[random_state % thinned :: thinned] = True
     shown, used = {}, background.copy()
     for k in chosen:
         relevant = np.array([names[k] in labels for labels in corpus.labels])
         mask = background.copy()
         if ration != "none":
-            rng = np.random.default_rng([seed, k])
+            rng = np.random.default_rng([random_state, k])
             mask &= ~relevant
             own = np.flatnonzero(relevant)
             order = rng.permutation(len(own)) if ration == "random" else _by_likeness(corpus.texts, own, is_test, rng)
@@ -164,11 +164,3 @@ def ohsumed(path: str | Path | None = None, only: int | None = None) -> Collecti
         relevant = np.array([topic in labels for labels in corpus.labels])
         tasks.append(Task(topic, statement, train, relevant[train], test, relevant[test]))
     return Collection("OHSUMED", corpus.texts, corpus.ids, tuple(tasks))
-
-
-def ohsumed_is_there() -> bool:
-    """Whether the documents of OHSUMED are there, not only topics and judgements."""
-    from textbayes.data.corpora.ohsumed_trec9 import is_complete
-
-    path = corpus_path("ohsumed_trec9")
-    return path is not None and is_complete(path)

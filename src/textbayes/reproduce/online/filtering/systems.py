@@ -5,7 +5,7 @@ All topics are simulated apart, each with its own documents. Every delivered doc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -72,17 +72,17 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome])
         super().__init__(collection.tasks)
         self.collection = collection
         self.settings = settings or FilterSettings(most_words=100_000, start_words=100_000, **PAPER)
-        self._bags = Bags.read(collection.texts, self.settings.text)
+        self.bags = Bags.read(collection.texts, self.settings.text)
 
     def fit(self, system: tuple[str, ...], unit: Task) -> dict[str, Deliveries]:
         """One topic filtered by several systems."""
-        perceptron = self._start(unit, self.settings)
+        perceptron = self.start(unit)
         found = {}
         for name in system:
             if name in PERCEPTRONS:
                 found[name] = self._filter(perceptron.copy(**self._strategy(name, unit)), unit)
             elif name == PROCESS:
-                found[name] = self._filter(self._start(unit, process_settings(self.settings)), unit)
+                found[name] = self._filter(self.start(unit, process_settings(self.settings)), unit)
             else:
                 found[name] = self._machine(perceptron.lexicon, unit)
         return found
@@ -91,9 +91,12 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome])
         """The deliveries of each system, topic by topic."""
         return Outcome(self.collection, {name: [part[name] for part in parts] for name in system})
 
-    def _start(self, task: Task, settings: FilterSettings) -> AdaptiveFilter:
+    def start(self, task: Task, settings: FilterSettings | None = None) -> AdaptiveFilter:
+        """The perceptron of a topic after its batch phase, or what other settings make of it."""
         statement = Document(task.topic, task.statement, (task.topic,))
-        return AdaptiveFilter.start(self.collection.labelled(task), [statement], settings, [task.topic])
+        return AdaptiveFilter.start(
+            self.collection.labelled(task), [statement], settings or self.settings, [task.topic]
+        )
 
     def _strategy(self, system: str, task: Task) -> dict[str, Any]:
         changes = {"explore": "never", **PERCEPTRONS[system]}
@@ -102,11 +105,11 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome])
         return changes
 
     def _filter(self, desk: AdaptiveFilter, task: Task) -> Deliveries:
-        ahead = ScoreCache(desk, self._bags)
+        ahead = ScoreCache(desk, self.bags)
         relevant, queried, features = [], [], [len(desk.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
             document = Document(self.collection.ids[i], "")
-            for delivery in desk.see(document, 0.0, self._bags, i, ahead.scores(i), explain=False).deliveries:
+            for delivery in desk.see(document, 0.0, self.bags, i, ahead.scores(i), explain=False).deliveries:
                 desk.judge(delivery.id, delivery.topic, is_relevant)
                 relevant.append(is_relevant)
                 queried.append(delivery.reason != "relevant")
@@ -115,27 +118,15 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome])
         return _deliveries(relevant, queried, features, task)
 
     def _machine(self, lexicon: Lexicon, task: Task) -> Deliveries:
-        """A linear SVM on all words of the batch phase, fitted anew after every ten judgements.
-
-        Both classes weigh the same: with ten documents among thousands it would deliver nothing otherwise.
-        """
-        from sklearn.svm import LinearSVC
-
-        X = matrix(lexicon.weigh(self._bags, 0, len(self._bags)), len(lexicon))
-        statement = matrix(lexicon.weigh(Bags.read([task.statement], self.settings.text), 0, 1), len(lexicon))
-        train, test = sparse.vstack([statement, X[task.train]], format="csr"), X[task.test]
-        y = np.concatenate([[True], task.train_relevant])
+        """An SVM fitted anew after every ten judgements."""
+        machine = self.machine(lexicon, task)
         delivered: list[int] = []
         at, n_fitted = 0, -1
         scores = np.zeros(0)
         while at < len(task.test):
             if len(delivered) // RETRAIN != n_fitted:
                 n_fitted = len(delivered) // RETRAIN
-                seen = sparse.vstack([train, test[delivered]], format="csr")
-                machine = LinearSVC(class_weight="balanced", random_state=0).fit(
-                    seen, np.concatenate([y, task.test_relevant[delivered]])
-                )
-                scores = machine.decision_function(test)
+                scores = machine.scores(delivered)
             wanted = np.flatnonzero(scores[at:] > 0.0)
             if not len(wanted):
                 break
@@ -144,6 +135,34 @@ class Simulation(Systems[tuple[str, ...], Task, dict[str, Deliveries], Outcome])
         return _deliveries(
             task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task
         )
+
+    def machine(self, lexicon: Lexicon, task: Task) -> Machine:
+        """The SVM of a topic, its documents weighed."""
+        X = matrix(lexicon.weigh(self.bags, 0, len(self.bags)), len(lexicon))
+        statement = matrix(lexicon.weigh(Bags.read([task.statement], self.settings.text), 0, 1), len(lexicon))
+        train = sparse.vstack([statement, X[task.train]], format="csr")
+        return Machine(train, np.concatenate([[True], task.train_relevant]), X[task.test], task.test_relevant)
+
+
+class Machine(NamedTuple):
+    """A linear SVM on all words of the batch phase, which keeps every document that it was shown.
+
+    Both classes weigh the same: with ten documents among thousands it would deliver nothing otherwise.
+    """
+
+    train: Any
+    train_relevant: AnyArray
+    test: Any
+    test_relevant: AnyArray
+
+    def scores(self, judged: Sequence[int]) -> FloatArray:
+        """Distances of all documents of the stream from the plane, after the batch phase and those judged since."""
+        from sklearn.svm import LinearSVC
+
+        seen = sparse.vstack([self.train, self.test[judged]], format="csr")
+        y = np.concatenate([self.train_relevant, self.test_relevant[judged]])
+        fitted = LinearSVC(class_weight="balanced", random_state=0).fit(seen, y)
+        return np.asarray(fitted.decision_function(self.test), dtype=np.float64)
 
 
 def process_settings(settings: FilterSettings) -> FilterSettings:

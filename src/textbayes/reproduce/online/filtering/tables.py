@@ -10,9 +10,10 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce.draw import SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run
+from textbayes.reproduce.experiment import Exhibit, Run, corpus_is_there
 from textbayes.reproduce.online.filtering import corpora
 from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
+from textbayes.reproduce.online.filtering.routing import table_4c
 from textbayes.reproduce.online.filtering.systems import (
     MACHINE,
     PROCESS,
@@ -77,15 +78,18 @@ def keeps_order(utility: dict[str, float]) -> bool:
 
 def _ohsumed(run: Run) -> Outcome | None:
     """Filter OHSUMED, if it is there."""
-    if not corpora.ohsumed_is_there():
+    if not corpus_is_there("ohsumed_trec9"):
         return None
     found = run.load("OHSUMED", lambda: Simulation(corpora.ohsumed(only=8 if run.quick else None)))
     return run.outcome(found, SYSTEMS, ", filtering OHSUMED")
 
 
+def _simulation(run: Run) -> Simulation:
+    return run.load("arXiv", lambda: Simulation(corpora.arxiv(only=8 if run.quick else None)))
+
+
 def _arxiv(run: Run) -> Outcome:
-    found = run.load("arXiv", lambda: Simulation(corpora.arxiv(only=8 if run.quick else None)))
-    return run.outcome(found, SYSTEMS, ", filtering arXiv")
+    return run.outcome(_simulation(run), SYSTEMS, ", filtering arXiv")
 
 
 def table_4(run: Run) -> Table:
@@ -218,5 +222,6 @@ FILTERING: dict[str, Exhibit] = {
     "table 5a": lambda run: breakdown("5a", _ARXIV, _arxiv(run), {}),
     "figure 2a": lambda run: growth("2a", _ARXIV, _arxiv(run)),
     "table 4b": lambda run: () if run.quick else rations(run),
+    "table 4c": lambda run: table_4c(run, _simulation(run)),
 }
 """The exhibits on filtering."""

@@ -1,0 +1,188 @@
+"""People, their passwords, sessions and tokens. Secrets are kept as hashes: a stolen database opens nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from typing import NamedTuple
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import delete, func, select
+
+from textbayes.app.database import Session, Token, User
+from textbayes.app.projects import checked_name
+from textbayes.app.store import Store, note_audit
+from textbayes.app.throttle import Throttle
+from textbayes.core.errors import InputError
+
+LOCAL_USER = "me"  # the one person of a room on one's own machine
+SHORTEST_PASSWORD, _LONGEST_PASSWORD = 10, 1_000
+_SESSION_SECONDS = 14 * 86_400.0
+_hasher = PasswordHasher()  # argon2id with the parameters of RFC 9106
+_NOBODY = _hasher.hash(secrets.token_hex())  # verified where a name is unknown, so that it takes as long
+
+
+class LoginError(InputError):
+    """A name and a password that do not go together."""
+
+
+class Visitor(NamedTuple):
+    """Who asks.
+
+    Parameters
+    ----------
+    user : User
+    csrf : str or None
+        What forms must carry; None for a token, which no browser sends by itself.
+    """
+
+    user: User
+    csrf: str | None
+
+
+def create_user(store: Store, name: str, password: str | None, admin: bool = False, by: str = "") -> User:
+    """Make an account.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+    password : str or None
+        None for one that cannot log in by password.
+    admin : bool
+        Whether this person may make accounts.
+    by : str
+        Who makes it, for the audit log.
+    """
+    tidy = checked_name(name)
+    hashed = None if password is None else hash_password(password)
+    with store.write() as session:
+        if session.scalar(select(User).where(User.name == tidy)) is not None:
+            raise InputError(f"there is a person called {tidy!r} already; choose another name")
+        user = User(name=tidy, password=hashed, admin=admin, active=True)
+        session.add(user)
+        note_audit(session, by or tidy, "create account", tidy)
+    return user
+
+
+def hash_password(password: str) -> str:
+    """A password as it is kept; one that is too short is refused."""
+    if not SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
+        raise InputError(f"the password has {len(password)} characters; give one of at least {SHORTEST_PASSWORD}")
+    return _hasher.hash(password)
+
+
+def set_password(store: Store, user_id: int, password: str, by: str) -> None:
+    """Change a password; all sessions and tokens of the person end."""
+    hashed = hash_password(password)
+    with store.write() as session:
+        user = session.get_one(User, user_id)
+        user.password = hashed
+        session.execute(delete(Session).where(Session.user_id == user_id))
+        session.execute(delete(Token).where(Token.user_id == user_id))
+        note_audit(session, by, "change password", user.name)
+
+
+def log_in(store: Store, throttle: Throttle, name: str, password: str, address: str) -> str:
+    """Check a password; returns the cookie of a new session.
+
+    Parameters
+    ----------
+    store : Store
+    throttle : Throttle
+        Makes those wait who guess.
+    name, password : str
+    address : str
+        Where the request came from.
+    """
+    throttle.attempt(name, address)
+    with store.read() as session:
+        user = session.scalar(select(User).where(User.name == name.strip(), User.active.is_(True)))
+    kept = user.password if user is not None and user.password is not None else _NOBODY
+    try:
+        right = _hasher.verify(kept, password[:_LONGEST_PASSWORD]) and kept is not _NOBODY
+    except (VerificationError, InvalidHashError):
+        right = False
+    if user is None or not right:
+        with store.write() as writing:
+            note_audit(writing, name.strip()[:200].replace("\x00", ""), "failed login", address)
+        raise LoginError("name and password do not go together; check both")
+    throttle.succeeded(name, address)
+    return new_session(store, user)
+
+
+def new_session(store: Store, user: User) -> str:
+    """Log a person in; returns the cookie."""
+    cookie = secrets.token_urlsafe(32)
+    with store.write() as session:
+        session.execute(delete(Session).where(Session.expires < time.time()))
+        expires = time.time() + _SESSION_SECONDS
+        session.add(Session(key=_hash(cookie), user_id=user.id, csrf=secrets.token_urlsafe(32), expires=expires))
+        note_audit(session, user.name, "login", "")
+    return cookie
+
+
+def find_session(store: Store, cookie: str) -> Visitor | None:
+    """Who has a cookie; None if nobody has any more."""
+    found = (
+        select(User, Session.csrf)
+        .join(Session, Session.user_id == User.id)
+        .where(Session.key == _hash(cookie), Session.expires > time.time(), User.active.is_(True))
+    )
+    with store.read() as session:
+        row = session.execute(found).one_or_none()
+    return None if row is None else Visitor(row[0], row[1])
+
+
+def log_out(store: Store, cookie: str) -> None:
+    """End a session."""
+    with store.write() as session:
+        session.execute(delete(Session).where(Session.key == _hash(cookie)))
+
+
+def create_token(store: Store, user: User, name: str) -> str:
+    """A new key to the REST interface; it is shown once, and cannot be found out again."""
+    secret = f"tb_{secrets.token_urlsafe(32)}"
+    with store.write() as session:
+        n_tokens = session.scalar(select(func.count()).select_from(Token).where(Token.user_id == user.id)) or 0
+        if n_tokens >= 100:
+            raise InputError("you have 100 tokens; remove one that is not used")
+        tidy = checked_name(name)
+        session.add(Token(user_id=user.id, name=tidy, key=_hash(secret)))
+        note_audit(session, user.name, "create token", tidy)
+    return secret
+
+
+def list_tokens(store: Store, user: User) -> list[Token]:
+    """The tokens of a person."""
+    with store.read() as session:
+        return list(session.scalars(select(Token).where(Token.user_id == user.id).order_by(Token.id)))
+
+
+def remove_token(store: Store, user: User, id: int) -> None:
+    """Let a token open nothing any more."""
+    with store.write() as session:
+        session.execute(delete(Token).where(Token.id == id, Token.user_id == user.id))
+        note_audit(session, user.name, "remove token", str(id))
+
+
+def find_token(store: Store, secret: str) -> Visitor | None:
+    """Who has a token."""
+    with store.read() as session:
+        user = session.scalar(
+            select(User).join(Token, Token.user_id == User.id).where(Token.key == _hash(secret), User.active.is_(True))
+        )
+    return None if user is None else Visitor(user, None)
+
+
+def local_user(store: Store) -> User:
+    """The one person of a room on one's own machine; made at its first start."""
+    with store.read() as session:
+        found = session.scalar(select(User).where(User.name == LOCAL_USER))
+    return found or create_user(store, LOCAL_USER, None, admin=True)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()  # secrets are random: no salt is needed

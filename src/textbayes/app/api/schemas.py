@@ -1,0 +1,329 @@
+"""What the REST interface takes and gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_TEXTS = 10_000
+Answer = Literal["relevant", "irrelevant", "unsure", "withdrawn"]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Plain = Annotated[str, Field(max_length=4_000, pattern=r"^[^\x00]*$")]  # PostgreSQL does not store NUL
+
+
+class Body(BaseModel):
+    """What is sent: nothing that is not known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What is wrong, in one sentence."""
+
+    detail: str
+
+
+class Me(BaseModel):
+    """Who asks."""
+
+    name: str
+    administrator: bool
+
+
+class NewToken(Body):
+    """A token to make."""
+
+    name: Name
+
+
+class TokenMade(BaseModel):
+    """A token; it is shown this once."""
+
+    name: str
+    token: str
+
+
+class TokenListed(BaseModel):
+    """A token, without its secret."""
+
+    id: int
+    name: str
+    created: float
+
+
+class ProjectListed(BaseModel):
+    """A project, and one's role in it."""
+
+    id: str
+    name: str
+    role: Literal["reader", "reviewer", "owner"]
+    n_records: int
+    created: float
+
+
+class MergedRecord(BaseModel):
+    """A record that was taken for another one."""
+
+    id: str
+    into: str
+    reason: str
+
+
+class ProjectMade(BaseModel):
+    """A project that was made."""
+
+    id: str
+    n_records: int
+    merged: list[MergedRecord]
+
+
+class RecordsAdded(BaseModel):
+    """Records that were added."""
+
+    n_added: int
+    merged: list[MergedRecord]
+
+
+class ProjectTold(BaseModel):
+    """A project and its settings."""
+
+    id: str
+    name: str
+    role: str
+    n_records: int
+    topics: list[str]
+    questions: dict[str, str]
+    strategy: str
+    double: bool
+    target: float
+    confidence: float
+
+
+class StrategyChange(Body):
+    """likely, informative, random, or shares of them such as likely=0.95,random=0.05."""
+
+    strategy: Annotated[str, Field(max_length=200)]
+
+
+class RecordShown(BaseModel):
+    """A record, what stands of it, and the words behind its probability."""
+
+    id: str
+    title: str
+    text: str
+    fields: dict[str, str]
+    reason: str
+    probability: float
+    words: dict[str, float]
+    note: str
+    answer: str | None
+
+
+class RecordListed(BaseModel):
+    """A record in a list."""
+
+    id: str
+    title: str
+    answer: str
+    note: str
+
+
+class RecordList(BaseModel):
+    """Some records of a list."""
+
+    records: list[RecordListed]
+    start: int
+    n_found: int
+
+
+class Judgement(Body):
+    """An answer to a record; withdrawn takes one's own back."""
+
+    id: Plain
+    answer: Answer
+    topic: Plain | None = None
+
+
+class Skip(Body):
+    """A record to put aside."""
+
+    id: Plain
+    topic: Plain | None = None
+
+
+class Undo(Body):
+    """The topic whose last answer is taken back."""
+
+    topic: Plain | None = None
+
+
+class Undone(BaseModel):
+    """The record whose answer was taken back, if there was any."""
+
+    id: str | None
+
+
+class Note(Body):
+    """A note to a record; an empty one removes it."""
+
+    text: Plain
+
+
+class Word(Body):
+    """A word, and whether it speaks for or against the topic; forget takes that back."""
+
+    word: Annotated[Plain, Field(min_length=1, max_length=200)]
+    direction: Literal["for", "against", "forget"]
+    topic: Plain | None = None
+
+
+class WordSaid(BaseModel):
+    """A word that somebody favours or disfavours: its weight before any answer and now, and whether answers agree."""
+
+    word: str
+    direction: str
+    prior: float | None
+    weight: float | None
+    low: float | None
+    high: float | None
+    n_relevant: int
+    n_irrelevant: int
+    conflict: bool
+
+
+class WordLearnt(BaseModel):
+    """A word of the model, with 90 % of the distribution of its weight."""
+
+    word: str
+    weight: float
+    low: float
+    high: float
+
+
+class Words(BaseModel):
+    """Words that people spoke of, and the strongest of the model."""
+
+    said: list[WordSaid]
+    strongest: list[WordLearnt]
+
+
+class Status(BaseModel):
+    """How a topic stands."""
+
+    topic: str
+    records: int
+    read: int
+    relevant: int
+    unsure: int
+    handed_out: int
+    left: float
+    left_at_most: int
+    seconds_each: float | None
+    conflicts: int
+    strategy: str
+    target: float
+    confidence: float
+    advice: list[dict[str, Any]]
+
+
+class MemberTold(BaseModel):
+    """A member of a project."""
+
+    name: str
+    role: Literal["reader", "reviewer", "owner"]
+
+
+class MemberChange(Body):
+    """A role to give; none removes the member."""
+
+    name: Name
+    role: Literal["reader", "reviewer", "owner", "none"]
+
+
+class ConflictTold(BaseModel):
+    """A record that people answered differently: person → answer."""
+
+    id: str
+    answers: dict[str, str]
+
+
+class AgreementTold(BaseModel):
+    """How far two people agree on what both have answered."""
+
+    people: list[str]
+    n_records: int
+    n_same: int
+    kappa: float | None
+
+
+class Conflicts(BaseModel):
+    """Conflicts that are not settled, and agreement."""
+
+    conflicts: list[ConflictTold]
+    agreement: list[AgreementTold]
+
+
+class Settlement(Body):
+    """The answer that stands."""
+
+    id: Plain
+    answer: Literal["relevant", "irrelevant", "unsure"]
+    topic: Plain | None = None
+
+
+class NewPerson(Body):
+    """An account to make."""
+
+    name: Name
+    password: Annotated[str, Field(min_length=10, max_length=1_000)]
+    administrator: bool = False
+
+
+class PersonChange(Body):
+    """What is to change of an account."""
+
+    active: bool | None = None
+    password: Annotated[str, Field(min_length=10, max_length=1_000)] | None = None
+
+
+class PersonTold(BaseModel):
+    """An account."""
+
+    id: int
+    name: str
+    administrator: bool
+    active: bool
+
+
+class AuditTold(BaseModel):
+    """Who did what, and when."""
+
+    time: float
+    user: str
+    action: str
+    what: str
+
+
+class Texts(Body):
+    """Texts to classify."""
+
+    texts: Annotated[list[str], Field(max_length=MOST_TEXTS)]
+
+
+class ToExplain(Body):
+    """A text to explain, and for which label."""
+
+    text: str
+    label: str
+
+
+class ModelListed(BaseModel):
+    """A model: training, ready, failed or stopped; and what is being done."""
+
+    id: str
+    name: str
+    state: str
+    message: str
+    created: float
+    progress: str

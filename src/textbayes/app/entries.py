@@ -1,0 +1,128 @@
+"""What events may say: every kind has a schema, so that nothing else gets into a log, whoever sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from textbayes.core.errors import InputError
+from textbayes.screen.strategies import make_strategy
+
+Answer = Literal["relevant", "irrelevant", "unsure"]
+Text = Annotated[str, Field(max_length=4_000, pattern=r"^[^\x00]*$")]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class JudgementEntry(_Entry):
+    """An answer, or one that is taken back."""
+
+    kind: Literal["judgement"]
+    topic: Text
+    id: Text
+    answer: Literal["relevant", "irrelevant", "unsure", "withdrawn"]
+
+
+class WordEntry(_Entry):
+    """A word that speaks for or against a topic."""
+
+    kind: Literal["word"]
+    topic: Text
+    word: Text
+    direction: Literal["for", "against", "forget"]
+
+
+class HandedOutEntry(_Entry):
+    """Records that were put on a desk."""
+
+    kind: Literal["handed_out"]
+    topic: Text
+    records: dict[Text, Text]
+
+
+class SkipEntry(_Entry):
+    """A record that was put aside."""
+
+    kind: Literal["skip"]
+    topic: Text
+    id: Text
+
+
+class NoteEntry(_Entry):
+    """A note to a record."""
+
+    kind: Literal["note"]
+    id: Text
+    text: Text
+
+
+class SettleEntry(_Entry):
+    """The answer that settles a conflict."""
+
+    kind: Literal["settle"]
+    topic: Text
+    id: Text
+    answer: Answer
+
+
+class StrategyEntry(_Entry):
+    """Another strategy."""
+
+    kind: Literal["strategy"]
+    strategy: Text
+
+
+class RecordsEntry(_Entry):
+    """Records were added; so many there are now."""
+
+    kind: Literal["records"]
+    n_records: int
+
+
+class AdviceEntry(_Entry):
+    """What a stopping rule said."""
+
+    kind: Literal["advice"]
+    topic: Text
+    rule: Text
+    stop: bool
+    reason: Text
+
+
+AnyEntry = (
+    JudgementEntry | WordEntry | HandedOutEntry | SkipEntry | NoteEntry | SettleEntry | StrategyEntry | RecordsEntry
+    | AdviceEntry
+)  # fmt: skip
+_ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="kind")])
+
+
+def checked_entry(told: Any, topics: Collection[str], ids: Collection[str]) -> dict[str, Any]:
+    """An entry that came from outside, refused unless it is of a known kind and speaks of what is there.
+
+    Parameters
+    ----------
+    told : object
+    topics, ids : collections of str
+        Of the project.
+    """
+    try:
+        entry = _ENTRY.validate_python(told)
+    except ValidationError as error:
+        raise InputError(
+            f"an event is not usable: {error.errors()[0]['msg']}; give a file that was not altered"
+        ) from None
+    named = [getattr(entry, "id", None), *getattr(entry, "records", {})]
+    if any(id is not None and id not in ids for id in named) or getattr(entry, "topic", topics) not in (
+        topics,
+        *topics,
+    ):
+        raise InputError(f"an event of kind {entry.kind!r} names a record or a topic that is not there")
+    if isinstance(entry, RecordsEntry) and entry.n_records > len(ids):
+        raise InputError(f"an event tells of {entry.n_records:,} records; there are {len(ids):,}")
+    if isinstance(entry, StrategyEntry):
+        make_strategy(entry.strategy)
+    return entry.model_dump()

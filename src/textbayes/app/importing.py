@@ -1,0 +1,198 @@
+"""Files that were sent: what is in them, which fields mean what, which records are there twice; nothing is believed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textbayes.core.errors import InputError, TextBayesError
+from textbayes.core.types import Document
+from textbayes.data import open_documents
+from textbayes.data.decoding import guess_encoding
+from textbayes.data.formats import FORMATS
+from textbayes.data.formats._fields import NoTextFieldError
+from textbayes.data.guess import guess_format
+from textbayes.data.options import option_defaults
+from textbayes.data.streams import DAMAGE, damaged, open_input
+from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
+
+MOST_RECORDS = 500_000
+_SEVERAL = 5  # records of a preview
+_ROWS = ("csv", "tsv", "jsonl", "xlsx", "parquet")  # formats whose fields have names of anybody's choice
+_LOOKED_AT = 64 << 20  # bytes that tell an encoding
+_REFUSED = ("svmlight", "lyrl2004")  # numbers, not texts
+
+
+class Mapping(NamedTuple):
+    """Which fields of a file mean what; an empty one is guessed.
+
+    Parameters
+    ----------
+    text : tuple of str
+        Fields of title and text, in order.
+    id : str
+    """
+
+    text: tuple[str, ...] = ()
+    id: str = ""
+
+
+class Preview(NamedTuple):
+    """What a file holds.
+
+    Parameters
+    ----------
+    name, format, encoding : str
+        The last is empty where the format says what it is.
+    fields : list of str
+        Names that can be chosen; empty where the format says what they mean.
+    chosen : Mapping
+    records : list of Document
+        The first of them.
+    n_records : int
+        Without duplicates.
+    merged : list of Merged
+    """
+
+    name: str
+    format: str
+    encoding: str
+    fields: list[str]
+    chosen: Mapping
+    records: list[Document]
+    n_records: int
+    merged: list[Merged]
+
+
+def preview(name: str, content: bytes, mapping: Mapping | None = None) -> Preview:
+    """Look at a file before it is taken.
+
+    Parameters
+    ----------
+    name : str
+        As the sender called it; its ending tells the format.
+    content : bytes
+    mapping : Mapping, optional
+    """
+    chosen = mapping or Mapping()
+    with as_file(name, content) as path:
+        format = guess_format(path)
+        fields = _field_names(path, format)
+        try:
+            records, merged = _records(path, format, chosen)
+        except NoTextFieldError:
+            if not fields:
+                raise
+            chosen = chosen._replace(text=(fields[0],))  # no field is called text or title: let the person choose
+            records, merged = _records(path, format, chosen)
+        encoding = _usual(path, format).get("encoding", "")
+    return Preview(path.name, format, encoding, fields, chosen, records[:_SEVERAL], len(records), merged)
+
+
+def read_records(name: str, content: bytes, mapping: Mapping | None = None) -> tuple[list[Document], list[Merged]]:
+    """The records of a file, those of one paper merged, each with an id of its own.
+
+    Parameters
+    ----------
+    name, content, mapping
+        As for :func:`preview`.
+    """
+    with as_file(name, content) as path:
+        return _records(path, guess_format(path), mapping or Mapping())
+
+
+class as_file:  # named like a function: it is used as one
+    """A file of its own for as long as it is read; messages call it by its name alone."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        base = Path(name.replace("\\", "/")).name
+        safe = "".join(char if char.isalnum() or char in " ._-()" else "_" for char in base).lstrip(".")
+        self._name, self._content = safe[-100:] or "records", content
+
+    def __enter__(self) -> Path:
+        self._folder = tempfile.TemporaryDirectory(prefix="textbayes-")
+        path = Path(self._folder.name) / self._name
+        path.write_bytes(self._content)
+        return path
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        folder = self._folder.name
+        self._folder.cleanup()
+        if isinstance(error, TextBayesError):
+            raise InputError(str(error).replace(f"{folder}/", "").replace(folder, self._name)) from None
+        if isinstance(error, (MemoryError, RecursionError)):
+            raise InputError(f"{self._name} is built in a way that cannot be read; save it in another format") from None
+
+
+def _records(path: Path, format: str, mapping: Mapping) -> tuple[list[Document], list[Merged]]:
+    if format in _REFUSED:
+        raise InputError(f"{path.name} holds numbers, not texts; give a file with titles and texts")
+    read = list(with_own_ids(_bounded(path, format, mapping)))
+    if not read:
+        raise InputError(f"{path.name} has no records in it; give a file with at least one")
+    return merge_duplicates(read)
+
+
+def _bounded(path: Path, format: str, mapping: Mapping) -> Iterator[Document]:
+    options: dict[str, Any] = {}
+    if format in _ROWS:
+        options |= {"text_field": list(mapping.text)} if mapping.text else {}
+        options |= {"id_field": mapping.id} if mapping.id else {}
+    return read_documents(path, format, **options)
+
+
+def read_documents(path: Path, format: str | None = None, **options: Any) -> Iterator[Document]:
+    """The documents of a file with all their fields, as a database can hold them.
+
+    Parameters
+    ----------
+    path : Path
+    format : str, optional
+        Guessed if not given.
+    **options
+        Of the format's reader.
+    """
+    format = format or guess_format(path)
+    for number, document in enumerate(open_documents(path, format, **options, **_usual(path, format)), start=1):
+        if number > MOST_RECORDS:
+            raise InputError(f"{path.name} has more than {MOST_RECORDS:,} records, which is the most; split it")
+        yield _storable(document, number)
+
+
+def _usual(path: Path, format: str) -> dict[str, Any]:
+    """Options for files of people who cannot be asked for any: all fields, and the encoding that they are in."""
+    known = option_defaults(FORMATS.get(format).records)
+    found: dict[str, Any] = {"duplicates": "keep"}
+    if "keep_fields" in known:
+        found["keep_fields"] = True
+    if known.get("encoding") == "utf-8":
+        with open_input(path) as stream:
+            try:
+                start = stream.read(_LOOKED_AT)
+            except DAMAGE as error:
+                raise damaged(path.name, error) from error
+        found["encoding"] = guess_encoding(start if len(start) < _LOOKED_AT else start[: start.rfind(b"\n")])
+    return found
+
+
+def _storable(document: Document, number: int) -> Document:
+    """The document as a database can hold it: no NUL, no halves of characters."""
+    fields = {_clean(name): _clean(value) for name, value in document.fields.items()}
+    return document._replace(id=_clean(document.id)[:500] or str(number), text=_clean(document.text), fields=fields)
+
+
+def _clean(text: str) -> str:
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def _field_names(path: Path, format: str) -> list[str]:
+    """Names of the fields of the first record, where they are of anybody's choice."""
+    if format not in _ROWS:
+        return []
+    try:
+        first = next(open_documents(path, format, **_usual(path, format)), None)
+    except NoTextFieldError as error:
+        return list(error.names)
+    return [] if first is None else list(first.fields)

@@ -1,0 +1,268 @@
+"""Projects that are open: each with its desk and its screening, brought up to date by events and by nothing else.
+
+An answer is an event in the database before anyone is told, and on the desk at once. The screening learns it when it is
+next asked, under a lock of its own: whoever answers does not wait for a model. Several processes may serve one
+database: each catches up with the events of the others before it adds its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from textbayes.app.database import Event, Project, Record
+from textbayes.app.desk import Desk, Place
+from textbayes.app.kept import KeptFiles
+from textbayes.app.store import Store
+from textbayes.core.errors import InputError
+from textbayes.screen import Collection, Screening, ScreenSettings
+from textbayes.screen.transfer import shipped_prior
+from textbayes.store.log import Entry
+
+_MOST_OPEN = 16  # projects kept in memory
+_SNAPSHOT_EVENTS = 200  # learnt since the last snapshot
+
+
+class MissingProjectError(InputError):
+    """There is no such project, or it is not for this person."""
+
+
+class LiveReview:
+    """One project in memory. Use :meth:`Room.review`.
+
+    Parameters
+    ----------
+    store : Store
+    project : Project
+    kept : KeptFiles
+        Where matrices and snapshots are kept to save time.
+
+    Attributes
+    ----------
+    id, name : str
+    collection : Collection
+    stale : bool
+        Whether records were added since it was read.
+    """
+
+    def __init__(self, store: Store, project: Project, kept: KeptFiles) -> None:
+        self.id, self.name, self.settings = project.id, project.name, project.settings
+        self.store, self._kept = store, kept
+        self.waiting: set[Place] = set()  # desks that want records
+        self.shown: dict[tuple[str, str], Any] = {}  # records made ready to be shown, by topic and id
+        self._desk_lock, self._model_lock = threading.RLock(), threading.RLock()
+        self._pending: deque[tuple[int, Entry]] = deque()
+        self._sequence = self._restored = self._snapshot_at = 0
+        self._open()
+
+    # -- from the database -------------------------------------------------------------------------------------------
+    def _open(self) -> None:
+        """Read all records and events; a snapshot saves learning what it has learnt already."""
+        chosen = ScreenSettings.from_json(self.settings["screen"])
+        with self.store.read() as session:
+            rows = session.execute(
+                select(Record.name, Record.text).where(Record.project_id == self.id).order_by(Record.row)
+            ).all()
+        names, texts = [row.name for row in rows], [row.text for row in rows]
+        prior = shipped_prior() if self.settings.get("prior", "reviews") == "reviews" else None
+
+        def read() -> Collection:
+            return Collection.read(names, texts, chosen.topics, chosen.questions, prior)
+
+        self.collection = self._kept.collection(self.id, names, read)
+        self.collection.measure()
+        self._screening = Screening(self.collection, chosen)
+        self.stale = False
+        self._desk = Desk(bool(self.settings.get("double")))
+        self._pending.clear()
+        self._sequence = self._restored = self._snapshot_at = 0
+        with self.store.read() as session:
+            self._catch_up(session)
+            restored = self._kept.newest(self.id, self.collection.n_records, self._time_of(session))
+        if restored is not None:
+            self._restored, meta, arrays = restored
+            self._snapshot_at = self._restored
+            self._screening.restore(meta, arrays)
+
+    def _time_of(self, session: Session) -> Callable[[int], float | None]:
+        """When the event of a number happened: a snapshot of another history is not of this project."""
+
+        def look(sequence: int) -> float | None:
+            return session.scalar(select(Event.time).where(Event.project_id == self.id, Event.sequence == sequence))
+
+        return look
+
+    def _catch_up(self, session: Session) -> None:
+        """Apply the events that this process has not seen."""
+        unseen = (
+            select(Event.sequence, Event.user_id, Event.time, Event.body)
+            .where(Event.project_id == self.id, Event.sequence > self._sequence)
+            .order_by(Event.sequence)
+        )
+        for sequence, user, at, body in session.execute(unseen):
+            self._apply(sequence, user, at, body)
+
+    def _apply(self, sequence: int, user: int, at: float, body: Entry) -> None:
+        self._pending.extend((sequence, entry) for entry in self._desk.apply(user, at, body))
+        self._sequence = sequence
+        self.stale |= body["kind"] == "records" and body["n_records"] > self.collection.n_records
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+    def step(
+        self, user: int, make: Callable[[Desk], list[Entry]], store: Callable[[Session], None] | None = None
+    ) -> None:
+        """Add events: in the database when this returns.
+
+        Parameters
+        ----------
+        user : int
+            Who did it.
+        make : callable
+            The entries, given a desk that is up to date; none where nothing is to be done.
+        store : callable, optional
+            What else is changed in the same transaction, before the entries are made.
+        """
+        self.write(lambda desk: [(user, entry) for entry in make(desk)], store)
+
+    def write(
+        self, make: Callable[[Desk], list[tuple[int, Entry]]], store: Callable[[Session], None] | None = None
+    ) -> None:
+        """Add events of several people at once; else as :meth:`step`.
+
+        Parameters
+        ----------
+        make : callable
+            Pairs of a person and an entry, given a desk that is up to date.
+        store : callable, optional
+        """
+        with self._desk_lock:
+            with self.store.write() as session:
+                self.lock_project(session)
+                self._catch_up(session)
+                if store is not None:
+                    store(session)
+                told, now = make(self._desk), time.time()
+                rows = [
+                    {"project_id": self.id, "sequence": number, "user_id": user, "time": now, "body": entry}
+                    for number, (user, entry) in enumerate(told, start=self._sequence + 1)
+                ]
+                if rows:
+                    session.execute(insert(Event), rows)
+            for user, entry in told:
+                self._apply(self._sequence + 1, user, now, entry)
+
+    def lock_project(self, session: Session) -> None:
+        """Let no other process change this project until the session has ended."""
+        found = session.scalar(select(Project.id).where(Project.id == self.id).with_for_update())
+        if found is None:
+            raise MissingProjectError("there is no such project any more")
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[Desk]:
+        """The desk, which nobody changes for as long."""
+        with self._desk_lock:
+            yield self._desk
+
+    @contextlib.contextmanager
+    def model(self) -> Iterator[Screening]:
+        """The screening, with everything learnt that has happened; nobody else has it for as long."""
+        with self._model_lock:
+            if self.stale:
+                self.reload()
+            while self._pending:
+                sequence, entry = self._pending.popleft()
+                if sequence > self._restored:
+                    self._screening.apply(entry)
+            yield self._screening
+
+    @property
+    def screening(self) -> Screening:
+        """The screening as it is, for its settings and to make entries: those do not look at what it has learnt."""
+        return self._screening
+
+    def refresh(self) -> None:
+        """Catch up with what other processes have written."""
+        with self._desk_lock, self.store.read() as session:
+            self._catch_up(session)
+        if self.stale:
+            self.reload()
+
+    def reload(self) -> None:
+        """Read everything again: records were added."""
+        with self._model_lock, self._desk_lock:
+            self._open()
+
+    def snapshot(self, at_least: int = _SNAPSHOT_EVENTS) -> None:
+        """Keep what the screening has learnt, if that is more than a little: the next start is quicker."""
+        with self.model() as screening, self._desk_lock:
+            if self._pending or self._sequence - self._snapshot_at < at_least:
+                return
+            with self.store.read() as session:
+                at = self._time_of(session)(self._sequence)
+            if at is not None:
+                self._kept.keep(self.id, self.collection.n_records, self._sequence, at, screening)
+                self._snapshot_at = self._sequence
+
+
+class Room:
+    """All projects of a database; those in use are kept in memory.
+
+    Parameters
+    ----------
+    store : Store
+    kept : KeptFiles
+    """
+
+    def __init__(self, store: Store, kept: KeptFiles) -> None:
+        self.store, self.kept = store, kept
+        self._open: OrderedDict[str, LiveReview] = OrderedDict()
+        self._lock, self._opening = threading.Lock(), threading.Lock()
+
+    def review(self, project_id: str) -> LiveReview:
+        """A project, read from the database if it is not in memory."""
+        with self._lock:
+            found = self._open.get(project_id)
+            if found is not None:
+                self._open.move_to_end(project_id)
+        if found is not None:
+            found.refresh()
+            return found
+        with self._opening:
+            with self._lock:
+                if project_id in self._open:
+                    return self._open[project_id]
+            with self.store.read() as session:
+                project = session.get(Project, project_id)
+            if project is None:
+                raise MissingProjectError("there is no such project")
+            opened = LiveReview(self.store, project, self.kept)
+            with self._lock:
+                self._open[project_id] = opened
+                if len(self._open) > _MOST_OPEN:
+                    self._open.popitem(last=False)
+            return opened
+
+    def forget(self, project_id: str) -> None:
+        """Drop a project from memory, and what was kept of it."""
+        with self._lock:
+            self._open.pop(project_id, None)
+        self.kept.remove(project_id)
+
+    def close(self) -> None:
+        """Keep what saves time at the next start, and give all connections back."""
+        for review in list(self._open.values()):
+            review.snapshot(at_least=1)
+        self.store.close()
+
+
+def count_records(session: Session, project_id: str) -> int:
+    """Records of a project."""
+    found: Any = session.scalar(select(func.count()).select_from(Record).where(Record.project_id == project_id))
+    return int(found)

@@ -1,0 +1,10 @@
+"""Alembic's way in: the connection is that of ``textbayes.app.migrate``."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from textbayes.app.database import Base
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=Base.metadata)
+context.run_migrations()

@@ -1,0 +1,31 @@
+"""The list of all records, and each by itself."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from textbayes.app.access import Reader
+from textbayes.app.listing import FILTERS, list_records
+from textbayes.app.pages.render import page
+from textbayes.app.showing import show as show_record
+
+router = APIRouter(prefix="/projects/{project_id}")
+
+
+@router.get("/records")
+def records_page(
+    request: Request, who: Reader, topic: str | None = None, show: str = "all", find: str = "", start: int = 0
+) -> HTMLResponse:
+    """Records with what stands of each, some at a time."""
+    name = who.place(topic or who.first_topic).topic
+    listed = list_records(who.review, name, show, find, start)
+    return page(request, "records.html.jinja", who, topic=name, listed=listed, filters=FILTERS, show=show, find=find)
+
+
+@router.get("/record")
+def record_page(request: Request, who: Reader, id: str, topic: str | None = None) -> HTMLResponse:
+    """One record, to look at or to answer anew."""
+    name = who.place(topic or who.first_topic).topic
+    shown = show_record(who.review, name, id)
+    return page(request, "record.html.jinja", who, topic=name, record=shown)

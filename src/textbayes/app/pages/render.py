@@ -1,0 +1,102 @@
+"""From templates to pages: everything is escaped, and characters that act unseen are named."""
+
+from __future__ import annotations
+
+import functools
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from textbayes.app.access import Access
+from textbayes.app.accounts import Visitor
+from textbayes.display.escapes import visible
+from textbayes.report.render import percent, signed
+
+_TEMPLATES = Path(__file__).with_name("templates")
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=lambda value: visible(value, unseen=True) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "percent": percent,
+        "signed": signed,
+        "day": day,
+        "duration": duration,
+        "sentence": sentence,
+    }
+    return environment
+
+
+def page(
+    request: Request, template: str, who: Visitor | Access | None = None, http_status: int = 200, **content: Any
+) -> HTMLResponse:
+    """A page.
+
+    Parameters
+    ----------
+    request : Request
+    template : str
+        A file in ``templates``.
+    who : Visitor or Access, optional
+        Who looks at it; of an access, the project is named at the top.
+    http_status : int
+    **content
+        What the template shows.
+    """
+    access = who if isinstance(who, Access) else None
+    shared = {
+        "user": None if who is None else who.user,
+        "csrf": "" if who is None else who.csrf or "",
+        "access": access,
+        "team": request.app.state.settings.team,
+        "topic": content.pop("topic", None),
+        "here": request.url.path,
+    }
+    return HTMLResponse(_environment().get_template(template).render(**shared, **content), http_status)
+
+
+def error_page(request: Request, status: int, problem: str) -> HTMLResponse:
+    """A page that says what is wrong."""
+    return page(request, "error.html.jinja", http_status=status, problem=problem)
+
+
+def sentence(text: str) -> str:
+    """What is wrong as a sentence: a capital, unless it begins with a name, and a full stop.
+
+    >>> sentence("the file is empty"), sentence("refs.ris is empty"), sentence("")
+    ('The file is empty.', 'refs.ris is empty.', '.')
+    """
+    name = "." in text.split(" ", 1)[0]
+    return f"{text if name else text[:1].upper() + text[1:]}."
+
+
+def day(seconds: float) -> str:
+    """A day, as 2026-11-16.
+
+    >>> day(0.0)
+    '1970-01-01'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def duration(hours: float | None) -> str:
+    """How long something takes, roughly.
+
+    >>> duration(0.5), duration(3.2), duration(None)
+    ('30 min', '3.2 h', '–')
+    """
+    if hours is None:
+        return "–"
+    return f"{60.0 * hours:.0f} min" if hours < 1.0 else f"{hours:.1f} h"

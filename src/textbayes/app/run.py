@@ -1,0 +1,112 @@
+"""Start the review room and serve it until it is ended."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from typing import NamedTuple
+
+import uvicorn
+
+from textbayes.app.sample import make_sample
+from textbayes.app.settings import AppSettings, default_database
+from textbayes.app.web import create_app
+from textbayes.core.errors import InputError
+from textbayes.core.folders import cache_folder
+
+_PORT, _MORE_PORTS = 8765, 20
+
+
+class Served(NamedTuple):
+    """Where a room is.
+
+    Parameters
+    ----------
+    link : str
+        What opens it; of a room on one's own machine it holds a secret.
+    database : str
+        Without the password.
+    """
+
+    link: str
+    database: str
+
+
+def serve_room(
+    database: str | None,
+    team: bool,
+    host: str,
+    port: int | None,
+    origin: str | None,
+    largest_upload: int,
+    sample: bool,
+    browser: bool,
+    tell: Callable[[Served], None],
+) -> None:
+    """Serve the room until the process is ended.
+
+    Parameters
+    ----------
+    database : str or None
+        The user's own if None.
+    team : bool
+    host : str
+        Address to listen on.
+    port : int or None
+        The first free one from 8765 on if None.
+    origin : str or None
+        As browsers see it; host and port if None.
+    largest_upload : int
+        Bytes.
+    sample : bool
+        Whether a sample project is made where there is none.
+    browser : bool
+        Whether it is opened.
+    tell : callable
+        Is told where it is, when it can be reached.
+    """
+    with contextlib.closing(listen(host, port)) as listening:
+        at = listening.getsockname()[1]
+        settings = AppSettings(
+            database=database or default_database(),
+            team=team,
+            origin=origin or f"http://{host}:{at}",
+            largest_upload=largest_upload,
+            cache=cache_folder() / "room",
+        )
+        secret = None if team else secrets.token_urlsafe(24)
+        app = create_app(settings, secret)
+        if sample:
+            make_sample(app.state.room)
+        link = settings.origin if secret is None else f"{settings.origin}/enter?token={secret}"
+        tell(Served(link, app.state.room.store.engine.url.render_as_string(hide_password=True)))
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+        serve(app, listening)
+
+
+def serve(app: object, listening: socket.socket) -> None:
+    """Serve an application on a socket until the process is ended; requests under way are answered first."""
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=10)  # type: ignore[arg-type]
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket that listens: at a port, or at the first free one from 8765 on."""
+    ports = [port] if port is not None else range(_PORT, _PORT + _MORE_PORTS)
+    for tried in ports:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, tried))
+            listening.listen(128)
+            return listening
+        except OSError as error:
+            listening.close()
+            cause = error.strerror
+    raise InputError(f"nothing can listen on {host} at port {ports[0]} ({cause}); choose another: port={_PORT + 1000}")

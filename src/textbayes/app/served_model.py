@@ -1,0 +1,139 @@
+"""A model behind a REST interface: classify, explain, and learn from judgements."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Request
+from pydantic import BaseModel, Field
+
+from textbayes._version import __version__
+from textbayes.app.access import NotSignedInError
+from textbayes.app.api import PROBLEMS
+from textbayes.app.api.schemas import MOST_TEXTS, Body, Texts, ToExplain
+from textbayes.app.model_answers import Classified, Explained, check_labels, classify_texts, explain_text, labels_of
+from textbayes.app.settings import AppSettings
+from textbayes.app.web import guard
+from textbayes.core.errors import InputError
+from textbayes.store import load_categorizer, save_model
+
+_PROBLEMS = {code: PROBLEMS[code] for code in (400, 401, 413)}
+
+
+class Judged(Body):
+    """A text and the labels it has; of classes that exclude each other exactly one."""
+
+    text: str
+    labels: Annotated[list[str], Field(max_length=1_000)]
+
+
+class Judgements(Body):
+    """Texts whose labels are known."""
+
+    documents: Annotated[list[Judged], Field(min_length=1, max_length=MOST_TEXTS)]
+
+
+class Learnt(BaseModel):
+    """How many texts were learnt; the model file has them when this is said."""
+
+    n_learnt: int
+
+
+class ModelTold(BaseModel):
+    """What the model is."""
+
+    kind: str
+    labels: list[str]
+    textbayes: str
+
+
+class ServedModel:
+    """A model file that is in use; what is learnt is written to it before anyone is told.
+
+    Parameters
+    ----------
+    path : Path
+
+    Attributes
+    ----------
+    model : TextCategorizer
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self.model = load_categorizer(path)
+
+    @property
+    def told(self) -> ModelTold:
+        """What the model is."""
+        return ModelTold(kind=self.model.label_space_.kind, labels=labels_of(self.model), textbayes=__version__)
+
+    def learn(self, documents: list[Judged]) -> int:
+        """Learn texts whose labels are known, as far as the model can; kinds that cannot say so."""
+        for document in documents:
+            check_labels(self.model, document.labels)
+        many = self.model.label_space_.kind == "multilabel"
+        if not many and any(len(document.labels) != 1 for document in documents):
+            raise InputError("the labels of this model exclude each other; give every text exactly one")
+        by_name = {str(name): name for name in self.model.classes_.tolist()}
+        typed = [[by_name[name] for name in document.labels] for document in documents]
+        with self._lock:
+            newer = load_categorizer(self._path)  # the one in use answers others meanwhile
+            newer.update([document.text for document in documents], typed if many else [one[0] for one in typed])
+            save_model(newer, self._path)
+            self.model = newer
+        return len(documents)
+
+
+def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
+    """A model file as an ASGI application.
+
+    Parameters
+    ----------
+    path : Path
+    settings : AppSettings
+        Of which only the origin and the size of requests count.
+    token : str
+        What every request must carry.
+    """
+    app = FastAPI(
+        title="textbayes model", version=__version__, docs_url=None, redoc_url=None,
+        openapi_url="/api/v1/openapi.json", description="Send `Authorization: Bearer …` with every request.",
+    )  # fmt: skip
+    served = ServedModel(path)
+
+    def knows(request: Request) -> bool:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), token.encode())
+
+    def check(request: Request) -> None:
+        if not knows(request):
+            raise NotSignedInError
+
+    checked: dict[str, Any] = {"dependencies": [Depends(check)], "responses": _PROBLEMS}
+
+    @app.get("/api/v1/model", **checked)
+    def model() -> ModelTold:
+        """Say what the model is."""
+        return served.told
+
+    @app.post("/api/v1/classify", **checked)
+    def classify(given: Texts) -> list[Classified]:
+        """Give texts labels and probabilities, many at once."""
+        return classify_texts(served.model, given.texts)
+
+    @app.post("/api/v1/explain", **checked)
+    def explain(given: ToExplain) -> Explained:
+        """Show the words behind a label."""
+        return explain_text(served.model, given.text, given.label)
+
+    @app.post("/api/v1/learn", **checked)
+    def learn(given: Judgements) -> Learnt:
+        """Learn texts whose labels are known; the model file has them when this returns."""
+        return Learnt(n_learnt=served.learn(given.documents))
+
+    guard(app, settings, knows)
+    return app

@@ -1,0 +1,124 @@
+"""The application: routes, guards, and what is said when something cannot be done."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import DataError
+from starlette.exceptions import HTTPException
+
+from textbayes._version import __version__
+from textbayes.app.access import ForbiddenError, NotSignedInError, may_send
+from textbayes.app.accounts import LoginError, local_user
+from textbayes.app.api import api_router
+from textbayes.app.guards import Door, Guards
+from textbayes.app.kept import KeptFiles
+from textbayes.app.live import MissingProjectError, Room
+from textbayes.app.pages import page_router
+from textbayes.app.pages.render import error_page
+from textbayes.app.settings import LOGIN, AppSettings
+from textbayes.app.store import Store
+from textbayes.app.throttle import Throttle, TooManyTriesError
+from textbayes.app.training import Training
+from textbayes.core.errors import TextBayesError
+
+_STATIC = Path(__file__).parent / "pages" / "static"
+_NOT_STORABLE = (DataError, OverflowError)  # a NUL, or a number of twenty digits: neither names anything
+_DESCRIPTION = """Everything that the pages of the review room do. Send a token of your account page with every request:
+`Authorization: Bearer tb_…`."""
+
+
+def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAPI:
+    """The review room as an ASGI application.
+
+    Parameters
+    ----------
+    settings : AppSettings
+    launch_token : str, optional
+        What lets the one person of a local room in; see ``textbayes app``.
+    """
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        app.state.training.close()
+        app.state.room.close()
+
+    app = FastAPI(
+        title="textbayes review room",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # it would fetch scripts from elsewhere
+        redoc_url=None,
+    )
+    store = Store(settings.database)
+    app.state.settings, app.state.launch_token, app.state.throttle = settings, launch_token, Throttle(store)
+    app.state.room, app.state.training = Room(store, KeptFiles(settings.cache)), Training(store)
+    if not settings.team:
+        local_user(store)
+    app.include_router(api_router, prefix="/api/v1")
+    app.include_router(page_router, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=_STATIC))
+    guard(app, settings, may_send)
+    return app
+
+
+def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool]) -> None:
+    """Have an application say in one sentence what is wrong, and let nothing in that must not come in.
+
+    Parameters
+    ----------
+    app : FastAPI
+    settings : AppSettings
+    knows : callable
+        Whether the sender of a request may send something.
+    """
+    ours = (TextBayesError, NotSignedInError, ForbiddenError)
+    for kind in (*ours, RequestValidationError, HTTPException, *_NOT_STORABLE, Exception):
+        app.add_exception_handler(kind, _tell)
+    app.add_middleware(Door, knows=knows, refuse=lambda request: _tell(request, NotSignedInError()))
+    app.add_middleware(Guards, settings=settings)
+
+
+def _tell(request: Request, error: Exception) -> Response:
+    """Say in one sentence what is wrong: as JSON to programs, on a page to people."""
+    status, sentence, more = _status_of(error)
+    if request.url.path.startswith("/api/"):
+        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        return JSONResponse({"detail": more if more is not None else sentence}, status, headers)
+    if status == 401 and request.method == "GET":
+        return RedirectResponse(LOGIN, 303)
+    return error_page(request, status, sentence)
+
+
+def _status_of(error: Exception) -> tuple[int, str, Any]:
+    if isinstance(error, NotSignedInError):
+        return 401, "you are not logged in, or no longer; log in", None
+    if isinstance(error, ForbiddenError):
+        return 403, str(error), None
+    if isinstance(error, MissingProjectError):
+        return 404, str(error), None
+    if isinstance(error, (TooManyTriesError, LoginError)):
+        return 429 if isinstance(error, TooManyTriesError) else 401, str(error), None
+    if isinstance(error, TextBayesError):
+        return 400, str(error), None
+    if isinstance(error, _NOT_STORABLE):
+        return 400, "what was sent has characters or numbers that nothing here can have; check it", None
+    if isinstance(error, RequestValidationError):
+        faults = [{"loc": list(one["loc"]), "msg": one["msg"], "type": one["type"]} for one in error.errors()]
+        first = faults[0]
+        return 422, f"{first['loc'][-1] if first['loc'] else 'the request'}: {first['msg']}", faults
+    if isinstance(error, HTTPException):
+        return error.status_code, str(error.detail).lower(), None
+    logging.getLogger("textbayes.app").error("a fault of ours", exc_info=error)
+    return 500, "something went wrong here; the log of the server says what", None

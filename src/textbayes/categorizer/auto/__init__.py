@@ -1,0 +1,87 @@
+"""The ``auto`` preset: views of the words, members and their pool are chosen by the training texts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textbayes.categorizer.auto.meaning import chosen_model, with_sentences
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, folds_for, make_plan, read_views
+from textbayes.categorizer.auto.told import told_members
+from textbayes.categorizer.auto.training import AutoTraining
+from textbayes.categorizer.knowledge import read_prior
+from textbayes.categorizer.trained import Trained, TrainingData
+from textbayes.core.progress import Progress
+from textbayes.decide import stratified_folds
+from textbayes.knowledge import WordPriors
+from textbayes.knowledge.rows import AGAINST, FOR
+from textbayes.text import TextVectorizer
+from textbayes.text.sentence_models import name_of
+
+
+def uses_auto(settings: Any) -> bool:
+    """Whether a categorizer's training is automatic: no model is given, and nothing that needs one view of words.
+
+    Parameters
+    ----------
+    settings : TextCategorizer
+    """
+    return settings.preset == "auto" and settings.model is None and not needs_one_view(settings)
+
+
+def needs_one_view(settings: Any) -> list[str]:
+    """The parameters of a categorizer that ask for what only the linear preset, with one view of words, can do.
+
+    Parameters
+    ----------
+    settings : TextCategorizer
+    """
+    asked = [name for name in ("weighting", "select", "refit_k") if getattr(settings, name) is not None]
+    if settings.prior is not None and (settings.prior_weight != "auto" or not _only_directions(settings.prior)):
+        asked.append("prior")
+    asked += [name for name in ("intervals", "calibrate") if getattr(settings, name)]
+    hashed = settings.vectorizer is not None and not isinstance(settings.vectorizer, TextVectorizer)
+    return [*asked, "vectorizer"] if hashed else asked
+
+
+def _only_directions(prior: WordPriors | str | Path) -> bool:
+    """Whether a table says no more of words than that they speak for labels, or against them."""
+    return all(row[2] in (FOR, AGAINST) and row[3:6] == (None, None, None) for row in read_prior(prior))
+
+
+def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
+    """Train on what the texts say is best for them.
+
+    Parameters
+    ----------
+    settings : TextCategorizer
+        Its parameters are read and nothing is changed.
+    data : TrainingData
+    report : Progress
+    """
+    report("reading words", 0, 1)
+    views, blocks = read_views(data.texts, settings.vectorizer)
+    report("reading words", 1, 1)
+    table = None if settings.prior is None else read_prior(settings.prior)
+    few = len(data.texts) < ENOUGH_TEXTS
+    names, told = told_members(data.texts, views, blocks, data.space, new_words=few, table=table)
+    read = [view.name for view in views.views]
+    model, too_long = chosen_model(settings, data.texts)
+    meaning = None
+    if model is not None and not too_long:
+        meaning = len(read)
+        views, blocks = with_sentences(views, blocks, data.texts, model, report)
+    plan = make_plan(read, data.space, len(data.texts), settings.budget, names, told, meaning)
+    n_folds = min(settings.cv if data.groups is not None else folds_for(len(data.texts), settings.cv), len(data.texts))
+    fold = stratified_folds(data.indicator, n_folds, settings.random_state, data.groups)
+    training = AutoTraining(plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report)
+    trained = training.run()
+    if table is not None and trained.prior_weight is None:  # it says nothing of these words and labels
+        trained = replace(trained, prior_weight=np.zeros(data.space.n_columns))
+    if trained.choice is not None and too_long and model is not None:
+        losses = {"log_loss": None, "log_loss_without": None}
+        trained.choice["embeddings"] = {"model": name_of(model), "outcome": "too long", **losses}
+    return replace(trained, prior_table=table)

@@ -1,0 +1,116 @@
+"""Members of the automatic pool: linear scores of every label from one or several views of the texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.knowledge import MatchedPriors
+from textbayes.knowledge.strength import DEFAULT_STRENGTH
+from textbayes.models.counts.families.complement import complement_scores
+from textbayes.models.linear.classifier import BayesLinearClassifier
+
+
+class Weights(NamedTuple):
+    """A fitted member: weights (n_columns, n_features) of the words of its views, and intercepts (n_columns,)."""
+
+    coef: FloatArray
+    intercept: FloatArray
+
+    def scores(self, X: Any) -> FloatArray:
+        """Scores of documents, (n_docs, n_columns)."""
+        return np.asarray(X @ self.coef.T) + self.intercept
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A regression for each label.
+
+    Parameters
+    ----------
+    name : str
+    views : tuple of int
+        The views that it reads, side by side.
+    estimator : BayesLinearClassifier
+    """
+
+    name: str
+    views: tuple[int, ...]
+    estimator: BayesLinearClassifier
+
+    def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
+        """Weights that fit some documents best.
+
+        Parameters
+        ----------
+        X : CSR matrix (n_docs, n_features)
+        indicator : boolean array (n_docs, n_columns)
+        weight : array (n_docs,) or None
+        n_jobs : int or None
+        """
+        one = clone(self.estimator).set_params(n_jobs=n_jobs)
+        one.fit(X, sparse.csr_matrix(indicator), sample_weight=weight)
+        return Weights(one.coef_, one.intercept_)
+
+    def scaled(self, scale: float) -> Regression:
+        """The same with another scale of its prior."""
+        return replace(self, estimator=clone(self.estimator).set_params(scale=scale))
+
+
+@dataclass(frozen=True)
+class Complement:
+    """Complement naive Bayes on weighted words: a class is scored by how badly the others explain the words.
+
+    Parameters
+    ----------
+    name : str
+    views : tuple of int
+    pseudo_count : float
+        Added to the weight of every word in every class.
+
+    References
+    ----------
+    Rennie, Shih, Teevan & Karger (2003), Tackling the poor assumptions of naive Bayes text classifiers, ICML.
+    """
+
+    name: str
+    views: tuple[int, ...]
+    pseudo_count: float = 0.1
+
+    def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
+        """As :meth:`Regression.fit`."""
+        Y = indicator.astype(np.float64) if weight is None else indicator * weight[:, None]
+        score = complement_scores(np.asarray(X.T @ Y).T, self.pseudo_count)
+        return Weights(score - score.mean(axis=0), np.zeros(len(score)))
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is known of words beforehand: a score that learns nothing but how far to follow it, in the pool.
+
+    Parameters
+    ----------
+    name : str
+    views : tuple of int
+        One view.
+    matched : MatchedPriors
+        Words of the view and the labels that they speak for.
+    """
+
+    name: str
+    views: tuple[int, ...]
+    matched: MatchedPriors
+
+    def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
+        """As :meth:`Regression.fit`; the labels of ``indicator`` are not looked at."""
+        coef = np.zeros((self.matched.n_labels, X.shape[1]))
+        coef[self.matched.label, self.matched.column] = DEFAULT_STRENGTH.means(self.matched, X)
+        return Weights(coef, np.zeros(len(coef)))
+
+
+Member = Regression | Complement | Told

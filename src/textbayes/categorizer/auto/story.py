@@ -1,0 +1,63 @@
+"""What an automatic training chose and why, in a paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_VIEWS = {"words": "words and pairs", "stem": "stems and pairs", "head": "first lines", "chars": "characters"}
+_VIEWS |= {"embedding": "sentence vectors"}
+
+
+def describe_choice(choice: Mapping[str, Any]) -> str:
+    """The choice of an automatic training (``TextCategorizer.choice_``), in a paragraph.
+
+    Parameters
+    ----------
+    choice : mapping
+    """
+    views = _listed([f"{_VIEWS.get(view['name'], view['name'])} ({view['words']:,})" for view in choice["views"]])
+    members = choice["members"]
+    parts = [f"{choice['n_texts']:,} texts were read as {views}."]
+    if len(members) == 1:
+        parts.append(f"One model was kept: {_named(members[0])}.")
+    elif choice["log_loss"] is None:
+        parts.append(f"{len(members)} models were pooled, with equal weights: {_listed([_named(m) for m in members])}.")
+    else:
+        members = sorted(members, key=lambda one: one["log_loss"])
+        told = _listed([f"{_named(one)} ({one['log_loss']:.4f})" for one in members])
+        parts.append(
+            f"{len(members)} models were pooled, with weights that fit texts best which they had not seen; log-loss of "
+            f"each alone: {told}; of all together: {choice['log_loss']:.4f}."
+        )
+    if choice["left_out"]:
+        parts.append(f"Left out, since the others say all that they do: {_listed(choice['left_out'])}.")
+    if choice.get("embeddings") is not None:
+        parts.append(_meaning(**choice["embeddings"], n_texts=choice["n_texts"]))
+    if choice["second_pass"]:
+        parts.append("What is said of a text's other labels counts as well.")
+    if choice["interrupted"]:
+        parts.append("The training was interrupted: models that were not done are not among these.")
+    return " ".join(parts)
+
+
+def _meaning(model: str, outcome: str, log_loss: float | None, log_loss_without: float | None, n_texts: int) -> str:
+    """What became of the sentence vectors, which are there or not by what is installed."""
+    if outcome == "too long":
+        return (
+            f"Sentence vectors ({model}) were not tried: {n_texts:,} texts of this length take too long for the budget;"
+            " name the model to have it tried."
+        )
+    if log_loss is None or log_loss_without is None:
+        return f"Sentence vectors ({model}) were left out, for nothing told what they gain."
+    what = "kept" if outcome == "kept" else "tried and left out, since they gain too little for what they cost"
+    told = f"with them {log_loss:.4f}, without {log_loss_without:.4f}"
+    return f"Sentence vectors ({model}) were {what}: log-loss of held-out texts {told}."
+
+
+def _named(member: Mapping[str, Any]) -> str:
+    return member["name"] if member["scale"] is None else f"{member['name']}, scale {member['scale']:g}"
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{'; '.join(items[:-1])} and {items[-1]}"

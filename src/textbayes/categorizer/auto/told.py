@@ -1,0 +1,75 @@
+"""What is known of words before any text: by the names of labels, or by a prior file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from textbayes.categorizer.auto.members import Told
+from textbayes.categorizer.knowledge import match_knowledge, words_known
+from textbayes.core.labels import LabelSpace
+from textbayes.knowledge import WordPriors, from_names, match_priors, words_of
+from textbayes.text.views import TextViews
+
+
+def told_members(
+    texts: Sequence[str],
+    views: TextViews,
+    blocks: list[Any],
+    space: LabelSpace,
+    new_words: bool,
+    table: WordPriors | None = None,
+) -> tuple[Told | None, Told | None]:
+    """Members that know the names of the labels and what a prior file says; None where they know no word.
+
+    Texts that hold the word "wheat" are likelier to be of the label wheat, but names are often codes, and files may be
+    wrong: the pool expects both to say nothing until held-out texts say otherwise. To expect more of a file gained
+    nothing with tens of training texts of Reuters, and let wrong ones cost more.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    views, blocks : TextViews, list of CSR matrix
+        The views, fitted, and counts of the words of each. Both are widened by new words.
+    space : LabelSpace
+    new_words : bool
+        Whether words of the names that the texts do not have become words of the model; those of a file always do.
+    table : WordPriors, optional
+        The prior file.
+    """
+    v = _view(views)
+    if v is None:
+        return None, None
+    vectorizer, named = views.vectorizers_[v], _names(space, views.vectorizers_[v])
+    for known in (named if new_words else None, table):
+        if known:
+            _widen(known, texts, views, blocks, v)
+    # Matched when all words are there.
+    names = match_priors(named, vectorizer.vocabulary_, space)
+    told = None if table is None else match_knowledge(table, vectorizer, space)
+    return (
+        Told("names of labels", (v,), names) if len(names.column) else None,
+        Told("prior file", (v,), told) if told is not None and len(told.column) else None,
+    )
+
+
+def _names(space: LabelSpace, vectorizer: Any) -> WordPriors:
+    """The words of the labels' names, but for those that all names have, such as "class" of class-a and class-b."""
+    table = from_names(space.class_names, words_of(vectorizer))
+    labels_of = Counter(row.word for row in table)
+    return WordPriors([row for row in table if labels_of[row.word] < len(space.class_names)])
+
+
+def _view(views: TextViews) -> int | None:
+    """The view whose words are spoken of; None where it has no words, but characters, which other words share."""
+    v = next((v for v, view in enumerate(views.views) if view.name == "stem"), 0)
+    return None if views.vectorizers_[v].analyzer.startswith("char") else v
+
+
+def _widen(table: WordPriors, texts: Sequence[str], views: TextViews, blocks: list[Any], v: int) -> None:
+    vectorizer = views.vectorizers_[v]
+    if new := words_known(table, vectorizer):
+        vectorizer.add_terms(new)
+        blocks[v] = vectorizer.transform(views.views[v].read(texts))
+        views.settle()

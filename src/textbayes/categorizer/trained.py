@@ -1,0 +1,58 @@
+"""What every way of training a ``TextCategorizer`` begins and ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from textbayes.categorizer.knowledge import Advice
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import FittedModel
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.knowledge import AuditRow, WordPriors
+
+
+class TrainingData(NamedTuple):
+    """Texts, their labels as an indicator (n_docs, n_columns), how much each counts, and groups that share a fold."""
+
+    texts: list[str]
+    indicator: BoolArray
+    space: LabelSpace
+    weight: FloatArray | None
+    groups: IntArray | None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Outcome of a training.
+
+    Parameters
+    ----------
+    vectorizer, weighting : fitted
+    model : FittedModel
+    pool : array
+        Weights of the members.
+    held_out : array (n_docs, n_columns)
+        Probabilities of the training texts by members that had not seen them.
+    learnable : boolean array (n_docs, n_columns)
+        False where they mean nothing, since the other folds had no text of the label.
+    prior_table, prior_weight, prior_audit, prior_advice
+        What is known of words, how far each label follows it, what became of it, and why.
+    choice : dict or None
+        What an automatic training chose, JSON-able.
+    rare_threshold : float or None
+        Probability above which labels are assigned that no held-out text tests; None leaves them to the rule.
+    """
+
+    vectorizer: Any
+    weighting: Any
+    model: FittedModel
+    pool: FloatArray
+    held_out: FloatArray
+    learnable: BoolArray
+    prior_table: WordPriors | None = None
+    prior_weight: FloatArray | None = None
+    prior_audit: list[AuditRow] = field(default_factory=list)
+    prior_advice: list[Advice] = field(default_factory=list)
+    choice: dict[str, Any] | None = None
+    rare_threshold: float | None = None

@@ -1,0 +1,378 @@
+"""``textbayes screen``: read what is most probably relevant first, and know when enough was read."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+import cloup
+
+from textbayes.cli.files import check_output
+from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.options import top_option
+from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.screen_views import record_row, show_records, status_and_notes
+from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import echo
+
+if TYPE_CHECKING:
+    from textbayes.core.types import Document
+    from textbayes.knowledge import WordPriors
+    from textbayes.screen import ScreenFolder
+    from textbayes.screen.duplicates import Merged
+
+_ANSWERS = ("relevant", "irrelevant", "unsure", "withdrawn")
+_topic = click.option("--topic", metavar="NAME", help="Which topic, where there are several.")
+
+
+@cloup.group()
+@output_options
+@common_options
+def screen(output: Output) -> None:
+    """Read records in the best order, and know when to stop.
+
+    A screening lives in a folder. It is started from references as databases export them, and then says which to read
+    next; every answer is learnt at once.
+
+    \b
+    textbayes screen start review refs.ris --question "green tea and blood pressure in adults"
+    textbayes screen next review
+    textbayes screen judge review 17 relevant
+    textbayes screen status review
+    textbayes screen export review -o decisions.csv
+
+    Every answer is on disk when a command says so: end any of them at any moment, even by kill -9. Several people may
+    read at once; no record is handed out twice.
+    """
+
+
+@screen.command("start")
+@click.argument("folder")
+@click.option("--question", metavar="TEXT", help="What the review asks: counts as one relevant record.")
+@click.option("--topic", "topics", multiple=True, metavar="NAME[=QUESTION]", help="Several topics, each by itself.")
+@click.option(
+    "--prior",
+    default="reviews",
+    show_default=True,
+    metavar="FILE|reviews|none",
+    help="Words of other reviews: the table that comes along, a prior file, a model (.tb), or none.",
+)
+@click.option("--strategy", help="likely, informative, random, or a mixture such as likely=0.95,random=0.05.")
+@click.option("--target", type=click.FloatRange(0, 1), help="Share of the relevant records to find.")
+@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure to be of it before stopping.")
+@click.option("--random-state", type=click.IntRange(min=0), help="Of what is drawn by chance.")
+@input_options(duplicates="keep")
+@output_options
+@common_options
+def start(
+    folder: str,
+    inputs: Inputs,
+    output: Output,
+    question: str | None,
+    topics: tuple[str, ...],
+    prior: str,
+    **chosen: Any,
+) -> None:
+    """Start a screening from RIS, PubMed, BibTeX, EndNote XML, CSV, TSV, XLSX or JSON lines.
+
+    Records of the same paper (DOI, PubMed number or title) are merged, and told.
+    """
+    from textbayes.screen import ScreenFolder, ScreenSettings
+    from textbayes.screen.duplicates import merge_duplicates, with_own_ids
+    from textbayes.screen.settings import TOPIC
+
+    if question and topics:
+        raise click.UsageError("--question is that of one topic; give each its own: --topic NAME=QUESTION.")
+    parts = [part.partition("=")[::2] for part in topics] or [(TOPIC, question or "")]
+    given = {name: value for name, value in chosen.items() if value is not None}
+    asked = {name: text for name, text in parts if text}
+    settings = ScreenSettings(topics=tuple(name for name, _ in parts), questions=asked, **given)
+    table = prior_table(prior)
+    records, merged = merge_duplicates(with_own_ids(_read(inputs)))
+    ScreenFolder.create(folder, records, settings, table)
+    _tell_merged(output, f"{folder} was started with", folder, len(records), merged)
+
+
+@screen.command("add")
+@click.argument("folder")
+@input_options(duplicates="keep")
+@output_options
+@common_options
+def add(folder: str, inputs: Inputs, output: Output) -> None:
+    """Add records to a screening that has begun.
+
+    Those that are there already are merged, and told; every answer stays, and is learnt again with all records.
+    """
+    from textbayes.screen import ScreenFolder
+
+    opened, read = ScreenFolder.open(folder), _read(inputs)
+    merged = opened.add(read)
+    opened.close()
+    _tell_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
+
+
+@screen.command("next")
+@click.argument("folder")
+@click.option("-n", "--number", default=1, show_default=True, type=click.IntRange(min=1), help="Records to hand out.")
+@click.option("--again", is_flag=True, help="Show what was handed out and has no answer yet.")
+@_topic
+@output_options
+@common_options
+def next_(folder: str, number: int, again: bool, topic: str | None, output: Output) -> None:
+    """Hand out the records to read next, with probabilities and the words behind them."""
+    from textbayes.screen import ScreenFolder
+
+    opened = ScreenFolder.open(folder)
+    if again:
+        rows = list(opened.screening.topic(topic).handed_out.items())[:number]
+    else:
+        rows = [(pick.row, pick.reason) for pick in opened.next_records(number, topic)]
+    if not rows:
+        note("there is nothing more to read" if not again else "everything that was handed out has an answer")
+    shown = record_row(opened, rows, topic)
+    opened.close()
+    if output.is_table:
+        show_records(shown)
+    else:
+        output.write(shown, ["id", "probability", "low", "high", "reason", "words", "text"])
+
+
+@screen.command("judge")
+@click.argument("folder")
+@click.argument("record", required=False)
+@click.argument("answer", required=False, type=click.Choice(_ANSWERS), metavar=f"[{'|'.join(_ANSWERS)}]")
+@_topic
+@common_options
+def judge(folder: str, record: str | None, answer: str | None, topic: str | None) -> None:
+    """Say whether a record is relevant; withdrawn takes an answer back.
+
+    Without RECORD and answer, records are shown one by one and answered by a key: r(elevant), i(rrelevant), u(nsure),
+    b(ack: withdraw the last answer), q(uit).
+    """
+    from textbayes.screen import ScreenFolder
+
+    opened = ScreenFolder.open(folder)
+    if record is None:
+        _judge_one_by_one(opened, topic)
+    elif answer is None:
+        raise click.UsageError(f"Give RECORD and one of {', '.join(_ANSWERS)}, or none of them.")
+    else:
+        opened.judge(record, answer, topic)
+        echo(f"{record}: {answer}")
+    opened.close()
+
+
+@screen.command("words")
+@click.argument("folder")
+@click.option("--favour", multiple=True, metavar="WORD", help="A word that speaks for relevance.")
+@click.option("--disfavour", multiple=True, metavar="WORD", help="A word that speaks against it.")
+@click.option("--forget", multiple=True, metavar="WORD", help="Take back what was said of a word.")
+@top_option("Words to show.", 20)
+@_topic
+@output_options
+@common_options
+def words(folder: str, top: int, topic: str | None, output: Output, **said: tuple[str, ...]) -> None:
+    """Favour or disfavour words, and show the strongest ones of the model."""
+    from textbayes.screen import ScreenFolder
+
+    opened = ScreenFolder.open(folder)
+    for option, direction in (("favour", "for"), ("disfavour", "against"), ("forget", "forget")):
+        for word in said[option]:
+            opened.favour(word, direction, topic)
+            if not opened.screening.collection.has_word(word):
+                note(f"no record has {word!r}: it will say nothing")
+    known = opened.screening.topic(topic)
+    rows = [
+        {"word": word, "weight": round(weight, 3), "said": known.words.get(word, "")}
+        for word, weight in known.strongest_words(top).items()
+    ]
+    opened.close()
+    if not output.is_table:
+        output.write(rows, ["word", "weight", "said"])
+        return
+    table = make_table("word", "weight", "said", right=("weight",))
+    for row in rows:
+        table.add_row(row["word"], f"{row['weight']:+.3f}", row["said"])
+    console().print(table)
+
+
+@screen.command("status")
+@click.argument("folder")
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="Stopping rules; gauge and hypergeometric if not given.",
+)
+@_topic
+@output_options
+@common_options
+def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Output) -> None:
+    """Say what was found, how much is left, and whether enough was read.
+
+    Rules are gauge, hypergeometric, audit, qbcb, consecutive:50 and share:0.5; with + all of several must agree.
+    """
+    from textbayes.screen import ScreenFolder
+    from textbayes.screen.status import DEFAULT_RULES
+
+    opened = ScreenFolder.open(folder)
+    told = status_and_notes(opened, rules or DEFAULT_RULES, topic)
+    opened.close()
+    if not output.is_table:
+        output.write([told], list(told))
+        return
+    for name in ("records", "read", "relevant", "unsure", "handed_out"):
+        echo(f"{name.replace('_', ' '):12s} {told[name]:,}")
+    echo(f"left         {told['left']:.1f} relevant, at most {told['left_at_most']:,} with 90 %")
+    for advice in told["advice"]:
+        echo(f"{advice['rule']}: {'STOP' if advice['stop'] else 'go on'}: {advice['reason']}")
+        if not advice["stop"]:
+            echo(f"  if nothing more is found: {advice['reads_left']:,} more records{_duration(advice['hours_left'])}")
+
+
+@screen.command("export")
+@click.argument("folder")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    required=True,
+    metavar="FILE",
+    help=".csv, .tsv, .xlsx, .jsonl, .ris, .bib, .nbib, .xml, .tb.",
+)
+@_topic
+@output_options
+@common_options
+def export(folder: str, target: str, topic: str | None, output: Output) -> None:
+    """Write all records with decisions, probabilities and the reasons for them; or the model.
+
+    A model (.tb) serves classify, words, explain and report, and starts another screening (--prior).
+    """
+    from dataclasses import replace
+
+    from textbayes.cli.results import kind_by_ending, open_results
+    from textbayes.core.atomic import atomic_write
+    from textbayes.screen import ScreenFolder
+    from textbayes.screen.references import WRITERS
+    from textbayes.screen.table import table_rows
+
+    path = check_output(target)
+    opened = ScreenFolder.open(folder)
+    if path.suffix.lower() == ".tb":
+        from textbayes.screen import export_model
+        from textbayes.store import save_model
+
+        save_model(export_model(opened.screening), path)
+        note(f"{path}: the model of {', '.join(opened.settings.topics)}")
+        return
+    rows = table_rows(opened.screening, opened.records(), topic)
+    if path.suffix.lower() in WRITERS:
+        with atomic_write(path) as stream:
+            stream.write(WRITERS[path.suffix.lower()](rows).encode("utf-8", "replace"))
+        note(f"{path}: {len(rows):,} records")
+        return
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with open_results(path, replace(output, kind=kind_by_ending(target))) as write:
+        write(rows, columns)
+
+
+@screen.command("prior")
+@click.argument("reviews", nargs=-1, required=True, metavar="FILE...")
+@click.option("-o", "--output", "target", required=True, metavar="FILE", help="Prior file to write, .csv or .yaml.")
+@click.option("--label-field", metavar="FIELD", help="Field that says whether a record was included.")
+@click.option("--relevant", default="1", show_default=True, metavar="LABEL", help="What it says where it was.")
+@common_options
+def prior(reviews: tuple[str, ...], target: str, label_field: str | None, relevant: str) -> None:
+    """Make a prior file of words from your own finished reviews, one file each.
+
+    Words count that occur in at least three of the reviews: what they say there, they will say in the next.
+    """
+    import numpy as np
+
+    from textbayes.core.atomic import atomic_write
+    from textbayes.data import open_documents
+    from textbayes.screen.transfer import FinishedReview, learn_prior
+
+    path = check_output(target, reviews)
+    options: dict[str, Any] = {} if label_field is None else {"label_field": label_field}
+    finished = []
+    for name in reviews:
+        documents = list(open_documents(name, duplicates="keep", **options))
+        included = np.array([relevant in document.labels for document in documents], dtype=np.bool_)
+        finished.append(FinishedReview([document.text for document in documents], included))
+    table = learn_prior(finished)
+    with atomic_write(path) as stream:
+        stream.write((table.to_csv() if path.suffix.lower() == ".csv" else table.to_yaml()).encode())
+    echo(f"{path}: {len(table):,} words of {len(finished)} reviews")
+
+
+def prior_table(prior: str) -> WordPriors | None:
+    """The table that ``--prior`` names."""
+    from textbayes.cli.prior import table_of_model
+    from textbayes.knowledge import WordPriors
+    from textbayes.screen.transfer import shipped_prior
+
+    if prior == "none":
+        return None
+    if prior.lower().endswith(".tb"):
+        return table_of_model(prior, None)
+    return shipped_prior() if prior == "reviews" else WordPriors.read(prior)
+
+
+def _read(inputs: Inputs) -> list[Document]:
+    read = list(inputs.keeping_fields().documents())
+    require_documents(read, inputs)
+    return read
+
+
+def _tell_merged(output: Output, what: str, folder: str, n_records: int, merged: list[Merged]) -> None:
+    if output.is_table:
+        for found in merged:
+            echo(f"{found.id} is the same as {found.into}: {found.reason}")
+        noun = "record" if n_records == 1 else "records"
+        echo(f"{what} {n_records:,} {noun}; duplicates merged: {len(merged):,}.")
+    else:
+        told = {"folder": folder, "records": n_records, "merged": [found._asdict() for found in merged]}
+        output.write([told], list(told))
+
+
+def _judge_one_by_one(opened: ScreenFolder, topic: str | None) -> None:
+    keys = {"r": "relevant", "i": "irrelevant", "u": "unsure"}
+    last: str | None = None
+    while True:
+        waiting = list(opened.screening.topic(topic).handed_out.items())[:1]
+        rows = waiting or [(pick.row, pick.reason) for pick in opened.next_records(1, topic)]
+        if not rows:
+            note("there is nothing more to read")
+            return
+        shown = record_row(opened, rows, topic)
+        show_records(shown)
+        key = ""
+        while key not in (*keys, "b", "q"):
+            echo("Relevant? [r/i/u/b/q] ", nl=False)
+            key = _key()
+        if key == "q":
+            return
+        if key == "b":
+            if last is not None:
+                opened.judge(last, "withdrawn", topic)
+                echo(f"{last}: withdrawn; it will be handed out again")
+            continue
+        last = str(shown[0]["id"])
+        opened.judge(last, keys[key], topic)
+
+
+def _key() -> str:
+    """A key on a terminal, the first letter of a line elsewhere, and q at the end of the input."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        key = click.getchar()
+        echo(key if key.isprintable() else "")
+        return key.lower()
+    line = "" if sys.stdin is None else sys.stdin.readline()
+    return line.strip().lower()[:1] if line else "q"
+
+
+def _duration(hours: float | None) -> str:
+    return "" if hours is None else f", about {hours:.1f} h at your pace"

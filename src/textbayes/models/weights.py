@@ -1,0 +1,129 @@
+"""Base of the classifiers with a weight for every word: their documents checked, their weights kept, warm starts."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from textbayes.core.class_weight import document_weights
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.types import AnyArray, FloatArray, Matrix
+from textbayes.core.validation import as_numbers, check_same_length
+from textbayes.inference.base import FitInfo, Posterior
+
+if TYPE_CHECKING:
+    from textbayes.posterior.draws import Draws
+
+
+class WeightsClassifier(ClassifierMixin, BaseEstimator):
+    """What the linear and the softmax classifier share: eta = X wᵀ + b, and all around the search for w and b."""
+
+    class_weight: str | dict[Any, float] | None
+    n_features_in_: int
+    label_space_: LabelSpace
+    classes_: AnyArray
+    coef_: FloatArray
+    intercept_: FloatArray
+    fit_info_: FitInfo
+    n_iter_: int
+    draws_: Draws | None
+
+    def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
+        """eta = X wᵀ + b, (n_docs, n_columns)."""
+        return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
+
+    def _checked(self, X: Matrix | ArrayLike) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
+
+    def _documents(
+        self, X: Matrix | ArrayLike, indicator: AnyArray, space: LabelSpace, sample_weight: ArrayLike | None
+    ) -> tuple[Any, FloatArray | None]:
+        """Documents to learn from, by columns, and how much each counts; None where all count alike."""
+        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        check_same_length(X, "X", indicator, "y")
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return as_columns(X), document_weights(self.class_weight, indicator, space, weight)
+
+    def _previous(self, n_columns: int, n_features: int) -> Posterior | None:
+        """The weights of the fit before, to start from, where they are of that shape."""
+        coef = getattr(self, "coef_", None)
+        if coef is None or coef.shape != (n_columns, n_features):
+            return None
+        return Posterior(coef, self.intercept_, None, self.fit_info_)
+
+    def _keep(self, posterior: Posterior, space: LabelSpace) -> None:
+        """Take over what was found."""
+        self.label_space_, self.classes_ = space, space.classes
+        # Laid out word by word, so that scoring reads one run of memory per word for all columns.
+        self.coef_ = np.ascontiguousarray(posterior.mean.T).T
+        self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
+        self.n_iter_ = int(posterior.info.n_iter.max())
+        self.draws_ = posterior.draws
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_effort(tol: Any, max_iter: Any) -> None:
+    """Refuse a tolerance that is not positive and a number of iterations that is none."""
+    if not (isinstance(tol, numbers.Real) and 0.0 < float(tol) < np.inf):
+        raise InputError(f"tol={tol!r} is not usable; pass a positive number such as 1e-4")
+    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
+        raise InputError(f"max_iter={max_iter!r} is not usable; pass a whole number from 1 on")
+
+
+def per_label(value: Any, name: str, n_labels: int) -> FloatArray:
+    """A number, or one for each label as a column."""
+    given = as_numbers(value, name)
+    if given.shape not in ((), (n_labels,)):
+        raise InputError(f"{name} has shape {given.shape}; pass a number or one per label: ({n_labels},)")
+    return given[:, None] if given.ndim else given
+
+
+def as_labels(y: Any) -> Any:
+    """Labels for ``encode_labels``: a vector, a column (with its warning), lists or an indicator matrix."""
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None; pass one label per document")
+    if not sparse.issparse(y):
+        y = (
+            y
+            if isinstance(y, (list, tuple)) and any(isinstance(row, (list, tuple, set)) for row in y)
+            else np.asarray(y)
+        )
+    if isinstance(y, np.ndarray) and (y.ndim == 1 or y.shape[1:] == (1,)) and not _holds_collections(y):
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+    return y
+
+
+def _holds_collections(y: AnyArray) -> bool:
+    return y.dtype == object and any(isinstance(label, (list, tuple, set, frozenset)) for label in y.ravel())
+
+
+def as_columns(X: Any) -> Any:
+    """CSC with sorted, distinct int32 indices, whatever came in; what came in is not changed."""
+    columns = sparse.csc_matrix(X)
+    if not columns.has_canonical_format:
+        columns = columns.copy() if columns is X or np.shares_memory(columns.data, getattr(X, "data", X)) else columns
+        columns.sum_duplicates()
+    arrays = (columns.data, columns.indices.astype(np.int32, copy=False), columns.indptr.astype(np.int64))
+    return sparse.csc_matrix(arrays, shape=columns.shape, copy=False)

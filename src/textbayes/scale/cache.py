@@ -1,0 +1,99 @@
+"""Where shards are kept: a folder for each input and way of reading it, made anew when the input has changed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from textbayes._version import __version__
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError
+from textbayes.core.folders import cache_folder
+from textbayes.scale.shards import Shards
+from textbayes.store.lock import FileLock
+
+_STATE = "input.json"
+
+
+def shards_folder() -> Path:
+    """The folder of all shards: ``$TEXTBAYES_SHARDS``, or one in the user's cache."""
+    told = os.environ.get("TEXTBAYES_SHARDS")
+    return Path(told) if told else cache_folder() / "shards"
+
+
+@contextlib.contextmanager
+def folder_for(paths: Iterable[str], settings: Mapping[str, Any]) -> Iterator[Path]:
+    """The folder for the shards of some files, read in some way; it is empty where a file has changed since.
+
+    What cannot be known again (standard input, no files) gets a folder that is removed at the end. While one process
+    has the folder, others are refused.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        Files and folders.
+    settings : mapping
+        All that decides what is made of them; it is compared as JSON.
+    """
+    names = list(paths)
+    if not names or "-" in names:
+        with _temporary() as folder:
+            yield folder
+        return
+    identity = json.dumps([[os.path.realpath(name) for name in names], dict(settings)], default=str, sort_keys=True)
+    folder = shards_folder() / hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()
+    Shards(folder)  # makes it, or says why not
+    lock = FileLock(
+        folder / "lock", f"another process is using the shards of {names[0]} in {folder}; wait for it to end"
+    )
+    lock.acquire()
+    try:
+        state = json.dumps({"version": __version__, "files": _files(names)})
+        told = folder / _STATE
+        if not told.exists() or told.read_text(encoding="utf-8") != state:
+            for part in ("raw", "counts", "vocabulary"):
+                shutil.rmtree(folder / part, ignore_errors=True)
+            with atomic_write(told) as stream:
+                stream.write(state.encode())
+        yield folder
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for what one run needs, beside the shards; removed at the end."""
+    with _temporary() as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def _temporary() -> Iterator[Path]:
+    Shards(shards_folder())
+    try:
+        made = tempfile.TemporaryDirectory(prefix="run-", dir=shards_folder(), ignore_cleanup_errors=True)
+    except OSError as error:
+        raise InputError(
+            f"{shards_folder()} cannot be written ({error.strerror}); name another folder with $TEXTBAYES_SHARDS"
+        ) from error
+    with made as folder:
+        yield Path(folder)
+
+
+def _files(names: list[str]) -> list[list[Any]]:
+    """Name, size and time of change of each file."""
+    found: list[list[Any]] = []
+    for name in names:
+        path = Path(name)
+        inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        for one in inside:
+            about = one.stat()
+            found.append([os.path.realpath(one), about.st_size, about.st_mtime_ns])
+    return found

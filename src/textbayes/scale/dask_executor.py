@@ -1,0 +1,177 @@
+"""The executor of a Dask cluster: worker processes of this machine, or those of a scheduler elsewhere.
+
+Whatever workers hold was made by a task that the scheduler knows, what is shared too: where a worker dies, others do
+its tasks again and nothing but time is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sized
+from importlib import import_module
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+from textbayes.core.errors import InputError, MissingExtraError, TextBayesError
+from textbayes.core.executor import as_worker
+
+R = TypeVar("R")
+
+_PATIENCE = 5  # seconds for a scheduler to answer
+_WORKERS_PATIENCE = 30  # seconds for its first worker
+_REMEMBERED = 4  # shared objects that workers keep for the next call
+_SMALL = 2**20  # bytes that travel with every task sooner than be shared beforehand, which takes a round of messages
+
+
+class DaskExecutor:
+    """Workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    cluster : LocalCluster, optional
+        Closed with the executor.
+    """
+
+    def __init__(self, client: Any, cluster: Any = None) -> None:
+        self.client, self.cluster = client, cluster
+        self._shipped: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
+
+    @classmethod
+    def started(cls, n_workers: int) -> DaskExecutor:
+        """An executor with a cluster of its own: worker processes of one thread each on this machine."""
+        distributed = _installed()
+        cluster = distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )  # fmt: skip
+        client = distributed.Client(cluster, set_as_default=False)
+        client.amm.stop()  # it takes copies away that no task waits for at the moment; the next would send them again
+        return cls(client, cluster)
+
+    @classmethod
+    def connected(cls, address: str) -> DaskExecutor:
+        """The executor of a scheduler that runs, with a worker at least."""
+        distributed = _installed()
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is said in a sentence
+        try:
+            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"no Dask scheduler answers at cluster={address!r}; start one (dask scheduler) and check host and port"
+            ) from error
+        try:
+            client.wait_for_workers(1, timeout=_WORKERS_PATIENCE)
+        except TimeoutError as error:
+            client.close()
+            raise InputError(
+                f"the scheduler at cluster={address!r} has no workers; start some: dask worker {address}"
+            ) from error
+        return cls(client)
+
+    @property
+    def n_workers(self) -> int:
+        return max(1, sum(self.client.nthreads().values()))
+
+    def map(self, function: Callable[..., R], items: Iterable[Any], *shared: Any) -> Iterator[R]:
+        futures = self._submitted(function, items, shared)
+        return self._results(futures)
+
+    def map_reduce(
+        self, function: Callable[..., R], combine: Callable[[R, R], R], items: Iterable[Any], *shared: Any
+    ) -> R:
+        futures = self._submitted(function, items, shared)
+        while len(futures) > 1:  # as ``reduce_pairwise`` does, on the workers
+            pairs = list(zip(futures[:-1:2], futures[1::2], strict=True))
+            futures = self._submitted(_combined, pairs, (combine,)) + futures[len(futures) - len(futures) % 2 :]
+        return next(self._results(futures))
+
+    def keep(self, function: Callable[..., Any], items: Iterable[Any], *shared: Any) -> list[Any]:
+        return self._submitted(function, items, shared)
+
+    def close(self) -> None:
+        self._shipped.clear()
+        self.client.close()
+        if self.cluster is not None:
+            self.cluster.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _submitted(self, function: Callable[..., Any], items: Iterable[Any], shared: tuple[Any, ...]) -> list[Any]:
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            there = [self._ship(one) for one in shared]
+            if not isinstance(items, Sized):  # they may take long to come: the first are done meanwhile
+                return [self._submit(function, item, *there) for item in items]
+            n = len(items)
+            keys = [_key(function) for _ in range(n)]
+            columns = [[one] * n for one in (function, *there)]
+            found: list[Any] = self.client.map(as_worker, columns[0], list(items), *columns[1:], key=keys, pure=False)
+            return found
+
+    def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
+        return self.client.submit(as_worker, function, *args, key=_key(function), pure=False)
+
+    def _ship(self, value: Any) -> Any:
+        """A future of a value that every worker has a copy of, made once while it is among the last that were shared.
+
+        It is a task and no scattered value: those are gone with the workers that held them. The scheduler keeps its
+        bytes, which it need not understand. What is small is left as it is.
+        """
+        known = self._shipped.pop(id(value), None)
+        if known is None:
+            pickle: Any = import_module("distributed.protocol.pickle")
+            message = pickle.dumps(value)
+            if len(message) <= _SMALL:
+                return value
+            future = self._submit(pickle.loads, message)
+            self.client.replicate([future])  # else the scheduler would rather wait for the worker that has it
+            known = (value, future)
+        self._shipped[id(value)] = known  # the value is held, so that its id stays its own
+        while len(self._shipped) > _REMEMBERED:
+            self._shipped.popitem(last=False)
+        return known[1]
+
+    def _results(self, futures: list[Any]) -> Iterator[Any]:
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        try:
+            while futures:
+                yield futures.pop(0).result()
+        except KilledWorker as error:
+            raise TextBayesError(
+                "workers died again and again at the same piece of work, most likely for lack of memory; give workers "
+                "more memory, or use smaller partitions"
+            ) from error
+        except FutureCancelledError as error:
+            raise TextBayesError(
+                "the connection to the cluster was lost; start it again and repeat the command"
+            ) from error
+        finally:
+            for future in futures:  # not asked for any more
+                future.cancel()
+
+
+def _combined(pair: tuple[R, R], combine: Callable[[R, R], R]) -> R:
+    return combine(*pair)
+
+
+def _key(function: Callable[..., Any]) -> str:
+    """A name of its own: equal arguments would otherwise be hashed to find that they are."""
+    return f"{getattr(function, '__name__', 'task').strip('<>')}-{uuid4().hex}"
+
+
+def _installed() -> Any:
+    """The package of the scheduler's clients."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("dask", "scale", "spreading work over a cluster") from None
+    return distributed

@@ -1,0 +1,343 @@
+"""Training on documents that are spread over workers: each keeps its partitions, and only sums travel.
+
+Vocabulary and document frequencies are sums over partitions; count models combine their statistics exactly; linear
+models are brought to the optimum of all documents by gradients of the parts. Folds, pool, rule and figures are those of
+``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out scores and
+fingerprints.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.inputs import weighed
+from textbayes.categorizer.pool import Pooling
+from textbayes.categorizer.presets import default_vectorizer
+from textbayes.categorizer.settings import check_settings, rule_for
+from textbayes.categorizer.train_members import text_lengths, train_with
+from textbayes.categorizer.trained import TrainingData
+from textbayes.categorizer.training import Training, make_weighting, members_of
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.executor import Executor, using
+from textbayes.core.labels import encode_labels
+from textbayes.core.progress import Progress, silent
+from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
+from textbayes.kinds import kind_of
+from textbayes.kinds.counts import CountsKind, FittedCounts, _labels, _names
+from textbayes.kinds.linear import LinearKind, fitted_linear
+from textbayes.kinds.sampling import SamplingCallback
+from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.weights import as_columns
+from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
+from textbayes.scale.partitions import Partition
+from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.packed import Packed, StringIndex
+
+_ONE_PLACE = "or train on files that are read here (a name without a pattern)"
+
+
+class Part(NamedTuple):
+    """What a worker keeps of a partition: counts and lengths of its documents, and fingerprints of their texts."""
+
+    counts: Any
+    lengths: FloatArray
+    fingerprints: Any
+
+
+class Terms(NamedTuple):
+    """Distinct terms of some texts, the number of these, and how many have each term and how often."""
+
+    terms: Packed
+    n_docs: int
+    documents: IntArray
+    occurrences: IntArray
+
+
+class SpreadDocuments:
+    """Documents of partitions, read by workers.
+
+    Parameters
+    ----------
+    executor : Executor
+    partitions : sequence of Partition
+        See ``make_partitions``.
+    """
+
+    def __init__(self, executor: Executor, partitions: Sequence[Partition]) -> None:
+        self.executor = executor
+        self._texts = executor.keep(_read, partitions)
+        self._labelled = list(executor.map(_without_text, self._texts))
+
+    def labelled(self) -> list[Document]:
+        """All documents in order, without their texts; ids are their numbers from 0 on."""
+        both = (one for part in self._labelled for one in part)
+        return [one._replace(id=str(number)) for number, one in enumerate(both)]
+
+    def vocabulary(self, vectorizer: TextVectorizer, rows: BoolArray) -> TextVectorizer:
+        """A vectorizer fitted to some of the documents, as if their texts were in one place.
+
+        Parameters
+        ----------
+        vectorizer : TextVectorizer
+        rows : boolean array (n_docs,)
+        """
+        vectorizer = clone(vectorizer)
+        vectorizer._warn_if_slow()
+        vectorizer._check_parameters()
+        found = self.executor.map_reduce(_terms, _both_terms, self._with(rows), vectorizer)
+        vectorizer.fit_terms(found.terms, found.n_docs, found.documents, found.occurrences)
+        return vectorizer
+
+    def counted(self, vectorizer: TextVectorizer, rows: BoolArray, lengths: bool) -> list[Any]:
+        """``Part`` of some documents of each partition, kept by the workers.
+
+        Parameters
+        ----------
+        vectorizer : fitted TextVectorizer
+        rows : boolean array (n_docs,)
+        lengths : bool
+            Whether lengths are asked for.
+        """
+        return self.executor.keep(_counted, self._with(rows), vectorizer, lengths)
+
+    def forget_texts(self) -> None:
+        """Let workers forget the texts, once they are counted; where one dies its partitions are read again."""
+        self._texts = []
+
+    def split(self, rows: AnyArray) -> list[AnyArray]:
+        """An array of all documents, partition by partition."""
+        return np.split(rows, np.cumsum([len(part) for part in self._labelled])[:-1])
+
+    def _with(self, rows: BoolArray) -> list[tuple[Any, AnyArray]]:
+        return list(zip(self._texts, self.split(rows), strict=True))
+
+
+class SpreadTraining(Training):
+    """A training whose documents are with the workers of an executor.
+
+    Parameters
+    ----------
+    settings : TextCategorizer
+    executor : Executor
+    parts : sequence
+        What stands for the ``Part`` of each partition.
+    sizes : sequence of int
+        Their numbers of documents.
+    n_features : int
+    data : TrainingData
+        Without texts.
+    report : Progress
+    """
+
+    def __init__(
+        self, settings: TextCategorizer, executor: Executor, parts: Sequence[Any], sizes: Sequence[int],
+        n_features: int, data: TrainingData, report: Progress,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            settings, None, np.zeros(0), data.indicator, data.space, report, SamplingCallback(), data.weight
+        )
+        self._executor, self._parts, self._n_features = executor, parts, n_features
+        self._ends = np.cumsum(sizes)[:-1]
+        self._fitted_before: dict[int, BayesLinearClassifier] = {}
+
+    def _split(self, array: AnyArray) -> list[AnyArray]:
+        return np.split(array, self._ends)
+
+    def _fit(
+        self, members: Sequence[Any], rows: BoolArray, knowledge: Any, stage: str
+    ) -> tuple[TermWeighting, list[FittedModel]]:
+        mine = self._split(rows)
+        frequency = self._executor.map_reduce(_frequency, np.add, list(zip(self._parts, mine, strict=True)))
+        weighting = make_weighting(self._settings.weighting).fit_frequencies(frequency, int(rows.sum()))
+        weights = [None] * len(mine) if self._weight is None else self._split(self._weight)
+        asked = list(zip(self._parts, mine, self._split(self._indicator), weights, strict=True))
+        if isinstance(kind_of(members[0]), CountsKind):
+            return weighting, [self._fit_counts(member, asked) for member in members]
+        documents = self._executor.keep(_documents, asked, weighting)
+        fitted: list[FittedModel] = []
+        for number, member in enumerate(members):
+            start = self._fitted_before.get(number)  # of another fold: most documents are the same
+            one = fit_in_parts(self._executor, documents, member, self._space, self._n_features, start)
+            self._fitted_before[number] = one
+            fitted.append(fitted_linear(one, self._space))
+        return weighting, fitted
+
+    def _fit_counts(self, member: BayesCountClassifier, asked: list[Any]) -> FittedCounts:
+        space = self._space
+        n = space.n_columns if space.kind == "multilabel" else 1
+        begun = [copy.copy(member).begin(_names(space), self._n_features) for _ in range(n)]
+        learnt, total, n_docs = self._executor.map_reduce(_gathered, _both_gathered, asked, begun, space)
+        return FittedCounts(space, [one.settle() for one in learnt], max(total / max(n_docs, 1), 1e-3))
+
+    def _scores(
+        self, fitted: Sequence[FittedModel], rows: BoolArray, weighting: TermWeighting, pooling: Pooling
+    ) -> FloatArray:
+        asked = list(zip(self._parts, self._split(rows), strict=True))
+        return np.concatenate(list(self._executor.map(_scored, asked, list(fitted), weighting, pooling)), axis=1)
+
+    def _features(self, rows: BoolArray, weighting: TermWeighting) -> Features:
+        return Features(None, None, np.zeros(0))  # models of one kind are pooled without a look at the documents
+
+
+def fit_documents(
+    model: TextCategorizer, documents: SpreadDocuments, labels: Any, rows: BoolArray | None = None,
+    progress: Progress | None = None,
+) -> TextCategorizer:  # fmt: skip
+    """Train a categorizer on documents that are spread over workers; it is then an ordinary one.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+        Not fitted; ``preset="auto"`` means the linear one, on one view of words.
+    documents : SpreadDocuments
+        Their texts are forgotten once they are counted.
+    labels : sequence of labels, of lists of labels, or array
+        Of the documents that ``rows`` has.
+    rows : boolean array (n_docs,), optional
+        The documents to learn from; all unless given.
+    progress : Progress, optional
+    """
+    check_spread(model)
+    check_settings(model)
+    report = progress or silent
+    indicator, space = encode_labels(labels)
+    rows = np.ones(len(documents.labelled()), dtype=np.bool_) if rows is None else rows
+    if int(rows.sum()) != len(indicator):
+        raise InputError(
+            f"{len(indicator)} documents have labels, {int(rows.sum())} are to be learnt; pass one for each"
+        )
+    rule = rule_for(model.rule, space)
+    kept, indicator, weight, _ = weighed([""] * len(indicator), indicator, space, None, model.class_weight)
+    if len(kept) < int(rows.sum()):
+        raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_ONE_PLACE}")
+    data = TrainingData(kept, indicator, space, weight, None)
+    report("reading words", 0, 2)
+    vectorizer = documents.vocabulary(model.vectorizer or default_vectorizer(), rows)
+    report("reading words", 1, 2)
+    uses_lengths = any(kind_of(member).uses_lengths for member in members_of(model))
+    parts = documents.counted(vectorizer, rows, uses_lengths)
+    fingerprints = documents.executor.map_reduce(_fingerprints, _union, parts)
+    documents.forget_texts()
+    report("reading words", 2, 2)
+    sizes = [int(part.sum()) for part in documents.split(rows)]
+    n_features = len(vectorizer.get_feature_names_out())
+    training = SpreadTraining(model, documents.executor, parts, sizes, n_features, data, report)
+    with using(None):  # folds are led from here, whoever is asked to spread other work
+        trained = train_with(training, model, data, vectorizer, report)
+    return model._take_over(trained, rule, data, fingerprints)
+
+
+def check_spread(model: TextCategorizer) -> None:
+    """Refuse, before anything is read, settings that need all documents in one place."""
+    for name in ("select", "prior", "refit_k", "intervals"):
+        if getattr(model, name):
+            raise NotSupportedError(f"{name} needs all documents in one place; leave it out, {_ONE_PLACE}")
+    if model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer):
+        raise NotSupportedError(f"{type(model.vectorizer).__name__} has no vocabulary to share; {_ONE_PLACE}")
+    members = members_of(model)
+    kinds = {type(kind_of(member)) for member in members}
+    if len(kinds) > 1 or not kinds <= {LinearKind, CountsKind}:
+        names = ", ".join(kind_of(member).name for member in members)
+        raise NotSupportedError(
+            f"models of kind {names} are not trained on partitions; use linear models, or count models, {_ONE_PLACE}"
+        )
+    for member in members:
+        if isinstance(kind_of(member), LinearKind):
+            check_in_parts(member)
+
+
+# -- what workers do --------------------------------------------------------------------------------------------------
+def _read(partition: Partition) -> list[Document]:
+    return list(partition.documents())
+
+
+def _without_text(documents: list[Document]) -> list[Document]:
+    return [one._replace(text="") for one in documents]
+
+
+def _texts(asked: tuple[list[Document], BoolArray]) -> list[str]:
+    return [one.text for one, wanted in zip(*asked, strict=True) if wanted]
+
+
+def _terms(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer) -> Terms:
+    terms, counts = vectorizer.count_terms(_texts(asked))
+    n_terms = terms.n_strings
+    return Terms(
+        terms, counts.shape[0], np.bincount(counts.indices, minlength=n_terms),
+        np.bincount(counts.indices, counts.data, minlength=n_terms).astype(np.int64),
+    )  # fmt: skip
+
+
+def _both_terms(one: Terms, other: Terms) -> Terms:
+    index = StringIndex()
+    places = [index.add(one.terms), index.add(other.terms)]
+    terms = index.strings()
+    sums = []
+    for name in ("documents", "occurrences"):
+        total = np.zeros(terms.n_strings, dtype=np.int64)
+        for place, part in zip(places, (one, other), strict=True):
+            total[place] += getattr(part, name)
+        sums.append(total)
+    return Terms(terms, one.n_docs + other.n_docs, *sums)
+
+
+def _counted(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer, lengths: bool) -> Part:
+    texts = _texts(asked)
+    counts = vectorizer.transform(texts)
+    return Part(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts))
+
+
+def _fingerprints(part: Part) -> Any:
+    return part.fingerprints
+
+
+def _union(one: AnyArray, other: AnyArray) -> AnyArray:
+    return np.union1d(one, other)
+
+
+def _frequency(asked: tuple[Part, BoolArray]) -> IntArray:
+    part, rows = asked
+    return np.bincount(part.counts[rows].indices, minlength=part.counts.shape[1])
+
+
+def _documents(asked: tuple[Part, BoolArray, BoolArray, FloatArray | None], weighting: TermWeighting) -> Documents:
+    part, rows, indicator, weight = asked
+    X = as_columns(weighting.transform(part.counts[rows]))
+    return Documents(X, np.where(indicator[rows], 1.0, -1.0), None if weight is None else weight[rows])
+
+
+def _gathered(
+    asked: tuple[Part, BoolArray, BoolArray, FloatArray | None], begun: list[BayesCountClassifier], space: Any
+) -> tuple[list[BayesCountClassifier], float, int]:
+    part, rows, indicator, weight = asked
+    learnt = [copy.copy(one) for one in begun]
+    if rows.any():
+        for one, labels in zip(learnt, _labels(indicator[rows], space), strict=True):
+            own = None if weight is None else weight[rows]
+            one.gather(part.counts[rows], labels, one.classes_, sample_weight=own, lengths=part.lengths[rows])
+    return learnt, float(part.lengths[rows].sum()), int(rows.sum())
+
+
+def _both_gathered(one: Any, other: Any) -> tuple[list[BayesCountClassifier], float, int]:
+    both = [copy.copy(left).gathered(right) for left, right in zip(one[0], other[0], strict=True)]
+    return both, one[1] + other[1], one[2] + other[2]
+
+
+def _scored(
+    asked: tuple[Part, BoolArray], fitted: list[FittedModel], weighting: TermWeighting, pooling: Pooling
+) -> FloatArray:
+    part, rows = asked
+    if not rows.any():  # a small partition may have no document in a fold
+        return np.empty((len(fitted), 0, fitted[0].space.n_columns))
+    counts = part.counts[rows]
+    features = Features(counts, weighting.transform(counts), part.lengths[rows])
+    return np.stack([pooling.member_scores(member, features) for member in fitted])

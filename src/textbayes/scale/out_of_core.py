@@ -1,0 +1,206 @@
+"""A ``TextCategorizer`` trained from shards: the steps of a training in memory, with the matrix in files.
+
+Folds, weights of words, members, pool and rule are those of ``categorizer``. What differs is where the matrix is: each
+fit writes the weights of its documents by columns into files (``columns_on_disk``) and reads them from there; count
+models are given the shards one by one; held-out documents are scored block by block. So the model is the same, and
+neither texts nor matrix are ever in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.inputs import weighed
+from textbayes.categorizer.pool import Pooling
+from textbayes.categorizer.presets import default_vectorizer
+from textbayes.categorizer.settings import check_settings, rule_for
+from textbayes.categorizer.train_members import train_with
+from textbayes.categorizer.trained import TrainingData
+from textbayes.categorizer.training import Training, make_weighting, members_of
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.labels import encode_labels
+from textbayes.core.progress import Progress, silent
+from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.validation import check_same_length
+from textbayes.decide.folds import group_codes
+from textbayes.kinds import kind_of
+from textbayes.kinds.counts import CountsKind
+from textbayes.kinds.linear import LinearKind, fitted_linear
+from textbayes.kinds.sampling import SamplingCallback
+from textbayes.scale.columns import columns_on_disk
+from textbayes.scale.fit import check_out_of_core, fit_in_groups
+from textbayes.scale.shards import new_mapped
+from textbayes.scale.text_shards import Block, TextShards
+from textbayes.text import TermWeighting, TextVectorizer
+
+_IN_MEMORY = "or train in memory (without --out-of-core)"
+
+
+class ShardTraining(Training):
+    """A training whose documents are in shards.
+
+    Parameters
+    ----------
+    shards : TextShards
+    scratch : Path
+        A folder for the matrices of single fits.
+    settings, data, report
+        As for ``train_members``.
+    """
+
+    def __init__(self, settings: Any, shards: TextShards, data: TrainingData, report: Progress, scratch: Path) -> None:
+        watch = SamplingCallback()
+        super().__init__(
+            settings, None, np.zeros(0), data.indicator, data.space, report, watch, data.weight, data.groups
+        )
+        self._shards, self._scratch = shards, scratch
+
+    def room(self, shape: tuple[int, ...]) -> FloatArray:
+        with NamedTemporaryFile(dir=self._scratch, suffix=".bin", delete=False) as file:
+            return new_mapped(Path(file.name), shape, np.float64)
+
+    def _parts(self, rows: BoolArray) -> Iterator[tuple[Block, BoolArray]]:
+        """Counts and lengths of some documents, a shard at a time, and which of all they are."""
+        for first, counts, lengths in self._shards:
+            mine = np.zeros(len(rows), dtype=np.bool_)
+            mine[first : first + len(lengths)] = rows[first : first + len(lengths)]
+            own = mine[first : first + len(lengths)]
+            if own.all():
+                yield Block(first, counts, lengths), mine
+            elif own.any():
+                yield Block(first, counts[own], lengths[own]), mine
+
+    def _fit(
+        self, members: Sequence[Any], rows: BoolArray, knowledge: Any, stage: str
+    ) -> tuple[TermWeighting, list[FittedModel]]:
+        frequency = np.zeros(self._shards.n_features, dtype=np.int64)
+        for part, _ in self._parts(rows):
+            frequency += np.bincount(part.counts.indices, minlength=len(frequency))
+        weighting = make_weighting(self._settings.weighting).fit_frequencies(frequency, int(rows.sum()))
+        if isinstance(kind_of(members[0]), CountsKind):
+            return weighting, [self._fit_counts(member, rows) for member in members]
+        return weighting, self._fit_linear(members, rows, weighting)
+
+    def _fit_counts(self, member: Any, rows: BoolArray) -> FittedModel:
+        kind = kind_of(member)
+        assert isinstance(kind, CountsKind)
+        weight = self._weight
+        parts = (
+            (
+                Features(part.counts, part.counts, part.lengths),
+                self._indicator[mine],
+                None if weight is None else weight[mine],
+            )
+            for part, mine in self._parts(rows)
+        )
+        return kind.fit_parts(member, parts, self._space)
+
+    def _fit_linear(self, members: Sequence[Any], rows: BoolArray, weighting: TermWeighting) -> list[FittedModel]:
+        with TemporaryDirectory(dir=self._scratch) as name:
+            folder = Path(name)
+            X = columns_on_disk(
+                lambda: (weighting.transform(part.counts) for part, _ in self._parts(rows)),
+                self._shards.n_features,
+                folder,
+            )
+            weight = None if self._weight is None else self._weight[rows]
+            indicator = new_mapped(folder / "labels.bin", (X.shape[0], self._indicator.shape[1]), np.bool_)
+            np.compress(rows, self._indicator, axis=0, out=indicator)
+            fitted: list[FittedModel] = [
+                fitted_linear(fit_in_groups(member, X, indicator, weight), self._space) for member in members
+            ]
+            return fitted
+
+    def _scores(
+        self, fitted: Sequence[FittedModel], rows: BoolArray, weighting: TermWeighting, pooling: Pooling
+    ) -> FloatArray:
+        found = np.empty((len(fitted), int(rows.sum()), self._indicator.shape[1]))
+        done = 0
+        for part, _ in self._parts(rows):
+            features = Features(part.counts, weighting.transform(part.counts), part.lengths)
+            stop = done + len(part.lengths)
+            for number, member in enumerate(fitted):
+                found[number, done:stop] = pooling.member_scores(member, features)
+            done = stop
+        return found
+
+    def _features(self, rows: BoolArray, weighting: TermWeighting) -> Features:
+        return Features(None, None, np.zeros(0))  # models of one kind are pooled without a look at the documents
+
+
+def fit_out_of_core(
+    model: TextCategorizer,
+    shards: TextShards,
+    labels: Any,
+    scratch: Path,
+    progress: Progress | None = None,
+    groups: Any = None,
+) -> TextCategorizer:
+    """Train a categorizer on documents in shards; the result is that of its ``fit`` on their texts.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+        Not fitted, with the vectorizer that the shards were made with.
+    shards : TextShards
+    labels : sequence of labels, of lists of labels, or array (n_docs, n_labels)
+    scratch : Path
+        A folder with room for the matrix: 12 bytes for each word of each document.
+    progress : Progress, optional
+    groups : sequence of n_docs values, optional
+        Documents of one group share a fold.
+    """
+    check_supported(model)
+    check_settings(model)
+    indicator, space = encode_labels(labels)
+    check_same_length(np.empty(shards.n_docs), "texts", indicator, "labels")
+    rule = rule_for(model.rule, space)
+    grouped = None if groups is None else group_codes(groups, shards.n_docs)
+    kept, indicator, weight, grouped = weighed(
+        [""] * shards.n_docs, indicator, space, None, model.class_weight, grouped
+    )
+    if len(kept) < shards.n_docs:
+        raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_IN_MEMORY}")
+    report = progress or silent
+    data = TrainingData(kept, indicator, space, weight, grouped)
+    training = ShardTraining(model, shards, data, report, scratch)
+    trained = train_with(training, model, data, shards.vectorizer, report)
+    return model._take_over(trained, rule, data, shards.fingerprints())
+
+
+def vectorizer_of(model: TextCategorizer) -> TextVectorizer:
+    """The vectorizer, not fitted, that a categorizer's texts are read with out of core."""
+    if model.vectorizer is None:
+        return default_vectorizer()
+    if not isinstance(model.vectorizer, TextVectorizer):
+        raise NotSupportedError(
+            f"{type(model.vectorizer).__name__} is not read out of core; use a TextVectorizer, {_IN_MEMORY}"
+        )
+    return clone(model.vectorizer)
+
+
+def check_supported(model: TextCategorizer) -> None:
+    """Refuse, before anything is read, settings that need the whole matrix in memory."""
+    for name in ("select", "prior", "refit_k", "intervals"):
+        if getattr(model, name):
+            raise NotSupportedError(f"{name} needs the whole matrix in memory; leave it out, {_IN_MEMORY}")
+    members = members_of(model)
+    kinds = {type(kind_of(member)) for member in members}
+    if len(kinds) > 1 or not kinds <= {LinearKind, CountsKind}:
+        names = ", ".join(kind_of(member).name for member in members)
+        raise NotSupportedError(
+            f"models of kind {names} are not trained out of core together; use linear models, or count models, "
+            f"{_IN_MEMORY}"
+        )
+    for member in members:
+        if isinstance(kind_of(member), LinearKind):
+            check_out_of_core(member)
+    vectorizer_of(model)

@@ -1,0 +1,150 @@
+"""Scores of partitions: one Parquet file for each, written whole or not at all, each once, and resumed where it ended.
+
+A manifest in the folder says of which model, settings and inputs the scores are. What is finished is known by its file,
+which appears when it is complete; a partition that is given out again, since its worker died, takes its own place only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.executor import Executor
+from textbayes.core.progress import Progress, silent
+from textbayes.core.types import Document
+from textbayes.scale.arrow import arrow_schema, score_columns
+from textbayes.scale.partitions import FilePartition
+from textbayes.store import load_categorizer
+from textbayes.store.strict_json import read_json
+
+MANIFEST = "textbayes-scores.json"
+_BATCH = 4_096  # documents scored at a time
+
+
+class Scored(NamedTuple):
+    """Outcome of scoring: partitions in all, those that were finished before, and documents scored now."""
+
+    partitions: int
+    finished_before: int
+    documents: int
+
+
+def score_partitions(
+    model_file: str | Path, partitions: Sequence[FilePartition], folder: str | Path, executor: Executor,
+    guess: bool = False, progress: Progress | None = None,
+) -> Scored:  # fmt: skip
+    """Score partitions into a folder; those that it has already are passed over.
+
+    Parameters
+    ----------
+    model_file : path
+    partitions : sequence of FilePartition
+        See ``make_partitions``.
+    folder : path
+        Made if need be; workers must see it under the same name.
+    executor : Executor
+    guess : bool
+        As for ``score_arrow``.
+    progress : Progress, optional
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "writing Parquet files") from None
+    model = load_categorizer(model_file)
+    folder, report = Path(folder).absolute(), progress or silent
+    names = [_output_name(number, one.name) for number, one in enumerate(partitions)]
+    told = {
+        "format": "textbayes scores",
+        "version": 1,
+        "model": hashlib.sha256(Path(model_file).read_bytes()).hexdigest(),
+        "settings": {"guess": guess, **{key: str(value) for key, value in partitions[0].options.items()}},
+        "partitions": [
+            {"input": one.name, "state": one.state(), "output": name}
+            for one, name in zip(partitions, names, strict=True)
+        ],
+    }
+    _begin(folder, told, model_file)
+    missing = [
+        (one, folder / name) for one, name in zip(partitions, names, strict=True) if not (folder / name).exists()
+    ]
+    before, n_documents = len(partitions) - len(missing), 0
+    report("partitions", before, len(partitions))
+    for number, n in enumerate(executor.map(_score, missing, model, guess), start=1):
+        n_documents += n
+        report("partitions", before + number, len(partitions))
+    for left in folder.glob(".*.parquet.*.tmp"):  # by workers that were killed
+        left.unlink(missing_ok=True)
+    return Scored(len(partitions), before, n_documents)
+
+
+def _begin(folder: Path, told: dict[str, Any], model_file: str | Path) -> None:
+    """Write the manifest of a new folder, or see that the one there is of the same model and inputs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / MANIFEST
+    if not path.exists():
+        if any(folder.iterdir()):
+            raise InputError(f"{folder} holds other files and no {MANIFEST}; name a folder that is new or empty")
+        with atomic_write(path) as stream:
+            stream.write(json.dumps(told, indent=1).encode())
+        return
+    found = read_json(path.read_bytes(), str(path))
+    start_anew = "remove it to score anew, or name another folder"
+    if not isinstance(found, dict) or found.get("format") != told["format"] or found.get("version") != told["version"]:
+        raise InputError(f"{path} is not a manifest that this version of textbayes wrote; {start_anew}")
+    if found.get("model") != told["model"]:
+        raise InputError(f"{folder} holds scores by another model than {model_file}; {start_anew}")
+    if found.get("settings") != told["settings"]:
+        raise InputError(f"{folder} holds scores with other settings ({found.get('settings')}); {start_anew}")
+    if found.get("partitions") != told["partitions"]:
+        known = {one["input"]: one["state"] for one in found.get("partitions", [])}
+        changed = [one["input"] for one in told["partitions"] if known.get(one["input"]) != one["state"]]
+        which = changed[0] if changed else "the list of files"
+        raise InputError(f"{folder} holds scores of other inputs: {which} is new or has changed; {start_anew}")
+
+
+def _output_name(number: int, name: str) -> str:
+    """Name of a partition's scores: its number, so that none is met twice, and its own name.
+
+    >>> _output_name(7, "s3://news/part 7.parquet")
+    '00007-part_7.parquet'
+    """
+    stem = re.sub(r"\W+", "_", name.rstrip("/").rpartition("/")[2].partition(".")[0])[:80]
+    return f"{number:05d}-{stem}.parquet"
+
+
+# -- what workers do --------------------------------------------------------------------------------------------------
+def _score(work: tuple[FilePartition, Path], model: TextCategorizer, guess: bool) -> int:
+    """Score one partition into its file, and return the number of its documents."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    partition, path = work
+    schema = arrow_schema(model, pa.schema([("id", pa.string())]))
+    n_documents = 0
+    with atomic_write(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
+        for batch in _batches(partition.documents()):
+            columns = score_columns(model, [one.text for one in batch], guess)
+            values = [[one.id for one in batch], *columns.values()]
+            arrays = [pa.array(value, field.type) for value, field in zip(values, schema, strict=True)]
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+            n_documents += len(batch)
+    return n_documents
+
+
+def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    for document in documents:
+        batch.append(document)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,176 @@
+"""Arrays in files, a shard at a time: written whole or not at all, checked when they are read, mapped into memory.
+
+A folder of shards holds ``00000.indptr.npy``, ``00000.indices.npy``, … and for each finished shard a description
+``00000.json`` with the digest of every array, written last. What a kill leaves behind has no description and is written
+again. ``complete.json`` says that all shards are there, how many, and what they are of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.types import AnyArray
+
+_COMPLETE = "complete.json"
+_CHUNK = 1 << 22  # bytes read at once for a digest
+
+
+class Shards:
+    """A folder of numbered shards, each some arrays by name.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> shards = Shards(Path(tempfile.mkdtemp()))
+    >>> shards.write(0, {"x": np.arange(3)})
+    >>> shards.complete({"words": 3})
+    >>> [one["x"].tolist() for one in shards], shards.about
+    ([[0, 1, 2]], {'words': 3})
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{folder} cannot be made ({error.strerror}); name another folder for shards with $TEXTBAYES_SHARDS"
+            ) from error
+
+    # -- writing --------------------------------------------------------------------------------------------------
+    def write(self, number: int, arrays: Mapping[str, AnyArray]) -> None:
+        """Write one shard; it is there once its description is."""
+        told = {}
+        for name, array in arrays.items():
+            path = self._path(number, name)
+            with atomic_write(path) as stream:
+                np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
+            told[name] = _digest(path)
+        with atomic_write(self._description(number)) as stream:
+            stream.write(json.dumps(told).encode())
+
+    def n_finished(self) -> int:
+        """Shards from the first on that were written whole."""
+        number = 0
+        while self._description(number).exists():
+            number += 1
+        return number
+
+    def complete(self, about: Mapping[str, Any]) -> None:
+        """Say that all shards are there, and what they are of."""
+        with atomic_write(self.folder / _COMPLETE) as stream:
+            stream.write(json.dumps({"shards": self.n_finished(), "about": dict(about)}).encode())
+
+    # -- reading --------------------------------------------------------------------------------------------------
+    @property
+    def is_complete(self) -> bool:
+        return (self.folder / _COMPLETE).exists()
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What they are of."""
+        about: dict[str, Any] = self._told(self.folder / _COMPLETE)["about"]
+        return about
+
+    def __len__(self) -> int:
+        return int(self._told(self.folder / _COMPLETE)["shards"]) if self.is_complete else self.n_finished()
+
+    def __iter__(self) -> Iterator[dict[str, AnyArray]]:
+        """The shards in order, their arrays mapped into memory; nothing is read before it is used."""
+        for number in range(len(self)):
+            yield self.read(number)
+
+    def read(self, number: int) -> dict[str, AnyArray]:
+        """The arrays of one shard, mapped into memory."""
+        return {name: mapped(self._path(number, name)) for name in self._told(self._description(number))}
+
+    def check(self) -> None:
+        """Read all shards and refuse those that are not as they were written."""
+        for number in range(len(self)):
+            for name, digest in self._told(self._description(number)).items():
+                path = self._path(number, name)
+                if not path.exists() or _digest(path) != digest:
+                    raise self._broken(path)
+
+    def nbytes(self) -> int:
+        """Bytes that the folder takes on disk."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def _path(self, number: int, name: str) -> Path:
+        return self.folder / f"{number:05}.{name}.npy"
+
+    def _description(self, number: int) -> Path:
+        return self.folder / f"{number:05}.json"
+
+    def _told(self, path: Path) -> dict[str, Any]:
+        try:
+            told = json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            raise self._broken(path) from None
+        if not isinstance(told, dict):
+            raise self._broken(path)
+        return told
+
+    def _broken(self, path: Path) -> InputError:
+        return MalformedFileError(
+            path, f"it is not as it was written; remove the folder {self.folder}, and the input will be read again"
+        )
+
+
+def mapped(path: Path) -> AnyArray:
+    """An array of a file, mapped into memory: pages are read when they are used, and given back when memory is short.
+
+    It can be written to, as kernels' argument types have it, without changing the file.
+    """
+    try:
+        array: AnyArray = np.load(path, mmap_mode="c", allow_pickle=False)
+    except ValueError:  # an empty array cannot be mapped
+        array = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise MalformedFileError(path, f"it cannot be read ({error}); remove its folder and run again") from None
+    return np.asarray(array)
+
+
+def new_mapped(path: Path, shape: tuple[int, ...], dtype: Any) -> AnyArray:
+    """A new array in a file, to be filled in.
+
+    Its space is taken at once: a disk that fills up while a mapped file is written would end the process.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if not size:
+        return np.zeros(shape, dtype)
+    try:
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise InputError(
+            f"{path.parent} has no room for {size / 2**30:.2f} GiB ({error.strerror}); free some space, or name "
+            "another folder with $TEXTBAYES_SHARDS"
+        ) from error
+    return np.asarray(np.memmap(path, dtype, "r+", shape=shape))
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,190 @@
+"""The records of a screening as a matrix, made once: words and pairs of words, weighed, in rows of length one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.errors import InputError
+from textbayes.core.state import part_of, under
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.knowledge import WordPrior, WordPriors, match_priors
+from textbayes.knowledge.match import words_of
+from textbayes.knowledge.rows import ALL_LABELS, FOR
+from textbayes.knowledge.strength import DEFAULT_STRENGTH, FeatureSizes
+from textbayes.text import TermWeighting, TextVectorizer
+
+_FEW = 20  # records below which a word that nearly all have is kept
+_FEW_WORDS = 200  # more of them are found sooner by reading all records once
+
+
+class KnownWords(NamedTuple):
+    """Prior means of some words: their columns, and the means."""
+
+    columns: IntArray
+    means: FloatArray
+
+
+NOTHING = KnownWords(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+class Collection:
+    """Records, by id and as rows of a matrix; the topics' questions are further rows below them.
+
+    Use :meth:`read`.
+
+    Attributes
+    ----------
+    ids : tuple of str
+    row_of : dict
+        Row of each id.
+    X : csr_matrix (n_records + n_questions, n_words)
+    question_rows : dict
+        Row of each topic that has a question.
+    known : dict
+        What a prior table says of words, by topic.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        X: sparse.csr_matrix,
+        vectorizer: TextVectorizer,
+        weighting: TermWeighting,
+        questions: Sequence[str],
+        known: Mapping[str, KnownWords],
+    ) -> None:
+        self.ids, self.X = tuple(ids), X
+        self.row_of = {id: row for row, id in enumerate(self.ids)}
+        self.vectorizer, self.weighting = vectorizer, weighting
+        self.question_rows = {topic: len(self.ids) + k for k, topic in enumerate(questions)}
+        self.known = dict(known)
+        self._sizes: FeatureSizes | None = None
+        self._occurrences: dict[int, tuple[IntArray, FloatArray]] = {}  # of words that somebody favours: rows, values
+
+    @classmethod
+    def read(
+        cls,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        topics: Sequence[str],
+        questions: Mapping[str, str] | None = None,
+        prior: WordPriors | None = None,
+    ) -> Self:
+        """Count and weigh the words of records.
+
+        Parameters
+        ----------
+        ids, texts : sequences of str
+        topics : sequence of str
+        questions : mapping of str to str, optional
+            Topic → its question; an empty one is none.
+        prior : WordPriors, optional
+            What is known of words, for topics by name or for all of them; words that no record has are passed over.
+        """
+        if not len(texts) or len(ids) != len(texts) or len(set(ids)) < len(ids):
+            raise InputError(
+                f"{len(texts)} records with {len(set(ids))} different ids; give each record an id of its own"
+            )
+        vectorizer = TextVectorizer(ngram_range=(1, 2), max_df=0.95 if len(texts) >= _FEW else 1.0)
+        counts = vectorizer.fit_transform(texts)
+        weighting = TermWeighting("tfidf1")
+        X = weighting.fit_transform(counts)
+        asked = {topic: text for topic, text in (questions or {}).items() if text.strip()}
+        if asked:
+            X = sparse.vstack([X, weighting.transform(vectorizer.transform(list(asked.values())))]).tocsr()
+        made = cls(ids, X, vectorizer, weighting, list(asked), {})
+        if prior is not None:
+            made.known = {topic: made.find_words(prior, topic, phrases=False) for topic in topics}
+        return made
+
+    @property
+    def n_records(self) -> int:
+        """Records, without questions."""
+        return len(self.ids)
+
+    def find_words(self, prior: WordPriors, topic: str, phrases: bool = True) -> KnownWords:
+        """The prior means of a table for a topic.
+
+        Parameters
+        ----------
+        prior : WordPriors
+        topic : str
+        phrases : bool
+            Whether a phrase that is no column stands for each of its words.
+        """
+        analyze = words_of(self.vectorizer) if phrases else None
+        matched = match_priors(prior, self.vectorizer.columns_by_term(), [topic], analyze)
+        means = DEFAULT_STRENGTH.means(matched, self.measure())
+        given = np.isfinite(means)
+        return KnownWords(matched.column[given].astype(np.int64), means[given])
+
+    def has_word(self, word: str) -> bool:
+        """Whether some record has a word, or a word of a phrase."""
+        return len(self.find_words(WordPriors([WordPrior(word, ALL_LABELS, FOR)]), ALL_LABELS).columns) > 0
+
+    def measure(self) -> FeatureSizes:
+        """How many rows have each word, and how large weights are; computed once, at the latest for the first word."""
+        if self._sizes is None:
+            self._sizes = FeatureSizes.of(self.X)
+        return self._sizes
+
+    def offset(self, known: KnownWords) -> FloatArray:
+        """What prior means add to the predictor of every row; of a few words only the rows that have them are read.
+
+        Parameters
+        ----------
+        known : KnownWords
+            No word twice.
+        """
+        if not len(known.columns):
+            return np.zeros(self.X.shape[0])
+        if len(known.columns) > _FEW_WORDS:
+            weights = np.zeros(self.X.shape[1])
+            weights[known.columns] = known.means
+            return self.X @ weights
+        order = np.argsort(known.columns)  # each sum in the order of its row
+        rows, values = zip(*map(self.occurrences, known.columns[order].tolist()), strict=True)
+        starts = np.cumsum([0, *map(len, rows)])
+        parts = (np.concatenate(values), np.concatenate(rows), starts)
+        return sparse.csc_matrix(parts, shape=(self.X.shape[0], len(order))) @ known.means[order]
+
+    def occurrences(self, column: int) -> tuple[IntArray, FloatArray]:
+        """The rows that have a word, ascending, and its weights in them; read once of each word.
+
+        Parameters
+        ----------
+        column : int
+        """
+        if column not in self._occurrences:
+            places = np.flatnonzero(self.X.indices == column)
+            rows = np.searchsorted(self.X.indptr, places, side="right") - 1
+            self._occurrences[column] = rows, self.X.data[places]
+        return self._occurrences[column]
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The collection as a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        vectorizer, arrays = self.vectorizer.to_state()
+        weighting, more = self.weighting.to_state()
+        arrays |= under("weighting", more)
+        arrays |= {"X.indptr": self.X.indptr.astype(np.int64), "X.indices": self.X.indices.astype(np.int32)}
+        arrays["X.data"] = self.X.data
+        for k, known in enumerate(self.known.values()):
+            arrays |= under(f"known.{k}", known._asdict())
+        meta = {"ids": list(self.ids), "vectorizer": vectorizer, "weighting": weighting}
+        return {**meta, "questions": list(self.question_rows), "known": list(self.known)}, arrays
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
+        """What :meth:`to_state` described."""
+        vectorizer = TextVectorizer.from_state(meta["vectorizer"], arrays)
+        weighting = TermWeighting.from_state(meta["weighting"], part_of(arrays, "weighting"))
+        n_rows = len(meta["ids"]) + len(meta["questions"])
+        parts = (arrays["X.data"], arrays["X.indices"], arrays["X.indptr"])
+        X = sparse.csr_matrix(parts, shape=(n_rows, len(weighting.idf_)))
+        X.check_format(full_check=True)
+        known = {topic: KnownWords(**part_of(arrays, f"known.{k}")) for k, topic in enumerate(meta["known"])}
+        return cls(meta["ids"], X, vectorizer, weighting, meta["questions"], known)

@@ -1,0 +1,291 @@
+"""A screening that lives in a folder: every answer is in its log, on disk, before anyone is told.
+
+::
+
+    SCREEN/config.json    format, settings
+           records.jsonl  the records as they were read, duplicates merged
+           words.tbw      their words as a matrix
+           prior.csv      what is known of words from elsewhere, if anything is
+           log.jsonl      everything that happened, in order (see ``store.log``)
+           snapshots/     the state after so many entries: they only save time
+           lock           held for as long as something is written
+
+Any number of processes may use a folder: each takes the lock for one step, catches up with what others have written,
+and writes. The state is a pure function of records, settings and log, so that all of them have the same. Records may be
+added: they come last, and the log is learnt again with them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time as clock
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.types import Document
+from textbayes.knowledge import WordPriors
+from textbayes.screen.collection import Collection
+from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
+from textbayes.screen.screening import Screening
+from textbayes.screen.settings import ScreenSettings
+from textbayes.screen.strategies import Pick
+from textbayes.store.container import read_container, read_marked_json, write_container
+from textbayes.store.file_format import FileFormat
+from textbayes.store.lock import locked
+from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log
+from textbayes.store.new_folder import check_new_folder, new_folder
+from textbayes.store.snapshots import newest, remove_old, snapshot_path, snapshots
+
+SCREEN_FILE = FileFormat(
+    "textbayes screening", version=1, noun="screening file", remedy="restore the folder from a copy", largest=256 << 20
+)
+_SNAPSHOT_ENTRIES = 50  # learnt between two snapshots: what the next process may have to learn again
+
+
+class ScreenFolder:
+    """A screening and its folder. Use :meth:`create` once, then :meth:`open`.
+
+    Parameters
+    ----------
+    path : Path
+    settings : ScreenSettings
+
+    Attributes
+    ----------
+    path : Path
+    settings : ScreenSettings
+    """
+
+    def __init__(self, path: Path, settings: ScreenSettings) -> None:
+        self.path, self.settings = path, settings
+        self._position = LogPosition()
+        self._screening: Screening | None = None
+        self._words = (0, 0)
+        self._since_snapshot = 0
+
+    # -- from start to end -------------------------------------------------------------------------------------------
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        records: Sequence[Document],
+        settings: ScreenSettings | None = None,
+        prior: WordPriors | None = None,
+    ) -> ScreenFolder:
+        """Make a folder of records; it is there whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+        records : sequence of Document
+        settings : ScreenSettings, optional
+        prior : WordPriors, optional
+            What is known of words, as ``screen prior`` writes it.
+        """
+        chosen = settings or ScreenSettings()
+        target = check_new_folder(path, "go on with it: textbayes screen next")
+        ids, texts = [record.id for record in records], [record.text for record in records]
+        collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
+        with new_folder(target) as building:
+            (building / "snapshots").mkdir()
+            with atomic_write(building / "config.json") as stream:
+                told = {**SCREEN_FILE.mark(), "settings": chosen.to_json()}
+                stream.write(json.dumps(told, indent=1).encode() + b"\n")
+            if prior is not None:
+                with atomic_write(building / "prior.csv") as stream:
+                    stream.write(prior.to_csv().encode())
+            _write_records(building, records, collection)
+            (building / "log.jsonl").touch()
+        return cls(target, chosen)
+
+    @classmethod
+    def open(cls, path: str | Path) -> ScreenFolder:
+        """A folder that was made; nothing large is read before it is needed.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        folder = Path(path)
+        config = folder / "config.json"
+        if not config.exists():
+            raise InputError(
+                f"{folder} is not the folder of a screening; start one: textbayes screen start {folder} refs.ris"
+            )
+        told = read_marked_json(config, SCREEN_FILE)
+        with SCREEN_FILE.damage(config):
+            return cls(folder, ScreenSettings.from_json(told["settings"]))
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+    def add(self, records: Iterable[Document]) -> list[Merged]:
+        """Add records, and tell which of them were there already; what was answered is learnt again with all records.
+
+        Parameters
+        ----------
+        records : iterable of Document
+            One whose id is taken gets a number.
+        """
+        with locked(self.path / "lock"):
+            before = [Document(told["id"], told["text"], (), told["fields"]) for told in self.records()]
+            taken = [record.id for record in before]
+            found, merged = merge_duplicates(with_own_ids(records, taken), before)
+            texts, table = [record.text for record in found], self.path / "prior.csv"
+            prior = WordPriors.read(table) if table.exists() else None
+            ids, chosen = [record.id for record in found], self.settings
+            collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
+            for place in snapshots(self.path / "snapshots"):  # of states of fewer records
+                place.unlink()
+            _write_records(self.path, found, collection)
+        added, told = ids[len(before) :], [duplicate._asdict() for duplicate in merged]
+        self._step(lambda _: {"kind": "added", "records": added, "merged": told, "time": clock.time()})
+        return merged
+
+    def judge(self, id: str, answer: str, topic: str | None = None) -> None:
+        """Keep an answer, and learn it: on disk when this returns.
+
+        Parameters
+        ----------
+        id : str
+        answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+        topic : str, optional
+            Needed where there are several.
+        """
+        self._step(lambda screening: screening.judgement(id, answer, topic, clock.time()))
+
+    def favour(self, word: str, direction: str, topic: str | None = None) -> None:
+        """Keep that a word speaks ``"for"`` or ``"against"`` a topic, or ``"forget"`` it.
+
+        Parameters
+        ----------
+        word, direction : str
+        topic : str, optional
+        """
+        self._step(lambda screening: screening.word(word, direction, topic))
+
+    def next_records(self, n: int = 1, topic: str | None = None) -> list[Pick]:
+        """Hand out the next records: none that was handed out before, to this process or to another.
+
+        Parameters
+        ----------
+        n : int
+        topic : str, optional
+        """
+        picks: list[Pick] = []
+
+        def hand_out(screening: Screening) -> Entry | None:
+            picks.extend(screening.next_records(n, topic))
+            return screening.handing_out(picks, topic) if picks else None
+
+        self._step(hand_out)
+        return picks
+
+    def note_advice(self, rule: str, stop: bool, reason: str, topic: str | None = None) -> None:
+        """Keep what a stopping rule said.
+
+        Parameters
+        ----------
+        rule : str
+        stop : bool
+        reason : str
+        topic : str, optional
+        """
+        name = self.screening.topic(topic).name
+        self._step(lambda _: {"kind": "advice", "topic": name, "rule": rule, "stop": stop, "reason": reason})
+
+    @property
+    def screening(self) -> Screening:
+        """The state as of now: what others have written since is learnt first."""
+        with locked(self.path / "lock"):
+            return self._caught_up()
+
+    def records(self) -> Iterator[Mapping[str, Any]]:
+        """The records as they were read: id, text and fields."""
+        with (self.path / "records.jsonl").open("rb") as stream:
+            for line in stream:
+                yield json.loads(line.decode("utf-8", "surrogatepass"))
+
+    def log(self) -> Iterator[Entry]:
+        """Everything that happened, from the start."""
+        return (entry for entry, _ in read_log(self.path / "log.jsonl"))
+
+    def close(self) -> None:
+        """Write what saves time at the next start."""
+        if self._screening is not None and self._since_snapshot:
+            with locked(self.path / "lock"):
+                self._snapshot(self._caught_up())
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+    def _step(self, make: Callable[[Screening], Entry | None]) -> None:
+        with locked(self.path / "lock"):
+            screening = self._caught_up()
+            entry = make(screening)
+            if entry is None:
+                return
+            log = DecisionLog(self.path / "log.jsonl", self._position)
+            try:
+                log.append(entry, durable=True)
+                self._position = log.position
+            finally:
+                log.close()
+            screening.apply(entry)
+            self._since_snapshot += 1
+            if self._since_snapshot >= _SNAPSHOT_ENTRIES:
+                self._snapshot(screening)
+
+    def _caught_up(self) -> Screening:
+        read = (self.path / "words.tbw").stat()
+        if self._screening is None or self._words != (read.st_ino, read.st_mtime_ns):  # another one, or more records
+            self._words, self._position = (read.st_ino, read.st_mtime_ns), LogPosition()
+            self._screening = self._load()
+        for entry, position in read_log(self.path / "log.jsonl", self._position):
+            self._screening.apply(entry)
+            self._position = position
+            self._since_snapshot += 1
+        return self._screening
+
+    def _load(self) -> Screening:
+        path = self.path / "words.tbw"
+        meta, arrays = read_container(path, SCREEN_FILE)
+        with SCREEN_FILE.damage(path):
+            screening = Screening(Collection.from_state(meta, arrays), self.settings)
+        with contextlib.suppress(ModelFileError):  # none yet, or none that is sound: the log says it all
+            (told, state), _ = newest(
+                self.path / "snapshots", SCREEN_FILE, lambda place: read_container(place, SCREEN_FILE)
+            )
+            with SCREEN_FILE.damage(self.path / "snapshots"):
+                screening.restore(told, state)
+                self._position = LogPosition(*map(int, told["log"]))
+        return screening
+
+    def _snapshot(self, screening: Screening) -> None:
+        meta, arrays = screening.to_state()
+        place = snapshot_path(self.path / "snapshots", self._position.sequence)
+        write_container(place, SCREEN_FILE, {**meta, "log": list(self._position)}, arrays)
+        remove_old(self.path / "snapshots", n_newest=2)
+        self._since_snapshot = 0
+
+
+def _write_records(folder: Path, records: Sequence[Document], collection: Collection) -> None:
+    """Write records and their matrix, which counts: until it is there, those that were added are not."""
+    with atomic_write(folder / "records.jsonl") as stream:
+        for record in records:
+            told = {"id": record.id, "text": record.text, "fields": dict(record.fields)}
+            stream.write(json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+    write_container(folder / "words.tbw", SCREEN_FILE, *collection.to_state())
+
+
+def replay(folder: ScreenFolder) -> Screening:
+    """The state that the whole log leads to from the start, without snapshots.
+
+    Parameters
+    ----------
+    folder : ScreenFolder
+    """
+    screening = Screening(folder.screening.collection, folder.settings)
+    for entry in folder.log():
+        screening.apply(entry)
+    return screening

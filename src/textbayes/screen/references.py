@@ -1,0 +1,161 @@
+"""Records of a screening as files that reference managers read: RIS, BibTeX, PubMed's format and EndNote XML.
+
+Each is read again by ``textbayes.data``; decision, probability and words are notes, or a field of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from textbayes.core.errors import MissingExtraError
+from textbayes.screen.duplicates import pubmed_number
+
+Row = Mapping[str, Any]
+_USUAL = ("title", "abstract", "year", "doi", "journal", "url", "authors", "keywords")
+_LISTS = ("authors", "keywords")
+
+
+def reference_of(row: Row) -> dict[str, Any]:
+    """The usual fields of a row that are not empty, whatever the case of their names; lists as lists, and ``notes``.
+
+    Parameters
+    ----------
+    row : mapping
+        Of :func:`~textbayes.screen.table.table_rows`.
+    """
+    given = {name.lower(): str(value) for name, value in row.items() if value not in (None, "")}
+    told: dict[str, Any] = {name: given[name] for name in _USUAL if given.get(name)}
+    told |= {name: [part for part in told[name].split("; ") if part] for name in _LISTS if name in told}
+    told.setdefault("title", given.get("text", "").split("\n", 1)[0])
+    number = pubmed_number(given)
+    told |= {"pmid": number} if number else {}
+    decision = given.get("textbayes_decision", given.get("decision", "not read"))
+    notes = {"decision": decision, "probability": row.get("probability"), "words": row.get("words")}
+    return {**told, "notes": [f"{name}: {value}" for name, value in notes.items()]}
+
+
+def ris_of(rows: Sequence[Row]) -> str:
+    """References as RIS; decision, probability and words are notes (N1).
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Of :func:`~textbayes.screen.table.table_rows`.
+    """
+    try:
+        import rispy  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("rispy", "screen", "writing RIS files") from None
+    other = {"journal": "journal_name", "pmid": "accession_number", "url": "urls"}
+    entries = []
+    for row in rows:
+        told = {other.get(name, name): value for name, value in reference_of(row).items()}
+        told |= {"urls": [told["urls"]]} if "urls" in told else {}
+        entries.append({"type_of_reference": "JOUR", **told})
+    return str(rispy.dumps(entries))
+
+
+def bibtex_of(rows: Sequence[Row]) -> str:
+    """References as BibTeX; decision, probability and words are the field ``note``.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Of :func:`~textbayes.screen.table.table_rows`.
+    """
+    try:
+        import bibtexparser  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("bibtexparser", "screen", "writing BibTeX files") from None
+    entries = []
+    for k, row in enumerate(rows, start=1):
+        told = reference_of(row)
+        told = {name: _braced(value) for name, value in told.items() if name not in (*_LISTS, "notes")} | {
+            name: _braced(joint.join(told[key]))
+            for name, key, joint in (
+                ("author", "authors", " and "),
+                ("keywords", "keywords", "; "),
+                ("note", "notes", "; "),
+            )
+            if told.get(key)
+        }
+        entries.append({"ENTRYTYPE": "article", "ID": f"r{k}", **told})
+    database = bibtexparser.bibdatabase.BibDatabase()
+    database.entries = entries
+    writer = bibtexparser.bwriter.BibTexWriter()
+    writer.order_entries_by = None
+    return str(writer.write(database))
+
+
+def nbib_of(rows: Sequence[Row]) -> str:
+    """References in PubMed's format; decision, probability and words are general notes (GN).
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Of :func:`~textbayes.screen.table.table_rows`.
+    """
+    tags = {"title": "TI", "abstract": "AB", "authors": "FAU", "year": "DP", "journal": "JT", "keywords": "OT"}
+    lines = []
+    for row in rows:
+        told = reference_of(row)
+        lines.append(f"PMID- {told.get('pmid', '')}")
+        lines += [f"AID - {told['doi']} [doi]"] if "doi" in told else []
+        for name, tag in {**tags, "notes": "GN"}.items():
+            values = told.get(name, [])
+            lines += [
+                f"{tag:4s}- {' '.join(value.split())}" for value in ([values] if isinstance(values, str) else values)
+            ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def endnote_of(rows: Sequence[Row]) -> str:
+    """References as EndNote XML; decision, probability and words are notes.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Of :func:`~textbayes.screen.table.table_rows`.
+    """
+    from lxml import etree
+
+    places = {
+        "title": "titles/title", "journal": "titles/secondary-title", "authors": "contributors/authors/author",
+        "year": "dates/year", "abstract": "abstract", "doi": "electronic-resource-num", "pmid": "accession-num",
+        "keywords": "keywords/keyword", "url": "urls/related-urls/url", "notes": "notes",
+    }  # fmt: skip
+    root = etree.Element("xml")
+    records = etree.SubElement(root, "records")
+    for row in rows:
+        record, told = etree.SubElement(records, "record"), reference_of(row)
+        etree.SubElement(record, "ref-type", name="Journal Article").text = "17"
+        told["notes"] = "; ".join(told["notes"])
+        for name, place in places.items():
+            values = told.get(name, [])
+            *above, last = place.split("/")
+            for value in [values] if isinstance(values, str) else values:
+                parent = record
+                for tag in above:
+                    found = parent.find(tag)
+                    parent = etree.SubElement(parent, tag) if found is None else found
+                etree.SubElement(parent, last).text = _xml_text(value)
+    return str(etree.tostring(root, encoding="unicode", pretty_print=True))
+
+
+WRITERS = {".ris": ris_of, ".bib": bibtex_of, ".nbib": nbib_of, ".xml": endnote_of}
+
+
+def _braced(value: str) -> str:
+    """A value that stands between braces: its own are left out, where they do not match."""
+    return value if value.count("{") == value.count("}") == 0 else value.replace("{", "(").replace("}", ")")
+
+
+def _xml_text(value: str) -> str:
+    """Without the characters that XML does not have."""
+    return "".join(
+        char
+        for char in value
+        if char in "\t\n\r" or (char >= " " and not "\ud800" <= char <= "\udfff" and char not in "\ufffe\uffff")
+    )

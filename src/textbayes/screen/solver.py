@@ -1,0 +1,199 @@
+"""Solvers that keep the predictors of all records up to date as judgements come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+
+_TOLERANCE = 1e-4  # duality gap for each unit of weight
+_MAX_SWEEPS = 200
+_LARGEST_GRAM = 6000  # records; in single precision these take 144 MB
+Weights = tuple[float, float]  # of a relevant and of an irrelevant record
+
+
+class Solver(Protocol):
+    """What a topic asks of its solver."""
+
+    def fit(
+        self, judged: IntArray, y: FloatArray, weights: Weights, offset: FloatArray, shares: FloatArray | None = None
+    ) -> None:
+        """Fit to the judged rows, of outcomes ±1, with a weight for every relevant and every irrelevant one.
+
+        ``shares`` are those of their weight that rows count with, all of it where there are none.
+        """
+
+    def predictors(self, offset: FloatArray) -> FloatArray:
+        """The linear predictor of every row; ``offset`` is that of the fit."""
+
+    def predictors_of(self, rows: IntArray, offset: FloatArray) -> FloatArray:
+        """The linear predictor of some rows, which may cost less."""
+
+    def weights(self) -> FloatArray:
+        """The weight of every word beyond its prior mean, and that of the intercept at the end."""
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """What the next fit starts from, to the last bit."""
+
+    def restore(self, arrays: Mapping[str, AnyArray]) -> None:
+        """Go back to what :meth:`to_arrays` told."""
+
+
+class GramSolver:
+    """Logistic regression by dual coordinate ascent on the Gram matrix, whose rows are made as they are needed.
+
+    The prior of weights and intercept is N(0, 1); prior means are in the offset.
+
+    Parameters
+    ----------
+    X : csr_matrix (n_rows, n_words)
+    squared_hinge : bool
+        A linear support vector machine in place of the logistic regression; it has no offset.
+    tol : float
+        Duality gap for each unit of weight, or largest slope of the squared hinge, at which a fit ends.
+    """
+
+    def __init__(self, X: sparse.csr_matrix, squared_hinge: bool = False, tol: float = _TOLERANCE) -> None:
+        n = X.shape[0]
+        self._X, self._svm, self._tol = X, squared_hinge, tol
+        self._K = np.zeros((n, n), dtype=np.float32)
+        self._has_row = np.zeros(n, dtype=np.bool_)
+        self._by_word = X.tocsc()
+        self._y, self._a, self._c = np.zeros(n), np.zeros(n), np.ones(2)
+        self._E = np.zeros((2, n))
+
+    def fit(
+        self, judged: IntArray, y: FloatArray, weights: Weights, offset: FloatArray, shares: FloatArray | None = None
+    ) -> None:
+        """See :class:`Solver`."""
+        from textbayes.kernels.linear.gram_dual import add_scaled, refit_logit, refit_squared_hinge
+
+        self._fill(judged)
+        now = np.zeros_like(self._y)
+        now[judged] = y
+        for i in np.flatnonzero((now != self._y) & (self._a > 0.0)):  # withdrawn, or another answer than before
+            add_scaled(-self._a[i] * self._y[i], self._K[i], self._E[0 if self._y[i] > 0.0 else 1])
+            self._a[i] = 0.0
+        self._y = now
+        factors = np.array(weights) / self._c
+        self._c = np.array(weights)
+        self._E *= factors[:, None]
+        a = self._a[judged] * np.where(y > 0.0, *factors)
+        c = np.where(y > 0.0, *weights) * (1.0 if shares is None else shares)
+        if self._svm:
+            refit_squared_hinge(self._K, judged, y, c, a, self._E, self._tol, 10 * _MAX_SWEEPS)
+        else:
+            for k in np.flatnonzero(a > c):  # its share is smaller than before
+                add_scaled((c[k] - a[k]) * y[k], self._K[judged[k]], self._E[0 if y[k] > 0.0 else 1])
+                a[k] = c[k]
+            refit_logit(self._K, judged, y, c, a, self._E, offset, self._tol, _MAX_SWEEPS)
+        self._a[judged] = a
+
+    def predictors(self, offset: FloatArray) -> FloatArray:
+        """See :class:`Solver`."""
+        return offset + self._E[0] + self._E[1]
+
+    def predictors_of(self, rows: IntArray, offset: FloatArray) -> FloatArray:
+        """See :class:`Solver`."""
+        return offset[rows] + self._E[0, rows] + self._E[1, rows]
+
+    def weights(self) -> FloatArray:
+        """See :class:`Solver`."""
+        signed = self._a * self._y
+        return np.append(self._X.T @ signed, signed.sum())
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """See :class:`Solver`."""
+        return {"y": self._y, "a": self._a, "c": self._c, "E": self._E}
+
+    def restore(self, arrays: Mapping[str, AnyArray]) -> None:
+        """See :class:`Solver`."""
+        self._y, self._a, self._c, self._E = (np.array(arrays[name], dtype=np.float64) for name in ("y", "a", "c", "E"))
+        self._fill(np.flatnonzero(self._a))
+
+    def _fill(self, rows: IntArray) -> None:
+        from textbayes.kernels.linear.gram_dual import gram_row
+
+        X, by_word = self._X, self._by_word
+        for i in rows[~self._has_row[rows]]:
+            span = slice(X.indptr[i], X.indptr[i + 1])
+            gram_row(X.indices[span], X.data[span], by_word.indptr, by_word.indices, by_word.data, self._K[i])
+            self._has_row[i] = True
+
+
+class RowSolver:
+    """The same regression by the rows of the matrix, for collections whose Gram matrix would be too large.
+
+    Records are ranked word by word, by a copy of the matrix in single precision: few words have a weight while few
+    records are judged, and the predictors of all records, unlike the weights of all words, fit into the cache.
+
+    Parameters
+    ----------
+    X : csr_matrix (n_rows, n_words)
+    """
+
+    def __init__(self, X: sparse.csr_matrix) -> None:
+        self._X, self._by_word = X, sparse.csc_matrix(X.astype(np.float32))
+        self._a, self._b, self._c = np.zeros(X.shape[0]), 0.0, np.ones(2)
+        self._y = np.zeros(X.shape[0])
+        self._u: FloatArray | None = None
+
+    def fit(
+        self, judged: IntArray, y: FloatArray, weights: Weights, offset: FloatArray, shares: FloatArray | None = None
+    ) -> None:
+        """See :class:`Solver`."""
+        from textbayes.kernels.linear.dual import ascend
+
+        same = self._y[judged] == y
+        factors = np.array(weights) / self._c
+        c = np.where(y > 0.0, *weights) * (1.0 if shares is None else shares)
+        a = np.minimum(np.where(same, self._a[judged] * np.where(y > 0.0, *factors), 0.0), c)
+        rows = self._X[judged]
+        _, self._b, *_ = ascend(
+            rows.indptr, rows.indices, rows.data, y, c, offset[judged], rows.shape[1], a, self._b, 1.0, _TOLERANCE,
+            _MAX_SWEEPS,
+        )  # fmt: skip
+        self._y, self._a = np.zeros_like(self._y), np.zeros_like(self._a)
+        self._y[judged], self._a[judged], self._c, self._u = y, a, np.array(weights), None
+
+    def predictors(self, offset: FloatArray) -> FloatArray:
+        """See :class:`Solver`."""
+        from textbayes.kernels.linear.gram_dual import add_columns
+
+        weights, found = self.weights(), offset.copy()
+        used = np.flatnonzero(weights[:-1])
+        add_columns(self._by_word.indptr, self._by_word.indices, self._by_word.data, used, weights, found)
+        return found + weights[-1]
+
+    def predictors_of(self, rows: IntArray, offset: FloatArray) -> FloatArray:
+        """See :class:`Solver`."""
+        from textbayes.kernels.linear.gram_dual import add_rows
+
+        weights, found, chosen = self.weights(), offset[rows], self._X[rows]
+        add_rows(chosen.indptr, chosen.indices, chosen.data.astype(np.float32), weights, found)
+        return found + weights[-1]
+
+    def weights(self) -> FloatArray:
+        """See :class:`Solver`."""
+        if self._u is None:  # by the variables alone, so that a state that was restored goes on to the last bit
+            judged = np.flatnonzero(self._a)
+            self._u = np.append(self._X[judged].T @ (self._a * self._y)[judged], self._b)
+        return self._u
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """See :class:`Solver`."""
+        return {"y": self._y, "a": self._a, "c": self._c, "b": np.array([self._b])}
+
+    def restore(self, arrays: Mapping[str, AnyArray]) -> None:
+        """See :class:`Solver`."""
+        self._y, self._a, self._c = (np.array(arrays[name], dtype=np.float64) for name in ("y", "a", "c"))
+        self._b, self._u = float(arrays["b"][0]), None
+
+
+def make_solver(X: sparse.csr_matrix) -> Solver:
+    """The faster solver for a collection of this size; which one depends on nothing else, so that logs replay."""
+    return GramSolver(X) if X.shape[0] <= _LARGEST_GRAM else RowSolver(X)

@@ -1,0 +1,265 @@
+"""Rules that say when enough was read, each with its reason; they can be combined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy import stats
+
+from textbayes.core.errors import InputError
+from textbayes.screen.gauge import DEFAULT_WEIGHTS, GaugeWeights, State, gauge, may_be_left
+
+GATE = 0.3  # p-value of the ranked hypergeometric test from which on the gauge may speak
+
+
+class Advice(NamedTuple):
+    """What a rule says.
+
+    Parameters
+    ----------
+    stop : bool
+    reason : str
+    probability : float or None
+        That the target is reached, where the rule has one.
+    """
+
+    stop: bool
+    reason: str
+    probability: float | None = None
+
+
+class Rule(Protocol):
+    """A rule that says whether to go on reading."""
+
+    name: str
+
+    def advise(self, state: State) -> Advice:
+        """What the rule says of a state."""
+
+
+class GaugeRule:
+    """Stop when the gauge is sure enough that the target is reached, and the reading so far does not speak against it.
+
+    Parameters
+    ----------
+    target, confidence : float
+    weights : GaugeWeights
+    """
+
+    name = "gauge"
+
+    def __init__(self, target: float = 0.95, confidence: float = 0.9, weights: GaugeWeights = DEFAULT_WEIGHTS) -> None:
+        self._target, self._confidence, self._weights = target, confidence, weights
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        left = gauge(state, self._weights)
+        probability = left.at_most(may_be_left(state.n_found, self._target))
+        held_back = ranked_p_value(state, self._target) > GATE
+        reason = (
+            f"about {left.mean:.1f} relevant records are left; recall {self._target:.0%} is reached with probability "
+            f"{probability:.2f}"
+            + (", but so few were read since the last finds that this is not relied on" * held_back)
+        )
+        return Advice(probability >= self._confidence and not held_back, reason, probability)
+
+
+class RankedHypergeometric:
+    """Stop when so few relevant records in what was read last would be a surprise, were the target not reached.
+
+    What was read after any find is treated as if it had been drawn at random from what was unread then: cautious, since
+    it was chosen to be relevant. The find that gives the smallest p-value counts.
+
+    Callaghan & Müller-Hansen (2020), Statistical stopping criteria for automated screening in systematic reviews,
+    Systematic Reviews 9.
+
+    Parameters
+    ----------
+    target, confidence : float
+    """
+
+    name = "hypergeometric"
+
+    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
+        self._target, self._confidence = target, confidence
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        p = ranked_p_value(state, self._target)
+        return Advice(p < 1.0 - self._confidence, f"p = {p:.3f} of a recall below {self._target:.0%}", 1.0 - p)
+
+
+class AuditHypergeometric:
+    """The same test on records drawn at random at the end of the reading, for which it is exact.
+
+    Parameters
+    ----------
+    target, confidence : float
+    """
+
+    name = "audit"
+
+    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
+        self._target, self._confidence = target, confidence
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        others = np.flatnonzero(~state.reading.at_random)
+        start = int(others[-1]) + 1 if len(others) else 0
+        n_drawn = len(state.reading.rows) - start
+        if not n_drawn:
+            return Advice(False, "the last record was not drawn at random: an audit is needed")
+        p = float(_p_values(state, np.array([start]), self._target)[0])
+        return Advice(
+            p < 1.0 - self._confidence, f"p = {p:.3f} by the last {n_drawn} records, drawn at random", 1.0 - p
+        )
+
+
+class QuantileBound:
+    """Stop when enough of the relevant records drawn at random would have come up by themselves (QBCB).
+
+    One that was drawn counts as come up when the ranking has nothing left that is as likely as it was before it was
+    read. With r of them, j must have come up, the least with P(Binomial(r, target) ≥ j) ≤ 1 − confidence.
+
+    Lewis, Yang & Frieder (2021), Certifying one-phase technology-assisted reviews, CIKM.
+
+    Parameters
+    ----------
+    target, confidence : float
+    """
+
+    name = "qbcb"
+
+    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
+        self._target, self._confidence = target, confidence
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        drawn = state.reading.predictors[state.reading.at_random & state.reading.relevant]
+        bar = int(stats.binom.ppf(self._confidence, len(drawn), self._target)) + 1
+        if bar > len(drawn):
+            return Advice(False, f"{len(drawn)} relevant records were drawn at random, which is too few for this bound")
+        come_up = int((drawn > state.unread.max(initial=-np.inf)).sum())
+        return Advice(come_up >= bar, f"{come_up} of {len(drawn)} drawn at random have come up; {bar} must")
+
+
+class ConsecutiveIrrelevant:
+    """Stop after so many records in a row that are not relevant.
+
+    Parameters
+    ----------
+    n : int
+    """
+
+    name = "consecutive"
+
+    def __init__(self, n: int = 50) -> None:
+        self._n = int(n)
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        finds = np.flatnonzero(state.reading.relevant)
+        run = len(state.reading.rows) - (int(finds[-1]) + 1 if len(finds) else 0)
+        return Advice(run >= self._n, f"the last {run} records were not relevant")
+
+
+class ShareRead:
+    """Stop when a share of all records was read.
+
+    Parameters
+    ----------
+    share : float
+    """
+
+    name = "share"
+
+    def __init__(self, share: float = 0.5) -> None:
+        self._share = share
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        read = len(state.reading.rows) / state.n_records
+        return Advice(read >= self._share, f"{read:.0%} of the records were read")
+
+
+class AllOf:
+    """Stop when all of several rules say so.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = list(rules)
+        self.name = "+".join(rule.name for rule in rules)
+
+    def advise(self, state: State) -> Advice:
+        """See :class:`Rule`."""
+        told = [rule.advise(state) for rule in self._rules]
+        return Advice(all(advice.stop for advice in told), "; ".join(advice.reason for advice in told))
+
+
+def ranked_p_value(state: State, target: float) -> float:
+    """The smallest p-value of a recall below the target, over all finds that reading may have begun after.
+
+    Parameters
+    ----------
+    state : State
+    target : float
+    """
+    starts = np.append(0, np.flatnonzero(state.reading.relevant) + 1)
+    starts = starts[starts < len(state.reading.rows)]
+    return float(_p_values(state, starts, target).min(initial=1.0))
+
+
+def _p_values(state: State, starts: np.ndarray, target: float) -> np.ndarray:
+    """P(no more finds than there were after a start | the fewest relevant records with which the target is missed)."""
+    found = np.append(0, np.cumsum(state.reading.relevant))
+    before, n_read = found[starts], len(state.reading.rows)
+    population = state.n_records - starts
+    relevant = np.minimum(np.floor(found[-1] / target - before + 1.0 + 1e-9).astype(np.int64), population)
+    p: np.ndarray = stats.hypergeom.cdf(found[-1] - before, population, relevant, n_read - starts)
+    return p
+
+
+_RULES: dict[str, Callable[..., Rule]] = {
+    kind.name: kind
+    for kind in (GaugeRule, RankedHypergeometric, AuditHypergeometric, QuantileBound, ConsecutiveIrrelevant, ShareRead)
+}
+_OWN_NUMBER = ("consecutive", "share")
+
+
+def make_rule(spec: str, target: float = 0.95, confidence: float = 0.9) -> Rule:
+    """The rule of a name; ``consecutive:50`` and ``share:0.5`` have a number, and ``+`` asks for several at once.
+
+    Parameters
+    ----------
+    spec : str
+        gauge, hypergeometric, audit, qbcb, consecutive or share.
+    target, confidence : float
+
+    Examples
+    --------
+    >>> make_rule("gauge+consecutive:30").name
+    'gauge+consecutive'
+    """
+    rules: list[Rule] = []
+    for part in spec.split("+"):
+        name, _, number = part.strip().partition(":")
+        try:
+            given = float(number) if number else None
+        except ValueError:
+            given = -1.0
+        if name not in _RULES or (given is not None and (name not in _OWN_NUMBER or given <= 0.0)):
+            raise InputError(
+                f"stopping rule {part.strip()!r} is not usable; name one of {', '.join(_RULES)}, "
+                "with a number as in consecutive:50 or share:0.5"
+            )
+        if name in _OWN_NUMBER:
+            rules.append(_RULES[name]() if given is None else _RULES[name](given))
+        else:
+            rules.append(_RULES[name](target, confidence))
+    return rules[0] if len(rules) == 1 else AllOf(rules)

@@ -1,0 +1,255 @@
+"""One topic of a screening: its answers, its model and its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.knowledge import WordPrior, WordPriors
+from textbayes.screen.collection import NOTHING, Collection
+from textbayes.screen.intervals import standard_errors, word_standard_errors
+from textbayes.screen.settings import ScreenSettings
+from textbayes.screen.solver import Weights, make_solver
+from textbayes.screen.strategies import Pick, RandomAudit, Waiting, make_strategy
+
+UNREAD, RELEVANT, IRRELEVANT, UNSURE = 0, 1, -1, 2
+_PATIENCE = 5.0  # irrelevant records, nothing else being found, at which half of a question's weight is left
+CODES = {"relevant": RELEVANT, "irrelevant": IRRELEVANT, "unsure": UNSURE, "withdrawn": UNREAD}
+
+
+class Reading(NamedTuple):
+    """What was read for a topic, in order; answers as they stand now.
+
+    Parameters
+    ----------
+    rows : array (n_read,)
+    relevant : array (n_read,)
+        Whether the answer is relevant; unsure counts as not.
+    predictors : array (n_read,)
+        Log-odds of the model just before each was answered.
+    at_random : array (n_read,)
+        Whether it was drawn by chance.
+    """
+
+    rows: IntArray
+    relevant: BoolArray
+    predictors: FloatArray
+    at_random: BoolArray
+
+
+class Topic:
+    """Answers for one topic, and the model that has learnt from them; every answer is learnt at once.
+
+    Parameters
+    ----------
+    name : str
+    collection : Collection
+    settings : ScreenSettings
+
+    Attributes
+    ----------
+    answers : array (n_records,)
+        0 not read, 1 relevant, −1 irrelevant, 2 unsure.
+    words : dict
+        Words that the reviewer favours ("for") or disfavours ("against").
+    handed_out : dict
+        Rows that were handed out and are not answered, and the strategy that chose each.
+    strategy : str
+        Which records are handed out next.
+    """
+
+    def __init__(self, name: str, collection: Collection, settings: ScreenSettings) -> None:
+        self.name, self._collection, self._settings = name, collection, settings
+        self.strategy = settings.strategy
+        self.answers = np.zeros(collection.n_records, dtype=np.int8)
+        self.words: dict[str, str] = {}
+        self.handed_out: dict[int, str] = {}
+        self._read: dict[int, tuple[float, bool]] = {}  # row → predictor before the answer, drawn by chance
+        self._known = collection.known.get(name, NOTHING)
+        self._transferred, self._favoured = collection.offset(self._known), NOTHING
+        self._own_offset = np.zeros_like(self._transferred)
+        self._solver = make_solver(collection.X)
+        self._predictors: FloatArray | None = None
+        self._word_weights: FloatArray | None = None
+        self._refit()
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+    def judge(self, row: int, answer: str) -> None:
+        """Learn an answer, one of ``ANSWERS``; a later one for the same record takes the place of an earlier."""
+        code = CODES[answer]
+        drawn = self.handed_out.pop(row, "") == RandomAudit.reason
+        if code == UNREAD:
+            self._read.pop(row, None)
+        elif row not in self._read:
+            self._read[row] = (self._predictor(row), drawn)
+        if code != self.answers[row]:
+            self.answers[row] = code
+            self._refit()
+
+    def hand_out(self, picks: list[Pick]) -> None:
+        """Note that records are being read; they are not handed out again."""
+        self.handed_out |= {pick.row: pick.reason for pick in picks}
+
+    def favour(self, word: str, direction: str) -> None:
+        """Let a word speak ``"for"`` or ``"against"`` the topic, or ``"forget"`` that it was said to."""
+        self.words.pop(word, None)
+        if direction != "forget":
+            self.words[word] = direction
+        table = WordPriors([WordPrior(known, self.name, said) for known, said in self.words.items()])
+        self._favoured = self._collection.find_words(table, self.name)
+        self._own_offset = self._collection.offset(self._favoured)
+        self._refit()
+
+    # -- what is known -----------------------------------------------------------------------------------------------
+    @property
+    def n_relevant(self) -> int:
+        """Records judged relevant."""
+        return int((self.answers == RELEVANT).sum())
+
+    @property
+    def predictors(self) -> FloatArray:
+        """Log-odds of relevance of every record by the model; see ``gauge`` for probabilities."""
+        if self._predictors is None:
+            self._predictors = self._solver.predictors(self._offset())[: self._collection.n_records]
+        return self._predictors
+
+    def reading(self) -> Reading:
+        """What was read, in order."""
+        rows = np.fromiter(self._read, dtype=np.int64, count=len(self._read))
+        told = np.array(list(self._read.values()), dtype=np.float64).reshape(-1, 2)
+        return Reading(rows, self.answers[rows] == RELEVANT, told[:, 0], told[:, 1] > 0.0)
+
+    def unread(self) -> IntArray:
+        """Rows that have no answer."""
+        return np.flatnonzero(self.answers == UNREAD)
+
+    def next_records(self, n: int) -> list[Pick]:
+        """The next records to read, none that was handed out before; at random while nothing is known."""
+        free = self.answers == UNREAD
+        free[list(self.handed_out)] = False
+        rows = np.flatnonzero(free)
+        n_before = len(self._read) + len(self.handed_out)
+        waiting = Waiting(rows, self.predictors[rows], n_before, self._settings.random_state)
+        strategy = make_strategy(self.strategy) if self._knows() else RandomAudit()
+        return strategy.pick(waiting, min(n, len(rows))) if len(rows) and n > 0 else []
+
+    def standard_errors(self, rows: IntArray) -> FloatArray:
+        """Posterior standard deviations of the predictors of some records."""
+        return standard_errors(self._collection.X, rows, *self._curvature())
+
+    def word_standard_errors(self, columns: IntArray) -> FloatArray:
+        """Posterior standard deviations of the weights of some words."""
+        return word_standard_errors(self._collection.X, columns, *self._curvature())
+
+    def _curvature(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The judged rows, their weights in the likelihood, and their predictors."""
+        judged, y, weights, shares = self._judged()
+        return judged, np.where(y > 0.0, *weights) * shares, self._solver.predictors_of(judged, self._offset())
+
+    def words_behind(self, row: int, top: int = 5) -> dict[str, float]:
+        """The words of a record that move its predictor most, and by how much."""
+        X = self._collection.X
+        span = slice(X.indptr[row], X.indptr[row + 1])
+        columns = X.indices[span]
+        parts = X.data[span] * self.weights()[0][columns]
+        first = np.argsort(-np.abs(parts), kind="stable")[:top]
+        names = self._collection.vectorizer.terms_of(columns[first].astype(np.int64))
+        return dict(zip(names, parts[first].tolist(), strict=True))
+
+    def weights(self) -> tuple[FloatArray, float]:
+        """The weight of every word, prior means included, and the intercept."""
+        if self._word_weights is None:
+            weights = self._solver.weights().copy()
+            for known, share in ((self._known, self._share()), (self._favoured, 1.0)):
+                weights[known.columns] += share * known.means
+            self._word_weights = weights
+        return self._word_weights[:-1], float(self._word_weights[-1])
+
+    def strongest_words(self, top: int = 20) -> dict[str, float]:
+        """The words with the largest weights in the model, for and against."""
+        weights = self.weights()[0]
+        first = np.argsort(-np.abs(weights), kind="stable")[:top]
+        return dict(zip(self._collection.vectorizer.terms_of(first), weights[first].tolist(), strict=True))
+
+    # -- state -------------------------------------------------------------------------------------------------------
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The topic as a JSON-able dictionary and arrays, for :meth:`restore`."""
+        reading = [[row, drawn] for row, (_, drawn) in self._read.items()]
+        handed_out = [[row, reason] for row, reason in self.handed_out.items()]
+        arrays = {**self._solver.to_arrays(), "answers": self.answers, "read_predictors": self.reading().predictors}
+        return {"read": reading, "handed_out": handed_out, "words": self.words}, arrays
+
+    def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        """Go back to what :meth:`to_state` told; what follows is the same to the last bit."""
+        self.answers = np.array(arrays["answers"], dtype=np.int8)
+        told = zip(meta["read"], arrays["read_predictors"].tolist(), strict=True)
+        self._read = {int(row): (predictor, bool(drawn)) for (row, drawn), predictor in told}
+        self.handed_out = {int(row): str(reason) for row, reason in meta["handed_out"]}
+        if meta["words"]:
+            self.words = {str(word): str(said) for word, said in meta["words"].items()}
+            word, said = next(iter(self.words.items()))
+            self.favour(word, said)
+        self._solver.restore(arrays)
+        self._predictors = self._word_weights = None
+
+    # -- the model ---------------------------------------------------------------------------------------------------
+    def _refit(self) -> None:
+        judged, y, weights, shares = self._judged()
+        if len(judged):
+            self._solver.fit(judged, y, weights, self._offset(), shares)
+        self._predictors = self._word_weights = None
+
+    def _judged(self) -> tuple[IntArray, FloatArray, Weights, FloatArray]:
+        """Rows that the model learns from, ascending, their outcomes, their weights and the shares of these.
+
+        The question is the last of them. While nothing relevant is found it is all that is relevant, and balanced
+        against everything read it would never be given up: until then it weighs one record, and fades.
+        """
+        judged = np.flatnonzero(np.abs(self.answers) == 1)
+        y = self.answers[judged].astype(np.float64)
+        question = self._collection.question_rows.get(self.name)
+        if question is not None:
+            judged, y = np.append(judged, question), np.append(y, 1.0)
+        weights, shares = balanced_weights(y, self._settings.balance), np.ones(len(y))
+        if question is not None and not self.n_relevant:
+            shares[-1] = _PATIENCE / (_PATIENCE + len(y) - 1.0) / max(weights[0], 1.0)
+        return judged, y, weights, shares
+
+    def _share(self) -> float:
+        """How far the prior table is followed: the less the more is known."""
+        return self._settings.follow * self._settings.fade / (self._settings.fade + self.n_relevant)
+
+    def _offset(self) -> FloatArray:
+        return self._share() * self._transferred + self._own_offset
+
+    def _predictor(self, row: int) -> float:
+        if self._predictors is None:
+            return float(self._solver.predictors_of(np.array([row]), self._offset())[0])
+        return float(self._predictors[row])
+
+    def _knows(self) -> bool:
+        question = self.name in self._collection.question_rows
+        return question or bool(len(self._known.columns) or len(self._favoured.columns) or self.n_relevant)
+
+
+def balanced_weights(y: FloatArray, balance: float) -> Weights:
+    """Weight of a relevant (+1) and of an irrelevant (−1) record: together as many as were judged.
+
+    Parameters
+    ----------
+    y : array (n_judged,)
+    balance : float
+        How much more the relevant ones weigh together.
+
+    Examples
+    --------
+    >>> balanced_weights(np.array([1.0, -1.0, -1.0, -1.0]), 3.0)
+    (3.0, 0.3333333333333333)
+    """
+    n_for, n_against = int((y > 0.0).sum()), int((y < 0.0).sum())
+    if not n_for or not n_against:
+        return 1.0, 1.0
+    return len(y) * balance / ((1.0 + balance) * n_for), len(y) / ((1.0 + balance) * n_against)

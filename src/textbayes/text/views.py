@@ -1,0 +1,318 @@
+"""Several readings of the same texts, side by side: each has its own words, weights and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.fitting import all_or_nothing
+from textbayes.core.state import part_of, under
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import check_choice
+from textbayes.text.batches import check_texts
+from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
+from textbayes.text.vectorize import TextVectorizer
+from textbayes.text.weight import TermWeighting
+
+Reader: TypeAlias = TextVectorizer | SentenceVectorizer
+LONGEST_HEAD = 200  # characters: where a first line is no headline, it is cut here
+
+
+class View(BaseEstimator):
+    """One reading of texts: its words, how they are weighed, and the part of the text that is read.
+
+    Parameters
+    ----------
+    name : str
+        Stands before the words of this view in lists and explanations, unless the view is the first.
+    vectorizer : TextVectorizer or SentenceVectorizer
+    weighting : TermWeighting
+        Of sentence vectors a ``VectorWeighting``, which leaves them as they are.
+    part : {"text", "head"}
+        The whole text, or its first line (a headline, a subject, a title).
+    factor : float
+        Of the weights: how much the view counts beside others that the same model reads.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        vectorizer: Reader,
+        weighting: TermWeighting,
+        part: str = "text",
+        factor: float = 1.0,
+    ) -> None:
+        self.name = name
+        self.vectorizer = vectorizer
+        self.weighting = weighting
+        self.part = part
+        self.factor = factor
+
+    def read(self, texts: Sequence[str]) -> Sequence[str]:
+        """The part of each text that this view reads."""
+        check_choice("part", self.part, ("text", "head"))
+        return texts if self.part == "text" else [head(text) for text in texts]
+
+
+def head(text: str) -> str:
+    """The first line of a text that has something in it, or as much of it as a headline could have."""
+    return text.lstrip().partition("\n")[0][:LONGEST_HEAD]
+
+
+class TextViews(TransformerMixin, BaseEstimator):
+    """Count the words of texts in several views, a block of columns for each.
+
+    Parameters
+    ----------
+    views : list of View
+        Words of the first have their own name; those of the others begin with the name of the view and a colon. The
+        first reads words.
+
+    Attributes
+    ----------
+    vectorizers_ : list of TextVectorizer or SentenceVectorizer, fitted
+    bounds_ : array (n_views + 1,)
+        View ``v`` has the columns from ``bounds_[v]`` to ``bounds_[v + 1]``.
+
+    Examples
+    --------
+    >>> plain = View("words", TextVectorizer(), TermWeighting("binary"))
+    >>> stems = View("stem", TextVectorizer(stemmer="porter"), TermWeighting("tfidf1"))
+    >>> views = TextViews([plain, stems]).fit(["grain prices rise"])
+    >>> views.get_feature_names_out().tolist()
+    ['grain', 'prices', 'rise', 'stem:grain', 'stem:price', 'stem:rise']
+    """
+
+    def __init__(self, views: list[View]) -> None:
+        self.views = views
+
+    @all_or_nothing
+    def fit(self, texts: Iterable[str], y: Any = None) -> Self:
+        """Learn the vocabulary of every view."""
+        self.fit_blocks(texts)
+        return self
+
+    @all_or_nothing
+    def fit_blocks(self, texts: Iterable[str]) -> list[sparse.csr_matrix]:
+        """Learn the vocabulary of every view, and count its words: a matrix (n_docs, n_features) for each view."""
+        if not self.views:
+            raise InputError("views=[] is empty; pass at least one View")
+        texts = list(check_texts(texts))
+        self.vectorizers_ = [clone(view.vectorizer) for view in self.views]
+        both = zip(self.views, self.vectorizers_, strict=True)
+        blocks = [vectorizer.fit_transform(view.read(texts)) for view, vectorizer in both]
+        self.settle()
+        return blocks
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
+        """Learn the vocabulary of every view, and count its words, side by side."""
+        return side_by_side(self.fit_blocks(texts))
+
+    def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:
+        """Counts of the words of every view, side by side: a CSR matrix (n_docs, n_features)."""
+        return side_by_side(self.blocks(texts))
+
+    def blocks(self, texts: Iterable[str]) -> list[sparse.csr_matrix]:
+        """Counts of the words of every view, a matrix for each."""
+        check_is_fitted(self)
+        texts = list(check_texts(texts))
+        both = zip(self.views, self.vectorizers_, strict=True)
+        return [vectorizer.transform(view.read(texts)) for view, vectorizer in both]
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
+        """The words by column; those of all views but the first after the name of their view."""
+        check_is_fitted(self)
+        names = [vectorizer.get_feature_names_out() for vectorizer in self.vectorizers_]
+        marked = [names[0]] + [
+            np.array([f"{view.name}:{term}" for term in terms], dtype=object)
+            for view, terms in zip(self.views[1:], names[1:], strict=True)
+        ]
+        return np.concatenate(marked)
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Column of each word, under the names of ``get_feature_names_out``."""
+        return {name: column for column, name in enumerate(self.get_feature_names_out())}
+
+    def document_lengths(self, texts: Any) -> FloatArray:
+        """Lengths in thousands of words, as the first view counts them."""
+        words: Any = self.vectorizers_[0]
+        return words.document_lengths(texts)
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The fitted views as a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        check_is_fitted(self)
+        told: list[dict[str, Any]] = []
+        arrays: dict[str, AnyArray] = {}
+        for number, (view, vectorizer) in enumerate(zip(self.views, self.vectorizers_, strict=True)):
+            meta, own = vectorizer.to_state()
+            weighting = {"scheme": view.weighting.scheme, "norm": view.weighting.norm}
+            reads = {"reads": "sentences"} if isinstance(vectorizer, SentenceVectorizer) else {}
+            common = {"name": view.name, "part": view.part, "factor": view.factor, "weighting": weighting}
+            told.append(common | reads | {"words": meta})
+            arrays |= under(str(number), own)
+        return {"views": told, "order": [view.name for view in self.views]}, arrays
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
+        """The views that :meth:`to_state` described; they transform identically."""
+        from textbayes.core.saved import read_saved
+        from textbayes.text.saved import SavedViews  # loads pydantic
+
+        told = read_saved(SavedViews, meta, "the model's views")
+        if len({one.name for one in told.views}) < len(told.views):
+            raise ModelFileError("the model has two views of one name; was the file altered?")
+        vectorizers: list[Reader] = [
+            (TextVectorizer if one.reads == "words" else SentenceVectorizer).from_state(
+                one.words, part_of(arrays, str(number))
+            )
+            for number, one in enumerate(told.views)
+        ]
+        views = [
+            View(one.name, clone(vectorizer), _weighting(**dict(one.weighting)), one.part, one.factor)
+            for one, vectorizer in zip(told.views, vectorizers, strict=True)
+        ]
+        return cls.of_fitted(views, vectorizers)
+
+    @classmethod
+    def of_fitted(cls, views: list[View], vectorizers: Sequence[Reader]) -> Self:
+        """The views with vectorizers that are fitted already, one for each."""
+        made = cls(views)
+        made.vectorizers_ = list(vectorizers)
+        made.settle()
+        return made
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def settle(self) -> None:
+        """Lay out the columns anew, after words were added to a view."""
+        widths = [len(vectorizer.get_feature_names_out()) for vectorizer in self.vectorizers_]
+        self.bounds_ = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+
+
+class ViewsWeighting(TransformerMixin, BaseEstimator):
+    """Weigh the counts of several views, block by block: each by its own scheme, to its own length.
+
+    Parameters
+    ----------
+    weightings : list of TermWeighting
+    factors : sequence of float
+    bounds : sequence of int
+        View ``v`` has the columns from ``bounds[v]`` to ``bounds[v + 1]``.
+
+    Attributes
+    ----------
+    weightings_ : list of TermWeighting, fitted
+    """
+
+    def __init__(self, weightings: list[TermWeighting], factors: Sequence[float], bounds: Sequence[int]) -> None:
+        self.weightings = weightings
+        self.factors = factors
+        self.bounds = bounds
+
+    @classmethod
+    def of_fitted(cls, weightings: list[TermWeighting], factors: Sequence[float], bounds: Any) -> Self:
+        """The weighting made of one for each view that is fitted already."""
+        made = cls([clone(one) for one in weightings], list(factors), [int(bound) for bound in bounds])
+        made.weightings_ = list(weightings)
+        return made
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the document frequencies of X (n_docs, n_features); ``y`` is not used."""
+        self.weightings_ = [clone(one).fit(block) for one, block in zip(self.weightings, self._blocks(X), strict=True)]
+        return self
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """Weights as a float64 CSR matrix."""
+        check_is_fitted(self)
+        return side_by_side(
+            [
+                factor * weighting.transform(block)
+                for factor, weighting, block in zip(self.factors, self.weightings_, self._blocks(X), strict=True)
+            ]
+        )
+
+    @property
+    def idf_(self) -> FloatArray:
+        """Inverse document frequencies by column."""
+        return np.concatenate([one.idf_ for one in self.weightings_])
+
+    @property
+    def document_frequency_(self) -> IntArray | None:
+        """Number of training documents that have each column's word; None where it is not known of all."""
+        found = [one.document_frequency_ for one in self.weightings_]
+        return None if any(one is None for one in found) else np.concatenate(found)
+
+    def mean_weights(self) -> FloatArray | None:
+        """Weight of each word on average, see :meth:`TermWeighting.mean_weights`."""
+        found = [one.mean_weights() for one in self.weightings_]
+        known = [factor * one for factor, one in zip(self.factors, found, strict=True) if one is not None]
+        return np.concatenate(known) if len(known) == len(found) else None
+
+    @property
+    def n_docs_(self) -> int:
+        """Number of training documents."""
+        return self.weightings_[0].n_docs_
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""
+        check_is_fitted(self)
+        told: list[dict[str, Any]] = []
+        arrays: dict[str, AnyArray] = {}
+        for number, one in enumerate(self.weightings_):
+            meta, own = one.to_state()
+            told.append(meta)
+            arrays |= under(str(number), own)
+        return {"blocks": told, "factors": [float(factor) for factor in self.factors]}, arrays
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
+        """The weighting that :meth:`to_state` described; it transforms identically."""
+        from textbayes.core.saved import read_saved
+        from textbayes.text.saved import SavedViewsWeighting  # loads pydantic
+
+        told = read_saved(SavedViewsWeighting, meta, "the model's weighting")
+        if len(told.blocks) != len(told.factors):
+            raise ModelFileError("the model's weighting has factors for other views; was the file altered?")
+        made = [
+            type(_weighting(**dict(one.params))).from_state(one.model_dump(), part_of(arrays, str(number)))
+            for number, one in enumerate(told.blocks)
+        ]
+        bounds = np.concatenate([[0], np.cumsum([len(one.idf_) for one in made])])
+        return cls.of_fitted(made, told.factors, bounds)
+
+    def _blocks(self, X: Any) -> list[sparse.csr_matrix]:
+        return [_columns(X, start, stop) for start, stop in pairwise(self.bounds)]
+
+
+def side_by_side(blocks: Sequence[Any]) -> sparse.csr_matrix:
+    """Matrices of the same documents as one, a block of columns each."""
+    return blocks[0] if len(blocks) == 1 else sparse.csr_matrix(sparse.hstack(blocks, format="csr"))
+
+
+def _weighting(scheme: str, norm: str | None) -> TermWeighting:
+    return (VectorWeighting if scheme == "vector" else TermWeighting)(scheme, norm)
+
+
+def _columns(X: Any, start: int, stop: int) -> sparse.csr_matrix:
+    """A block of columns of a CSR matrix with sorted columns, without going through the other format."""
+    if start == 0 and stop == X.shape[1]:
+        return X
+    mask = (X.indices >= start) & (X.indices < stop)
+    kept = np.concatenate([[0], np.cumsum(mask)])
+    return sparse.csr_matrix(
+        (X.data[mask], X.indices[mask] - start, kept[X.indptr].astype(X.indptr.dtype)), shape=(X.shape[0], stop - start)
+    )

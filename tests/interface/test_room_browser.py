@@ -1,0 +1,322 @@
+"""The review room in Chromium: from a file to an export, by keyboard alone, on large and small screens, light and dark.
+
+Looks for Chromium where systems have it; skips where it, Playwright, which drives it, or axe-core is missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright for Python (extra dev)")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python (extra dev)")
+pytest.importorskip("fastapi", reason="needs the extra app")
+
+import uvicorn  # noqa: E402
+
+from textbayes.app import (  # noqa: E402
+    AppSettings,
+    create_app,
+    judging,
+)
+from textbayes.app.accounts import create_user, local_user  # noqa: E402
+from textbayes.app.desk import Place  # noqa: E402
+from textbayes.app.projects import Plan, create_project  # noqa: E402
+from textbayes.app.words import say  # noqa: E402
+from textbayes.core.types import Document  # noqa: E402
+from textbayes.screen import ScreenSettings  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+SCREENS = {"large": {"width": 1280, "height": 800}, "small": {"width": 390, "height": 844}}
+CHECKS = Path(__file__).with_name("page_checks.js").read_text(encoding="utf-8")
+OTHER_TITLE = """(old) => {
+  const title = document.querySelector("article:not([hidden]) .title");
+  return title && title.textContent.trim() !== old;
+}"""
+PICTURES = os.environ.get("TEXTBAYES_SCREENSHOTS")  # a folder: `make generate` takes the pictures of the guide
+
+
+@contextlib.contextmanager
+def served(database: str, team: bool = False) -> Iterator[tuple[str, Any]]:
+    """Serve a room in a thread of the test; the address of it, and the room."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    app = create_app(AppSettings(database=database, team=team, origin=origin), "the-secret")
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+        assert thread.is_alive()
+    try:
+        yield origin, app.state.room
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def refs(tmp_path) -> Path:
+    """Eighty references, a quarter of them about tea, one of them twice."""
+    path = tmp_path / "refs.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["Heading", "Summary", "Year", "DOI"])
+        for i in range(80):
+            what = ["brewing", "quality", "prices"][i % 3]
+            heading = f"Green tea {what} in adults {i}" if i % 4 == 0 else f"Iron ore {what} in northern mines {i}"
+            writer.writerow([heading, f"A study of {what}; what was found, part {i % 7}.", 1990 + i % 30, f"10.1/{i}"])
+        writer.writerow(["Another title", "", 2001, "https://doi.org/10.1/3"])
+    return path
+
+
+def faults(page: Any) -> list[str]:
+    """What axe-core finds serious, and what is clipped, faint or too wide."""
+    found = axe.Axe().run(page).response["violations"]
+    grave = [f"{one['id']}: {node['html']}" for one in found if one["impact"] in ("serious", "critical")
+             for node in one["nodes"]]  # fmt: skip
+    of_reports = ("there is a script", "only ")  # which have none, and are long
+    return grave + [one for one in page.evaluate(CHECKS) if not one.startswith(of_reports)]
+
+
+def focus(page: Any, selector: str) -> None:
+    """Go to an element by the Tab key alone."""
+    for _ in range(120):
+        if page.evaluate("(wanted) => document.activeElement?.matches(wanted)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} cannot be reached by the Tab key")
+
+
+def picture(page: Any, name: str, screen: str, scheme: str) -> None:
+    if PICTURES is not None and (screen, scheme) == ("large", "light"):
+        page.screenshot(path=Path(PICTURES) / f"room-{name}.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp_path):
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, _):
+        page = browser.new_page(viewport=SCREENS[screen], color_scheme=scheme, accept_downloads=True)
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(f"{origin}/enter?token=the-secret")
+        assert faults(page) == []
+
+        # A file whose fields have names of its own.
+        focus(page, "input[type=file]")
+        with page.expect_file_chooser() as chooser:
+            page.keyboard.press("Space")
+        chooser.value.set_files(refs)
+        focus(page, "form.drop button")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/uploads/*")
+        focus(page, "select[name=title_field]")
+        page.keyboard.type("Heading")
+        focus(page, "select[name=text_field]")
+        page.keyboard.type("Summary")
+        focus(page, "button[value=look]")
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        assert "80 records, read as csv; 1 duplicates merged." in page.text_content("main")
+        assert faults(page) == []
+        picture(page, "preview", screen, scheme)
+        focus(page, "input[name=name]")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("Tea")
+        focus(page, "textarea[name=questions]")
+        page.keyboard.type("ore in mines")  # which is wrong: words put it right
+        focus(page, "button[value=create]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/words")
+
+        # Words.
+        focus(page, "input[name=word]")
+        page.keyboard.type("tea, green")
+        focus(page, "form.row button[value=for]")
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        focus(page, "input[name=word]")
+        page.keyboard.type("ore")
+        focus(page, "form.row button[value=against]")
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        assert page.locator("tbody th").first.text_content().strip() == "tea"
+        assert faults(page) == []
+        picture(page, "words", screen, scheme)
+
+        # Thirty answers; the buttons stay where they are.
+        focus(page, "nav.parts a[href*=judge]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/judge*")
+        assert faults(page) == []
+        answers = page.locator(".answers button").all()
+        assert [button.is_visible() for button in answers] == [True] * 5
+        place = page.locator("button.relevant").bounding_box()
+        seen = []
+        for i in range(30):
+            title = page.locator("article:not([hidden]) .title")
+            seen.append(title.text_content().strip())
+            if i == 12:
+                picture(page, "judge", screen, scheme)
+            page.keyboard.press("r" if "tea" in seen[-1] else "i")
+            page.wait_for_function(OTHER_TITLE, arg=seen[-1])
+            assert page.locator("button.relevant").bounding_box() == place
+        page.wait_for_function("() => document.getElementById('state').textContent.includes('saved')")
+        assert len(set(seen)) == 30
+        assert sum("tea" in title for title in seen) == 20
+        assert page.text_content("#n-read") == "30"
+
+        # The last answer is taken back and given again; a note.
+        page.keyboard.press("b")
+        page.wait_for_function("() => document.getElementById('n-read').textContent === '29'")
+        assert page.text_content("article:not([hidden]) .title").strip() == seen[-1]
+        page.keyboard.press("n")
+        page.keyboard.type("read again")
+        focus(page, "article:not([hidden]) form.note button")
+        page.keyboard.press("Enter")
+        page.keyboard.press("i")
+        page.wait_for_function("() => document.getElementById('n-read').textContent === '30'")
+        page.wait_for_function("() => document.getElementById('state').textContent.includes('saved')")
+
+        # The gauge.
+        focus(page, "nav.parts a[href*=dashboard]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/dashboard*")
+        assert "30 of 80" in page.text_content(".figures")
+        assert page.locator("figure svg").count() == 4
+        assert faults(page) == []
+        picture(page, "dashboard", screen, scheme)
+
+        # Everything leaves as a table.
+        focus(page, "nav.parts a[href*=settings]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/settings*")
+        assert faults(page) == []
+        focus(page, "a[href*='export.csv']")
+        with page.expect_download() as download:
+            page.keyboard.press("Enter")
+        rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines()))
+        assert len(rows) == 80
+        assert sum(row["decision"] == "relevant" for row in rows) == 20
+        assert sum(row["decision"] == "irrelevant" for row in rows) == 10
+        assert [row["Heading"] for row in rows if row["note"] == "read again"] == [seen[-1]]
+        page.close()
+        assert said == []
+
+
+@pytest.mark.parametrize(("screen", "scheme"), [("large", "light"), ("small", "dark")])
+def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_path):
+    """Two people who differ; what axe-core finds on all pages, those for administrators and of models among them."""
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}", team=True) as (origin, room):
+        ann, bob = (create_user(room.store, name, "a long password", admin=True) for name in ("Ann", "Bob"))
+        records = [
+            Document(f"r{i}", f"Tea of the {i}th kind\nIt was {'green' if i % 2 else 'black'}.") for i in range(12)
+        ]
+        settings = ScreenSettings(topics=("tea", "harms"), questions={"tea": "green tea"})
+        project = create_project(room, ann, Plan("Tea", settings, double=True, prior="none"), records)
+        review = room.review(project)
+        for user, answer in ((ann.id, "relevant"), (bob.id, "irrelevant")):
+            judging.judge(review, Place(user, "tea"), "r3", answer)
+        say(review, Place(ann.id, "tea"), "green", "for")
+        page = browser.new_page(viewport=SCREENS[screen], color_scheme=scheme)
+        page.goto(f"{origin}/login")
+        assert faults(page) == []
+        page.fill("input[name=name]", "Ann")
+        page.fill("input[name=password]", "a long password")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{origin}/")
+        at = f"/projects/{project}"
+        paths = ["/", "/people", "/account", "/models", f"{at}/judge?topic=tea", f"{at}/words?topic=tea"]
+        paths += [f"{at}/{part}?topic=tea" for part in ("dashboard", "records", "conflicts", "settings")]
+        paths += [f"{at}/record?topic=tea&id=r3", "/nowhere"]
+        for path in paths:
+            page.goto(f"{origin}{path}")
+            assert faults(page) == [], path
+        page.goto(f"{origin}{at}/conflicts?topic=tea")
+        page.click("article button[value=relevant]")
+        page.wait_for_function("() => document.body.textContent.includes('0 records have answers that differ')")
+        page.close()
+
+
+def test_a_trained_model_can_be_read_by_all(browser, tmp_path):
+    """From a table to a model in use; what axe-core finds on its pages, the report's among them."""
+
+    def all_faults():
+        found = []
+        for screen, scheme in (("large", "dark"), ("small", "light")):
+            page.set_viewport_size(SCREENS[screen])
+            page.emulate_media(color_scheme=scheme)
+            found += faults(page)
+        return found
+
+    rows = [("grain", "wheat corn harvest"), ("money", "bank rates loans")] * 8
+    table = tmp_path / "topics.csv"
+    table.write_text("label,text\n" + "".join(f"{label},{text} part {i}\n" for i, (label, text) in enumerate(rows)))
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, _):
+        page, said = browser.new_page(), []
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.goto(f"{origin}/enter?token=the-secret")
+        page.goto(f"{origin}/models")
+        page.fill("input[name=name]", "Topics")
+        page.set_input_files("input[type=file]", table)
+        page.click("form.drop button")
+        page.wait_for_selector("textarea[name=text]", timeout=120_000)  # it looks again by itself
+        assert all_faults() == []
+        page.fill("textarea[name=text]", "corn loans and more corn")
+        page.click("text=What does it say?")
+        assert page.text_content("main p strong") == "grain"
+        assert page.locator("mark.for").first.text_content() == "corn"
+        assert all_faults() == []
+        page.click("text=The report")
+        assert "Topics" in page.title()
+        assert all_faults() == []
+        page.close()
+        assert said == []
+
+
+def test_a_server_that_comes_back_gets_every_answer(browser, tmp_path):
+    """While nothing answers the page stays as it is, says so, and tries again."""
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, room):
+        records = [Document(f"r{i}", f"Tea of the {i}th kind\nIt was green.") for i in range(6)]
+        project = create_project(room, local_user(room.store), Plan("Tea", ScreenSettings(), prior="none"), records)
+        page = browser.new_page()
+        page.goto(f"{origin}/enter?token=the-secret")
+        page.goto(f"{origin}/projects/{project}/judge")
+        first = page.text_content("article:not([hidden]) .title")
+        page.route("**/judge*", lambda route: route.abort())
+        page.keyboard.press("r")
+        page.wait_for_function("() => document.getElementById('state').textContent.includes('trying again')")
+        page.keyboard.press("i")
+        assert page.text_content("#n-read") == "2"
+        page.unroute("**/judge*")
+        page.wait_for_function("() => document.getElementById('state').textContent === '· saved'")
+        with room.review(project).looking() as desk:
+            answers = [said.values() for said in desk.opinions["relevant"].values()]
+        assert [list(said) for said in answers] == [["relevant"], ["irrelevant"]]
+        assert page.text_content("article:not([hidden]) .title") != first
+        page.close()

@@ -1,0 +1,39 @@
+"""``textbayes update`` of a sparse model: it learns and stays sparse (the sparse paper, section 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textbayes.store import load_model
+
+
+def texts_of(rng, n_docs):
+    """Two topics of five words each among 300 words that say nothing."""
+    rows = []
+    for i in range(n_docs):
+        topic = ("grain", "money")[i % 2]
+        own = [f"{topic}{'abcde'[k]}" for k in rng.integers(0, 5, 3)]
+        rest = ["noise" + "".join("abcdefghij"[int(digit)] for digit in f"{k:03d}") for k in rng.integers(0, 300, 12)]
+        rows.append({"id": str(i), "text": " ".join([*own, *rest]), "labels": [topic]})
+    return rows
+
+
+def test_a_sparse_model_learns_on_and_stays_sparse(run, write, tmp_path):
+    rng, model = np.random.default_rng(0), tmp_path / "m.tb"
+    options = "--family", "laplace", "--scale", "1", "--intervals", "--folds", "2", "--stemmer", "none", "-o", model
+    run("train", write(texts_of(rng, 60)), *options)
+    before = load_model(model)
+    for _ in range(3):
+        run("update", model, write(texts_of(rng, 60)))
+    after = load_model(model)
+    new = texts_of(rng, 200)
+    losses = []
+    for one in (before, after):
+        proba = one.predict_proba([row["text"] for row in new])
+        truth = [one.classes_.tolist().index(row["labels"][0]) for row in new]
+        losses.append(-np.log(proba[np.arange(len(new)), truth]).mean())
+    assert losses[1] < losses[0]  # 180 texts more
+    terms = after.vectorizer_.get_feature_names_out()
+    used = {str(terms[j]) for j in np.flatnonzero((after.coef_ != 0.0).any(axis=0))}
+    assert len(used) < 0.15 * len(terms)
+    assert sum(not word.startswith("noise") for word in used) >= 8  # of the ten that tell

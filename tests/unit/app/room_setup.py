@@ -1,0 +1,59 @@
+"""Databases to test with: SQLite in a file, and a PostgreSQL server of our own where Debian's package is there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+ORIGIN = "http://127.0.0.1:8765"
+PASSWORD = "correct horse battery"
+
+
+def postgresql_programs() -> Path | None:
+    """The folder of PostgreSQL's server programs."""
+    found = shutil.which("initdb")
+    if found is not None:
+        return Path(found).parent
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return folders[-1] if folders else None
+
+
+@contextlib.contextmanager
+def postgresql_server() -> Iterator[str]:
+    """A server that listens on a socket in a folder of its own; the address of its database ``postgres``."""
+    programs = postgresql_programs()
+    assert programs is not None
+    user = "postgres" if os.getuid() == 0 else None  # it refuses to run as root
+    folder = Path(tempfile.mkdtemp(prefix="tb-pg-"))  # short: the path of a socket may have 107 characters
+    if user is not None:
+        shutil.chown(folder, user)
+    options = {"user": user, "check": True, "capture_output": True, "cwd": folder}
+    subprocess.run([programs / "initdb", "-D", folder / "data", "-A", "trust", "-U", "room"], **options)
+    settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+    control = [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-w"]
+    start = [*control, "-l", str(folder / "log"), "-o", settings, "start"]
+    subprocess.run(start, **{**options, "capture_output": False})  # the server would keep a pipe open
+    try:
+        yield f"postgresql://room@/postgres?host={folder}"
+    finally:
+        subprocess.run([*control, "-m", "immediate", "stop"], **options)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def empty_postgresql(server: str) -> str:
+    """The address of a new database of a server."""
+    import sqlalchemy
+
+    name = f"room_{uuid.uuid4().hex}"
+    url = server.replace("postgresql:", "postgresql+psycopg:")
+    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return server.replace("/postgres?", f"/{name}?")

@@ -1,0 +1,79 @@
+"""Who has what: desks, second readings, conflicts, taking back."""
+
+from __future__ import annotations
+
+from textbayes.app.desk import CONFLICT, Desk, Place
+
+ANN, BOB = 1, 2
+
+
+def give(desk, user, *ids):
+    return desk.apply(user, 0.0, {"kind": "handed_out", "topic": "t", "records": dict.fromkeys(ids, "likely")})
+
+
+def say(desk, user, id, answer, time=0.0):
+    return desk.apply(user, time, {"kind": "judgement", "topic": "t", "id": id, "answer": answer})
+
+
+def learnt(entries):
+    return [(entry["id"], entry["answer"]) for entry in entries if entry["kind"] == "judgement"]
+
+
+def test_an_answer_leaves_the_desk_and_is_learnt():
+    desk = Desk()
+    give(desk, ANN, "a", "b")
+    assert learnt(say(desk, ANN, "a", "relevant", 5.0)) == [("a", "relevant")]
+    assert list(desk.held[Place(ANN, "t")]) == ["b"]
+    assert desk.times["t"] == [5.0]
+    assert learnt(say(desk, ANN, "a", "relevant")) == [], "nothing new"
+    assert learnt(say(desk, BOB, "a", "unsure")) == [("a", "unsure")], "of two answers the later counts"
+
+
+def test_what_is_taken_back_lies_on_top_again():
+    desk = Desk()
+    give(desk, ANN, "a", "b")
+    say(desk, ANN, "a", "relevant")
+    entries = say(desk, ANN, "a", "withdrawn")
+    assert learnt(entries) == [("a", "withdrawn")]
+    assert entries[1] == {"kind": "handed_out", "topic": "t", "records": {"a": "likely"}}
+    assert list(desk.held[Place(ANN, "t")]) == ["a", "b"]
+    assert desk.answer("t", "a") is None
+    assert say(desk, BOB, "a", "withdrawn") == [], "another's answer is not mine to take back"
+
+
+def test_a_word_takes_back_what_lies_ahead_of_the_one_who_said_it():
+    desk = Desk()
+    give(desk, ANN, "a", "b", "c")
+    give(desk, BOB, "d", "e")
+    entries = desk.apply(ANN, 0.0, {"kind": "word", "topic": "t", "word": "tea", "direction": "for"})
+    assert entries[0]["kind"] == "word"
+    assert learnt(entries) == [("b", "withdrawn"), ("c", "withdrawn")]
+    assert list(desk.held[Place(ANN, "t")]) == ["a"]
+    assert list(desk.held[Place(BOB, "t")]) == ["d", "e"]
+
+
+def test_two_people_who_differ_are_in_conflict_until_it_is_settled():
+    desk = Desk(double=True)
+    give(desk, ANN, "a")
+    assert learnt(say(desk, ANN, "a", "relevant")) == [("a", "relevant")]
+    assert desk.to_read_again(ANN, "t") == []
+    assert desk.to_read_again(BOB, "t") == ["a"]
+    assert give(desk, BOB, "a") == [], "the screening knows it as read"
+    assert desk.to_read_again(3, "t") == [], "Bob has it"
+    assert learnt(say(desk, BOB, "a", "irrelevant")) == [("a", "unsure")]
+    assert [conflict.answers for conflict in desk.conflicts("t")] == [{ANN: "relevant", BOB: "irrelevant"}]
+    assert desk.answer("t", "a") == CONFLICT
+    settled = desk.apply(3, 0.0, {"kind": "settle", "topic": "t", "id": "a", "answer": "irrelevant"})
+    assert learnt(settled) == [("a", "irrelevant")]
+    assert desk.conflicts("t") == []
+    assert desk.pairs("t", (ANN, BOB)) == [("relevant", "irrelevant")]
+
+
+def test_what_is_put_aside_and_what_others_have_comes_last():
+    desk = Desk()
+    give(desk, ANN, "a")
+    desk.apply(ANN, 0.0, {"kind": "skip", "topic": "t", "id": "a"})
+    assert list(desk.later[Place(ANN, "t")]) == ["a"]
+    assert desk.left_by_others(BOB, "t") == ["a"]
+    give(desk, BOB, "a")
+    assert not desk.later[Place(ANN, "t")]

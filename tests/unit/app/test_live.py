@@ -1,0 +1,198 @@
+"""Projects in use: events first, state from events, several processes, snapshots, records that come later."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import DatabaseError
+
+from textbayes.app import judging
+from textbayes.app.dashboard import costs_of_certainty
+from textbayes.app.database import Event, Project
+from textbayes.app.desk import Place
+from textbayes.app.kept import KeptFiles
+from textbayes.app.live import MissingProjectError, Room
+from textbayes.app.project_file import read_project, write_project
+from textbayes.app.projects import add_records, delete_project
+from textbayes.app.store import Store
+from textbayes.app.words import said_words, say
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+from textbayes.screen import Screening
+from textbayes.screen.forecast import reads_left
+from textbayes.screen.gauge import State
+from textbayes.screen.stopping import make_rule
+
+
+def read_on(review, place, n):
+    """Read and answer truly; the ids in order."""
+    seen = []
+    for _ in range(n):
+        first = judging.queue(review, place)[0]
+        judging.judge(review, place, first.id, "relevant" if "tea" in first.title else "irrelevant")
+        seen.append(first.id)
+    return seen
+
+
+def state(review):
+    with review.model() as screening:
+        meta, arrays = screening.to_state()
+        return meta, {name: array.tobytes() for name, array in arrays.items()}
+
+
+def test_reading_finds_what_the_question_asks_for(room, me, project):
+    review, place = room.review(project), Place(me.id, "relevant")
+    seen = read_on(review, place, 18)
+    assert len(set(seen)) == 18
+    assert {int(id[1:]) % 4 for id in seen[:15]} == {0}
+    assert len(judging.queue(review, place)) == judging.AHEAD
+
+
+def test_another_process_has_the_same_state_to_the_bit(room, me, project, database, tmp_path):
+    review, place = room.review(project), Place(me.id, "relevant")
+    read_on(review, place, 7)
+    say(review, place, "leaves", "for")
+    judging.undo(review, place)
+    judging.skip(review, place, judging.queue(review, place)[0].id)
+    judging.write_note(review, me.id, "r8", "read again")
+    for kept in (KeptFiles(None), KeptFiles(tmp_path / "other"), room.kept):
+        other = Room(Store(database), kept)
+        assert state(other.review(project)) == state(review)
+        with other.review(project).looking() as theirs, review.looking() as ours:
+            assert theirs.held == ours.held
+            assert theirs.notes == {"r8": "read again"}
+        other.close()  # leaves a snapshot, with which the next begins
+
+
+def test_two_processes_hand_nothing_out_twice(room, me, project, database):
+    other = Room(Store(database), KeptFiles(None))
+    places = [Place(me.id, "relevant"), Place(me.id + 1, "relevant")]
+    seen = {0: [], 1: []}
+    for _ in range(10):
+        for k, (one, place) in enumerate(zip((room, other), places, strict=True)):
+            seen[k] += read_on(one.review(project), place, 1)
+    assert not set(seen[0]) & set(seen[1])
+    other.close()
+
+
+def test_people_who_answer_at_once_lose_nothing(room, me, project):
+    review, seen = room.review(project), {}
+
+    def work(user):
+        seen[user] = read_on(review, Place(user, "relevant"), 10)
+
+    threads = [threading.Thread(target=work, args=(user,)) for user in range(1, 6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    everything = [id for ids in seen.values() for id in ids]
+    assert len(everything) == len(set(everything)) == 50
+    with room.store.read() as session:
+        bodies = session.scalars(select(Event.body).where(Event.project_id == project).order_by(Event.sequence)).all()
+    judged = [body["id"] for body in bodies if body["kind"] == "judgement"]
+    assert sorted(judged) == sorted(everything)
+
+
+def test_state_is_that_of_the_screening_that_learns_the_same(room, me, project, records):
+    """The room adds nothing to the engine's state machine: the same entries lead to the same weights."""
+    review, place = room.review(project), Place(me.id, "relevant")
+    read_on(review, place, 9)
+    alone = Screening(review.collection, review.screening.settings)
+    with room.store.read() as session:
+        for body in session.scalars(select(Event.body).where(Event.project_id == project).order_by(Event.sequence)):
+            alone.apply(body)
+    with review.model() as screening:
+        assert np.array_equal(screening.topic().predictors, alone.topic().predictors)
+
+
+def test_events_are_never_changed(room, me, project):
+    read_on(room.review(project), Place(me.id, "relevant"), 2)
+    for statement in (update(Event).values(user_id=7), delete(Event)):
+        with pytest.raises(DatabaseError, match="events are never changed"), room.store.write() as session:
+            session.execute(statement)
+    delete_project(room, room.review(project), me)
+    with room.store.read() as session:
+        assert session.scalars(select(Event)).all() == []
+        assert session.scalars(select(Project)).all() == []
+    with pytest.raises(MissingProjectError):
+        room.review(project)
+
+
+def test_records_come_while_work_goes_on(room, me, project, database):
+    review, place = room.review(project), Place(me.id, "relevant")
+    read_on(review, place, 20)
+    other = Room(Store(database), KeptFiles(None))
+    other.review(project)
+    texts = {"r1": "Tea ceremonies of the east\nKettles.", "x": "Green tea for healthy adults 4\nMore."}
+    new = [Document(id, text) for id, text in texts.items()]
+    added = add_records(review, me, new)
+    assert added.n_added == 1
+    assert [(one.id, one.into) for one in added.merged] == [("x", "r4")]
+    assert review.collection.n_records == 61
+    assert review.collection.ids[60] == "r1-2"
+    with review.model() as screening:
+        assert int((screening.topic().answers != 0).sum()) == 20
+    assert judging.queue(review, place)[-1].id in review.collection.row_of
+    judging.top_up(other.review(project), Place(99, "relevant"))
+    assert state(other.review(project)) == state(room.review(project))
+    other.close()
+
+
+def test_a_project_leaves_and_comes_back(room, me, project):
+    review, place = room.review(project), Place(me.id, "relevant")
+    read_on(review, place, 6)
+    say(review, place, "kettle", "against")
+    again = room.review(read_project(room, me, write_project(room, review)))
+    assert again.name == "Tea"
+    assert state(again) == state(review)
+
+
+def test_a_project_that_was_altered_is_refused(room, me, project):
+    content = write_project(room, room.review(project))
+    other_name = content.replace(b"events.jsonl", b"evenfs.jsonl")
+    for spoilt in (content[:-40], b"PK\x05\x06" + bytes(18), other_name, b""):
+        with pytest.raises(InputError, match="not a project that textbayes wrote"):
+            read_project(room, me, spoilt)
+
+
+def test_a_word_that_answers_contradict_is_flagged(room, me, project):
+    review, place = room.review(project), Place(me.id, "relevant")
+    say(review, place, "shafts", "for")
+    say(review, place, "nowhere", "for")
+    for i in range(40):
+        judging.judge(review, place, f"r{i}", "relevant" if i % 4 == 0 else "irrelevant")
+    with review.model() as screening:
+        shafts, nowhere = said_words(screening, "relevant")
+    assert shafts.conflict
+    assert shafts.n_relevant == 0
+    assert shafts.weight < shafts.prior, "the answers have moved it"
+    assert shafts.low < shafts.weight < shafts.high
+    assert nowhere.weight is None
+    say(review, place, "shafts", "forget")
+    with review.model() as screening:
+        assert [one.word for one in said_words(screening, "relevant")] == ["nowhere"]
+
+
+def test_certainty_costs_what_each_rule_would_have_read(room, me, project):
+    review, place = room.review(project), Place(me.id, "relevant")
+    read_on(review, place, 25)
+    with review.model() as screening:
+        seen = State.of(screening.topic())
+    for cost in costs_of_certainty(seen, 0.95, 30.0):
+        assert cost.reads == reads_left(seen, make_rule("gauge", 0.95, cost.confidence))
+        assert cost.hours == cost.reads / 120.0
+
+
+def test_words_rank_the_queue_anew_at_once(room, me, project):
+    review, place = room.review(project), Place(me.id, "relevant")
+    first = judging.queue(review, place)
+    assert "tea" in first[1].title
+    say(review, place, "ore", "for")
+    say(review, place, "iron", "for")
+    after = judging.queue(review, place)
+    assert after[0].id == first[0].id, "what is being read stays"
+    assert "ore" in after[1].title

@@ -1,0 +1,73 @@
+"""``textbayes serve``: a model behind a REST interface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from room_setup import ORIGIN
+
+from textbayes.app import AppSettings
+from textbayes.app.served_model import create_model_app
+from textbayes.categorizer import TextCategorizer
+from textbayes.store import load_categorizer, save_model
+
+TEXTS = ["wheat and corn", "corn harvest", "wheat prices", "bank rates", "the bank cuts rates", "loans of the bank"]
+LABELS = ["grain"] * 3 + ["money"] * 3
+TOKEN = {"authorization": "Bearer the-token"}
+
+
+@pytest.fixture
+def serve(tmp_path):
+    def make(**parameters):
+        path = tmp_path / "model.tb"
+        save_model(TextCategorizer(**parameters).fit(TEXTS, LABELS), path)
+        app = create_model_app(path, AppSettings(database="", origin=ORIGIN), "the-token")
+        return path, TestClient(app, base_url=ORIGIN, headers=TOKEN)
+
+    return make
+
+
+def test_answers_are_those_of_the_model(serve):
+    path, client = serve()
+    assert client.get("/api/v1/model").json()["labels"] == ["grain", "money"]
+    texts = ["corn and wheat", "rates of the bank", "zebra"]
+    told = client.post("/api/v1/classify", json={"texts": texts}).json()
+    model = load_categorizer(path)
+    proba = model.predict_proba(texts)
+    assert np.allclose([[one["probabilities"][name] for name in ("grain", "money")] for one in told], proba)
+    assert [one["labels"] for one in told] == [["grain"], ["money"], []]
+    why = client.post("/api/v1/explain", json={"text": "corn and wheat", "label": "grain"}).json()
+    assert why["probability"] == pytest.approx(told[0]["probabilities"]["grain"])
+    assert {word["word"] for word in why["words"]} <= {"corn", "and", "wheat"}
+
+
+def test_a_model_that_can_learns_and_the_file_has_it(serve):
+    path, client = serve(model="counts")
+    before = client.post("/api/v1/classify", json={"texts": ["corn loans"]}).json()[0]["probabilities"]["money"]
+    documents = [{"text": "corn loans and corn rates", "labels": ["money"]}] * 5
+    assert client.post("/api/v1/learn", json={"documents": documents}).json() == {"n_learnt": 5}
+    after = client.post("/api/v1/classify", json={"texts": ["corn loans"]}).json()[0]["probabilities"]["money"]
+    assert after > before
+    again = load_categorizer(path)
+    assert again.predict_proba(["corn loans"])[0, 1] == pytest.approx(after)
+
+
+def test_what_cannot_be_done_is_said(serve):
+    _, client = serve()
+    learn = client.post("/api/v1/learn", json={"documents": [{"text": "corn", "labels": ["grain"]}]})
+    assert learn.status_code == 400
+    assert "detail" in learn.json()
+    for labels in (["zoo"], [], ["grain", "money"]):
+        answer = client.post("/api/v1/learn", json={"documents": [{"text": "corn", "labels": labels}]})
+        assert answer.status_code == 400, labels
+    assert client.post("/api/v1/classify", json={"texts": []}).json() == []
+    assert client.post("/api/v1/classify", json={"text": "corn"}).status_code == 422
+
+
+@pytest.mark.parametrize("header", [{}, {"authorization": "Bearer x"}, {"authorization": "Basic the-token"}])
+def test_without_the_token_nothing_is_answered(serve, header):
+    _, client = serve()
+    client.headers.pop("authorization")
+    assert client.get("/api/v1/model", headers=header).status_code == 401
+    assert client.get("/api/v1/model", headers={**TOKEN, "host": "evil.example"}).status_code == 421

@@ -1,0 +1,106 @@
+"""What an automatic training tries, and what it keeps when it is interrupted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textbayes import TextCategorizer
+from textbayes.categorizer.auto.plan import has_headlines, language_of, make_plan, read_views
+from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
+from textbayes.categorizer.auto.story import describe_choice
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
+from textbayes.kinds.hinted import some_other_label
+
+GERMAN = ["Der Preis von Weizen ist im letzten Jahr stark gestiegen.", "Die Bank hat ihre Zinsen erneut gesenkt."] * 20
+CHINESE = ["小麦价格去年大幅上涨", "银行再次下调利率"] * 20
+TITLED = ["Wheat up\n" + "the price of wheat rose again this week, said the farmers of the valley " * 3] * 20
+
+
+def test_views_follow_the_language():
+    views, blocks = read_views(GERMAN)
+    assert language_of(GERMAN).name == "german"
+    assert [view.name for view in views.views] == ["words", "stem"]
+    assert "stem:preis" in views.get_feature_names_out()
+    assert not any(name.split(":")[-1] in ("der", "die") for name in views.get_feature_names_out() if ":" in name)
+    assert [block.shape[0] for block in blocks] == [40, 40]
+    views, _ = read_views(CHINESE)
+    assert [view.name for view in views.views] == ["words"]
+    assert "银行" in views.get_feature_names_out()
+
+
+def test_first_lines_are_read_where_they_stand_for_more():
+    assert has_headlines(TITLED)
+    assert not has_headlines(GERMAN)
+    assert [view.name for view in read_views(TITLED)[0].views] == ["words", "stem", "head"]
+
+
+def test_views_without_words_are_left_out():
+    texts = [f"the of {number}" for number in range(30)] * 4  # no word is left of stop words and digits
+    assert [view.name for view in read_views(texts)[0].views] == ["words"]
+    alone = [f"w{number}" for number in range(120)]  # no word is in two texts
+    assert read_views(alone)[1][0].nnz == 120
+    with pytest.raises(InputError, match="hold no term"):
+        read_views(["...", ""])
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+def test_budgets_try_more_and_more(kind):
+    space = LabelSpace(np.array(["a", "b"] if kind == "binary" else ["a", "b", "c"], dtype=object), kind)
+    tried = [
+        {m.name for m in make_plan(["words", "stem"], space, 1_000, b).members} for b in ("quick", "normal", "thorough")
+    ]
+    assert tried[0] < tried[1] < tried[2]
+    assert all("stems" not in member.name for member in make_plan(["words"], space, 1_000, "thorough").members)
+
+
+def interrupting(at: int):
+    def report(what: str, done: int, total: int | None) -> None:
+        if what == "cross-validation" and done == at:
+            raise KeyboardInterrupt
+
+    return report
+
+
+def test_an_interrupted_training_keeps_the_models_that_are_done():
+    texts = ["wheat and corn", "corn harvest", "bank rates", "the bank cuts rates"] * 10
+    labels = ["grain", "grain", "money", "money"] * 10
+    model = TextCategorizer(cv=4).fit(texts, labels, progress=interrupting(25))  # 20 folds each
+    assert model.choice_["interrupted"]
+    assert [member["name"] for member in model.choice_["members"]] == ["ratio, words"]
+    assert model.predict(["corn"]).tolist() == ["grain"]
+    assert "interrupted" in describe_choice(model.choice_)
+    with pytest.raises(KeyboardInterrupt):
+        TextCategorizer(cv=4).fit(texts, labels, progress=interrupting(2))
+
+
+def test_the_probability_of_some_other_label():
+    p = np.array([[0.2, 0.5, 0.9]])
+    expected = [1 - 0.5 * 0.1, 1 - 0.8 * 0.1, 1 - 0.8 * 0.5]
+    np.testing.assert_allclose(some_other_label(np.log(p / (1 - p)))[0], expected, rtol=1e-12)
+
+
+def test_labels_are_cut_down_only_where_a_label_is_untested():
+    indicator = np.zeros((100, 8), dtype=bool)
+    for k in range(7):
+        indicator[k * 10 : k * 10 + 6, k] = True
+    indicator[99, 7] = True
+    learnable = np.ones_like(indicator)
+    assert not len(labels_to_thin(indicator, learnable, 0))
+    learnable[99, 7] = False
+    assert labels_to_thin(indicator, learnable, 0).tolist() == list(range(7))
+
+
+def test_the_threshold_of_rare_labels_separates_what_scores_separate():
+    rng = np.random.default_rng(0)
+    indicator = rng.random((400, 6)) < 0.03
+    held_out = np.arange(400) < 80
+
+    def score(k, learnt, judged):
+        assert (indicator[learnt, k]).sum() == 1  # one text is left of the label
+        assert not (learnt & judged).any()
+        return np.where(indicator[judged, k], -3.0, -7.0) + rng.normal(0.0, 0.3, judged.sum())
+
+    threshold = rare_threshold(indicator, np.arange(6), held_out, score, 0)
+    assert -6.5 < np.log(threshold / (1 - threshold)) < -3.5

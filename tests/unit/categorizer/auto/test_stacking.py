@@ -1,0 +1,134 @@
+"""Weights of the automatic pool, against direct minimisation of the stated posterior and simulation from the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from textbayes.categorizer.auto.stacking import fit_stacking
+from textbayes.core.labels import LabelSpace
+
+
+def space(n: int, kind: str) -> LabelSpace:
+    return LabelSpace(np.array([f"c{k}" for k in range(n)], dtype=object), kind)
+
+
+def exclusive(seed: int, n_docs: int = 300, n_classes: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(n_classes, size=n_docs)
+    Y = truth[:, None] == np.arange(n_classes)
+    good, bad = (rng.normal(size=Y.shape) + strength * Y for strength in (3.0, 0.5))
+    return np.stack([good, bad, rng.normal(size=Y.shape)]), Y
+
+
+def test_weights_of_exclusive_classes_are_the_mode_of_their_posterior():
+    S, Y = exclusive(0)
+
+    def negative_log_posterior(theta):
+        log_p = special.log_softmax(np.tensordot(theta[:3], S, axes=1) + theta[3:], axis=1)
+        return -log_p[Y].sum() + 0.5 * (((theta[:3] - 1 / 3) / 0.25) ** 2).sum() + 0.5 * (theta[3:] ** 2).sum()
+
+    free = optimize.minimize(
+        negative_log_posterior, np.full(7, 0.3), bounds=[(0, None)] * 3 + [(None, None)] * 4, method="trust-constr",
+        options={"gtol": 1e-8, "maxiter": 2000},
+    )  # fmt: skip
+    found = fit_stacking(S, Y, space(4, "multiclass"))
+    np.testing.assert_allclose(found.weights[:, 0], free.x[:3], atol=2e-3)
+    np.testing.assert_allclose(found.bias, free.x[3:], atol=2e-3)
+    assert (found.weights == found.weights[:, :1]).all()
+    assert found.weights[0, 0] > 5.0 * found.weights[2, 0]
+
+
+def test_the_weight_of_one_label_is_the_mode_of_its_posterior():
+    rng = np.random.default_rng(1)
+    S = rng.normal(size=(2, 200, 1))
+    Y = rng.random((200, 1)) < special.expit(2.0 * S[0] + 0.5 * S[1] - 1.0)
+
+    def negative_log_posterior(theta):
+        eta = theta[0] + theta[1:] @ S[:, :, 0]
+        return (
+            np.logaddexp(0.0, np.where(Y[:, 0], -eta, eta)).sum()
+            + 0.5 * (((theta - [0, 0.5, 0.5]) / [1, 0.25, 0.25]) ** 2).sum()
+        )
+
+    mode = optimize.minimize(negative_log_posterior, np.zeros(3)).x
+    found = fit_stacking(S, Y, space(2, "binary"))
+    np.testing.assert_allclose([found.bias[0], *found.weights[:, 0]], mode, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+def test_a_weight_of_two_counts_a_document_twice(kind):
+    S, Y = exclusive(2, 60)
+    if kind == "binary":
+        S, Y = S[:, :, :1], Y[:, :1]
+    twice = np.random.default_rng(0).random(60) < 0.5
+    again = np.concatenate([np.arange(60), np.flatnonzero(twice)])
+    weighed = fit_stacking(S, Y, space(max(Y.shape[1], 2), kind), weight=np.where(twice, 2.0, 1.0))
+    repeated = fit_stacking(S[:, again], Y[again], space(max(Y.shape[1], 2), kind))
+    np.testing.assert_allclose(weighed.weights, repeated.weights, atol=1e-4)
+    np.testing.assert_allclose(weighed.bias, repeated.bias, atol=1e-4)
+
+
+def test_small_labels_follow_labels_of_their_size_and_large_ones_themselves():
+    rng = np.random.default_rng(3)
+    n_docs, n_labels = 4_000, 40
+    rates = np.where(np.arange(n_labels) < 20, 0.25, 0.001)
+    slopes = rng.normal(1.0, 0.4, n_labels)
+    S = rng.normal(-4.0, 2.0, (1, n_docs, n_labels))
+    bias = special.logit(rates) - special.logit(special.expit(slopes * S[0]).mean(axis=0))
+    Y = rng.random((n_docs, n_labels)) < special.expit(slopes * S[0] + bias)
+    found = fit_stacking(S, Y, space(n_labels, "multilabel")).weights[0]
+    own = np.array([_alone(S[0, :, k], Y[:, k]) for k in range(n_labels)])
+    large, small = np.arange(20), np.flatnonzero((np.arange(n_labels) >= 20) & Y.any(axis=0))
+    np.testing.assert_allclose(found[large], own[large], rtol=0.1, atol=0.02)  # a tenth of the way at most
+    assert np.mean((found[small] - slopes[small]) ** 2) < 0.5 * np.mean((own[small] - slopes[small]) ** 2)
+
+
+def _alone(s, y):
+    fit = optimize.minimize(
+        lambda t: np.logaddexp(0.0, np.where(y, -1.0, 1.0) * (t[0] + t[1] * s)).sum() + 1e-6 * (t**2).sum(), np.zeros(2)
+    )
+    return fit.x[1]
+
+
+def test_a_label_without_held_out_texts_has_the_weights_of_its_size():
+    rng = np.random.default_rng(4)
+    S = rng.normal(size=(1, 500, 6))
+    Y = rng.random((500, 6)) < special.expit(2.0 * S[0] - 2.0)
+    Y[:, 5] = False
+    found = fit_stacking(S, Y, space(6, "multilabel"))
+    assert np.isfinite(found.weights).all()
+    assert np.isfinite(found.bias).all()
+
+
+def test_many_documents_are_sampled_without_moving_the_weights():
+    rng = np.random.default_rng(5)
+    S = rng.normal(-3.0, 1.5, (2, 30_000, 2))
+    Y = rng.random((30_000, 2)) < special.expit(S[0] + 0.3 * S[1])
+    found = fit_stacking(S, Y, space(2, "multilabel"))
+    full = np.array([_both(S[:, :, k], Y[:, k]) for k in range(2)])
+    np.testing.assert_allclose(found.weights.T, full[:, 1:], atol=0.08)
+
+
+def _both(s, y):
+    def loss(t):
+        return np.logaddexp(0.0, np.where(y, -1.0, 1.0) * (t[0] + t[1:] @ s)).sum()
+
+    return optimize.minimize(loss, np.zeros(3)).x
+
+
+def test_labels_that_no_text_tests_are_not_extrapolated_to():
+    """Two tested labels of different sizes say nothing of one with a single text, nor of one that all texts have."""
+    rng = np.random.default_rng(6)
+    S = rng.normal(size=(2, 60, 4))
+    Y = rng.random((60, 4)) < special.expit(S[0] - [[0.0, 2.0, 0.0, 0.0]])
+    Y[:, 2], Y[:, 3] = np.arange(60) == 0, True
+    use = np.ones_like(Y)
+    use[:, 2:] = False
+    found = fit_stacking(S, Y, space(4, "multilabel"), use)
+    ends = np.sort(found.weights[:, :2], axis=1)
+    assert (found.weights[:, 2] >= ends[:, 0] - 0.3).all()
+    assert (found.weights[:, 2] <= ends[:, 1] + 0.3).all()
+    np.testing.assert_array_equal(found.weights[:, 3], 0.5)
+    assert found.bias[3] == 0.0

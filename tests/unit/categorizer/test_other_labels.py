@@ -1,0 +1,44 @@
+"""Labels that tell of each other: what the others add to a label's log-odds is a line of its explanation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special
+
+from textbayes import TextCategorizer
+from textbayes.kinds.hinted import hinted
+
+TEXTS = ["wheat and corn prices", "corn harvest", "bank rates rise", "the bank cuts rates", "oil price", "oil"] * 3
+LABELS = [["grain", "price"], ["grain"], ["money"], ["money"], ["oil", "price"], ["oil"]] * 3
+HINT = np.array([-1.5, 0.5, 0.0, 2.0])
+
+
+@pytest.fixture(scope="module")
+def models():
+    first = TextCategorizer(cv=2, model="linear").fit(TEXTS, LABELS)
+    second = TextCategorizer(cv=2, model="linear").fit(TEXTS, LABELS)
+    second.model_ = hinted(first.model_, np.full(4, 1.2), HINT, np.full(4, -0.3))
+    return first, second
+
+
+def test_other_labels_are_a_line_and_everything_adds_up(models):
+    first, second = models
+    text = "corn and oil prices"
+    alone = special.expit(first.model_.scores(first.features([text])))[0]
+    names = first.label_space_.class_names
+    for told in second.explain(text, names):
+        k = names.index(told.label)
+        some_other = 1.0 - np.prod(1.0 - np.delete(alone, k))
+        assert told.other_labels == pytest.approx(HINT[k] * some_other)
+        assert special.expit(told.log_odds) == pytest.approx(told.probability)
+        listed = sum(part.log_odds for part in told.contributions)
+        assert listed + sum(value for _, value in told.remainder) == pytest.approx(told.log_odds, abs=1e-3)
+        assert ("other labels", told.other_labels) in told.remainder
+
+
+def test_models_of_one_pass_have_no_such_line(models):
+    (told,) = models[0].explain("corn and oil prices", ["oil"])
+    assert told.other_labels is None
+    assert [name for name, _ in told.remainder][-1] == "base"
+    assert "other labels" not in dict(told.remainder)

@@ -1,0 +1,106 @@
+"""References as databases and reference managers export them: the same record in four formats, and what goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from textbayes.core.errors import MalformedFileError
+from textbayes.data import open_documents
+
+RIS = """TY  - JOUR
+AU  - Smith, Ann
+AU  - Åberg, Bo
+TI  - Green tea in adults:
+ a trial
+JO  - Journal of Tea
+PY  - 1999
+AB  - Background. We brewed.
+DO  - 10.1000/tea.7
+AN  - 10123456
+XX  - a tag of its own
+ER  -
+
+TY  - JOUR
+T1  - Iron ore
+N2  - Mining.
+Y1  - 2001/05/01/
+ER  -
+"""
+NBIB = """PMID- 10123456
+TI  - Green tea in adults:
+      a trial
+FAU - Smith, Ann
+FAU - Åberg, Bo
+JT  - Journal of Tea
+DP  - 1999 May
+AB  - Background. We
+      brewed.
+LID - 10.1000/tea.7 [doi]
+MH  - Tea
+
+PMID- 2
+TI  - Iron ore
+AB  - Mining.
+DP  - 2001
+"""
+BIBTEX = r"""@article{smith1999,
+  title = {Green {T}ea in adults: a trial},
+  author = {Smith, Ann and {\AA}berg, Bo},
+  journal = {Journal of Tea}, year = 1999,
+  abstract = {Background. We brewed.}, doi = {10.1000/tea.7}, pmid = {10123456}
+}
+@inproceedings{ore, title = "Iron ore", abstract = {Mining.}, year = {2001}}
+"""
+ENDNOTE = """<?xml version="1.0" encoding="UTF-8"?><xml><records>
+<record><contributors><authors><author><style>Smith, Ann</style></author><author><style>Åberg, Bo</style></author>
+</authors></contributors><titles><title><style>Green tea in adults: </style><style>a trial</style></title></titles>
+<periodical><full-title>Journal of Tea</full-title></periodical><dates><year><style>1999</style></year></dates>
+<abstract><style>Background. We brewed.</style></abstract><accession-num><style>10123456</style></accession-num>
+<electronic-resource-num><style>10.1000/tea.7</style></electronic-resource-num></record>
+<record><titles><title><style>Iron ore</style></title></titles><abstract><style>Mining.</style></abstract>
+<dates><year><style>2001</style></year></dates></record></records></xml>
+"""
+FILES = {"refs.ris": RIS, "pubmed.nbib": NBIB, "refs.bib": BIBTEX, "library.xml": ENDNOTE}
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("name", FILES)
+def test_the_same_record_in_every_format(tmp_path, name, named):
+    path = tmp_path / (name if named else "export")
+    path.write_text(FILES[name], encoding="utf-8")
+    tea, ore = open_documents(path, keep_fields=True)
+    assert tea.text.lower() == "green tea in adults: a trial\nbackground. we brewed."
+    assert ore.text == "Iron ore\nMining."
+    wanted = {"authors": "Smith, Ann; Åberg, Bo", "year": "1999", "journal": "Journal of Tea"}
+    wanted |= {"doi": "10.1000/tea.7", "pmid": "10123456"}
+    assert {field: tea.fields[field] for field in wanted} == wanted
+    assert ore.fields["year"] == "2001"
+
+
+def test_faults_are_named(tmp_path):
+    cut = tmp_path / "cut.xml"
+    cut.write_text(ENDNOTE[:400], encoding="utf-8")
+    with pytest.raises(MalformedFileError, match=r"cut\.xml.*not valid XML"):
+        list(open_documents(cut))
+    stray = tmp_path / "stray.nbib"
+    stray.write_text("PMID- 1\nTI  - Tea\nhello\n", encoding="utf-8")
+    with pytest.raises(MalformedFileError, match=r"stray\.nbib, line 3: neither a tag"):
+        list(open_documents(stray))
+
+
+def test_entities_of_xml_are_not_followed(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("secret words", encoding="utf-8")
+    path = tmp_path / "x.xml"
+    path.write_text(
+        f'<!DOCTYPE xml [<!ENTITY s SYSTEM "{secret.as_uri()}">]><xml><records><record><titles><title>Tea &s;</title>'
+        "</titles></record></records></xml>",
+        encoding="utf-8",
+    )
+    assert "secret" not in "".join(document.text for document in open_documents(path))
+
+
+def test_a_bibtex_string_that_nobody_defined_is_named(tmp_path):
+    (tmp_path / "a.bib").write_text('@article{a, title = "Tea " # nowhere}\n', encoding="utf-8")
+    with pytest.raises(MalformedFileError, match=r"a\.bib: UndefinedString.*nowhere.*export the references as RIS"):
+        list(open_documents(tmp_path / "a.bib"))

@@ -1,0 +1,145 @@
+"""Every exported form gives the probabilities and decisions of the model itself."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import Stemmer
+
+from textbayes import BayesCountClassifier, TextCategorizer, TextVectorizer, load_corpus
+from textbayes.decide import TopLabel
+from textbayes.export import export_scoring
+from textbayes.models.counts.families.multinomial import Multinomial
+
+STORIES = load_corpus("bbc")
+TRAIN, NEW = STORIES.train, STORIES.test
+ODD = [
+    "",
+    "!? …",
+    "corn’s &amp; corn&#39;s CORN",
+    "ΟΔΟΣ naïve 東京の天気 café",
+    "one\ntwo lines",
+    "x" * 300,
+    "fewer 2nd words",
+]
+TEXTS = [*NEW.texts[::40], *ODD]
+
+
+def labels(kind: str, names: list[str]) -> list:
+    """The classes, one of them against the others, or lists of labels of which some have two and some none."""
+    if kind == "multiclass":
+        return list(names)
+    if kind == "binary":
+        return ["it" if name == names[0] else "others" for name in names]
+    return [[] if i % 7 == 0 else [str(name), *(["third"] if i % 3 == 0 else [])] for i, name in enumerate(names)]
+
+
+def trained(kind: str, model: object = None, step: int = 6, **settings: object) -> TextCategorizer:
+    texts, names = TRAIN.texts[::step], [str(name) for name in TRAIN.targets[::step]]
+    return TextCategorizer(model=model, cv=2, **settings).fit(texts, labels(kind, names))
+
+
+MODELS = {
+    "linear": "linear:prior=laplace",
+    "pool of linear": ["linear:prior=laplace", "linear:prior=gaussian"],
+    "multinomial": "multinomial",
+    "naive Bayes": "counts:model=multinomial",
+    "tf-idf naive Bayes": BayesCountClassifier(Multinomial(weighting="tfidf")),
+    "complement": "counts:model=complement",
+    "bernoulli": "counts:model=bernoulli",
+    "poisson": "counts:model=poisson",
+    "Dirichlet-Poisson": "counts:model=dirichlet_poisson",
+    "pool of kinds": ["linear:prior=gaussian", "counts:model=multinomial"],
+    "automatic": None,
+}
+JSON_ALONE = {
+    "probit": "linear:link=probit",
+    "negative binomial": "counts:model=negative_binomial",
+    "Dirichlet-negative-binomial": "counts",
+}
+KINDS = ("multiclass", "binary", "multilabel")
+TRIED = [(name, kind) for name in (*MODELS, *JSON_ALONE) for kind in KINDS]
+TRIED.remove(("multinomial", "multilabel"))  # it is of exclusive classes
+
+
+@pytest.mark.parametrize(("name", "kind"), TRIED)
+def test_every_form_scores_as_the_model_does(name, kind, by_json, by_sql, by_onnx):
+    # Fewer than 300 texts have no second pass.
+    step = 3 if (name, kind) == ("automatic", "multilabel") else 6
+    model = trained(kind, {**MODELS, **JSON_ALONE}[name], step)
+    if step == 3:
+        assert model.model_.kind == "hinted"
+    expected, told = model.predict_proba(TEXTS), model.predict_labels(TEXTS)
+    found, decided = by_json(model, TEXTS)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert decided == told
+    if name in JSON_ALONE:
+        return
+    found, decided = by_sql(model, TEXTS)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert decided == told
+    np.testing.assert_allclose(by_onnx(model, TEXTS), expected, rtol=0, atol=1e-5)
+
+
+def test_duckdb_reads_the_same_script(by_sql):
+    model = trained("multilabel", "linear:prior=laplace", vectorizer=TextVectorizer(min_df=20))
+    found, decided = by_sql(model, TEXTS, "duckdb")
+    np.testing.assert_allclose(found, model.predict_proba(TEXTS), rtol=0, atol=1e-9)
+    assert decided == model.predict_labels(TEXTS)
+
+
+READINGS = {
+    "pairs": {"ngram_range": (1, 2)},
+    "case kept, single letters": {"lowercase": False, "token_pattern": r"\w+"},
+    "a pattern of one's own": {"token_pattern": r"(\w+)(?:-\w+)*"},
+    "tweets": {"token_pattern": "tweets", "stop_words": "english"},
+    "scripts without spaces": {"analyzer": "mixed", "ngram_range": (1, 2), "token_pattern": "all"},
+    "characters": {"analyzer": "char", "ngram_range": (2, 3), "min_df": 5},
+    "characters of words": {"analyzer": "char_wb", "ngram_range": (3, 5), "min_df": 5},
+    "presence": {"binary": True},
+}
+
+
+SCHEMES = ("raw", "binary", "log", "tfidf", "tfidf1")
+
+
+@pytest.mark.filterwarnings("ignore::textbayes.text.tokenize.SlowTokenPatternWarning")
+@pytest.mark.parametrize(
+    ("reading", "scheme"), [*((name, "ltc") for name in READINGS), *(("pairs", scheme) for scheme in SCHEMES)]
+)
+def test_every_way_to_read_and_weigh(reading, scheme, by_json):
+    model = trained(
+        "binary", "linear:prior=gaussian", 40, vectorizer=TextVectorizer(**READINGS[reading]), weighting=scheme
+    )
+    found, _ = by_json(model, TEXTS)
+    np.testing.assert_allclose(found, model.predict_proba(TEXTS), rtol=0, atol=1e-9)
+
+
+def test_text_without_spaces_and_marks(by_json):
+    texts = ["東京の天気は晴れ", "株価が上がった today", "天気 tomorrow 雨", "株価と為替 🙂!"] * 5
+    model = TextCategorizer().fit(texts, ["weather", "money"] * 10)
+    assert model.vectorizer_.analyzer == "mixed"
+    new = ["天気と株価 &lt;3 🙂🙂", "東京", "rain 雨が today!"]
+    np.testing.assert_allclose(by_json(model, new)[0], model.predict_proba(new), rtol=0, atol=1e-9)
+
+
+def test_a_stemmer_of_another_language_is_passed(scorer, tmp_path):
+    vectorizer = TextVectorizer(stemmer="german")
+    texts = ["die Preise steigen", "der Preis fällt", "das Spiel beginnt", "zwei Spiele heute"] * 5
+    model = TextCategorizer(vectorizer, model="linear").fit(texts, list("aabb") * 5)
+    export_scoring(model, tmp_path / "m.json")
+    exported, new = json.loads((tmp_path / "m.json").read_text()), "neue Preisen und Spielen"
+    found = scorer.probabilities(new, exported, Stemmer.Stemmer("german", 0).stemWord)
+    np.testing.assert_allclose(found, model.predict_proba([new])[0], rtol=0, atol=1e-9)
+    with pytest.raises(SystemExit, match="the stemmer 'german'"):
+        scorer.probabilities(new, exported)
+
+
+def test_the_likeliest_class_needs_the_least_probability(by_json, by_sql):
+    model = trained("multiclass", "linear:prior=laplace", rule=TopLabel(min_probability=0.6))
+    told = model.predict_labels(TEXTS)
+    assert () in told
+    assert by_json(model, TEXTS)[1] == told
+    assert by_sql(model, TEXTS)[1] == told

@@ -1,0 +1,95 @@
+"""The page of all published cells: nothing of the papers is left out, and every cell has a status and a reason."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textbayes.reproduce import papers
+from textbayes.reproduce.flexlink import published as flexlink
+from textbayes.reproduce.gibbs import published as gibbs
+from textbayes.reproduce.online.filtering import published as filtering
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "docs"))
+
+import _cells
+
+FOUND = _cells.cells()
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_every_table_of_every_paper_is_there(paper):
+    wanted = {number.removeprefix("table ") for number in papers.get(paper).numbers if number.startswith("table ")}
+    listed = {cell.table.partition(",")[0] for cell in FOUND if cell.paper == paper}
+    assert listed == {number for number in wanted if number.isdigit()}
+
+
+def test_every_cell_has_a_status_and_a_reason():
+    assert {cell.status for cell in FOUND} <= set(_cells.STATUS)
+    assert [cell for cell in FOUND if not cell.reason] == []
+    assert len({cell[:4] for cell in FOUND}) == len(FOUND)
+
+
+def test_there_are_as_many_cells_as_were_typed_in():
+    n = Counter((cell.paper, cell.table) for cell in FOUND)
+    for number, rows in flexlink.PRINTED.items():
+        typed = [value for row in rows for value in row if value is not None]
+        assert n["flexlink", number] == len(typed)
+    for number, rows in gibbs.PRINTED.items():
+        assert n["gibbs", number.removeprefix("table ")] == np.size(rows)
+    assert n["online", "4"] == sum(map(len, filtering.TABLE_4.values()))
+    assert n["online", "3, s-test"] == n["online", "3, S-test"] == 90
+
+
+PAGE = """
+## Table 1
+
+| | one | two | three |
+|---|---:|---:|---:|
+| near | 50.0 / 50.9 (+0.9) | 60.0 / 61.1 (+1.1) | **70.0 / 58.0 (−12.0)** |
+| far | 50.0 / – | – / 3.0 | **1,060.0 / 55.0 (−5.0)** |
+
+## Table 1a
+
+| | one |
+|---|---:|
+| own | 3.0 |
+"""
+
+
+def judged(**settings):
+    read = [_cells.Cell("a", "1", *rest) for rest in _cells.page_tables(PAGE)["1"]]
+    return {(c.row, c.column): c.status for c in _cells._judged(read, {"point": 1.0}, settings)}
+
+
+def test_statuses_follow_from_figures_and_rules():
+    # By hand: 50.9 is within a point; 61.1 is above 50.9 as 60 is above 50, but not below 58.0 as 60 is below 70.
+    assert judged() == {
+        ("near", "one"): "within one point",
+        ("near", "two"): "differs",
+        ("near", "three"): "differs",
+        ("far", "one"): "not run",
+        ("far", "three"): "differs",
+    }
+    rules = [{"rows": ["far"], "status": "other data", "reason": "r"}]
+    assert judged(rules=rules)["far", "three"] == judged(rules=rules)["far", "one"] == "other data"
+    assert judged(point=12.0)["near", "three"] == "within one point"
+    # 61.1 against 55.0 in its column is nothing; alone in it, one and two have no other to be in order with.
+    assert judged(along="column")["near", "two"] == "differs"
+
+
+def test_order_is_kept_where_figures_are_further_apart_than_a_point():
+    rows = [("r", name, *pair) for name, pair in {"a": (50.0, 40.0), "b": (55.0, 47.0), "c": (55.5, 46.0)}.items()]
+    read = [_cells.Cell("p", "1", *row) for row in rows]
+    # b and c change places, but they were published within a point of each other.
+    assert {cell.status for cell in _cells._judged(read, {"point": 1.0}, {})} == {"in order"}
+
+
+def test_counts_add_up():
+    rows = [[int(value) for value in row[1:]] for row in _cells.counts(FOUND)]
+    assert rows[-1][0] == len(FOUND) == sum(row[0] for row in rows[:-1])
+    assert all(row[0] == sum(row[1:]) for row in rows)

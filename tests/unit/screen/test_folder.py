@@ -1,0 +1,149 @@
+"""Folders of screenings: what is opened again is what was left, by whichever process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
+from textbayes.knowledge import WordPrior, WordPriors
+from textbayes.screen import ScreenFolder, ScreenSettings
+from textbayes.screen import folder as folders
+from textbayes.screen.folder import replay
+
+
+@pytest.fixture
+def made(tmp_path, review):
+    ids, texts, _ = review
+    records = [
+        Document(id, text, (), {"title": text[:10], "doi": f"10.1/{id}"}) for id, text in zip(ids, texts, strict=True)
+    ]
+    settings = ScreenSettings(questions={"relevant": "green tea"}, strategy="likely=0.9,random=0.1")
+    ScreenFolder.create(tmp_path / "review", records, settings)
+    return tmp_path / "review"
+
+
+def read_on(folder, relevant, n):
+    for _ in range(n):
+        pick = folder.next_records(1)[0]
+        folder.judge(f"r{pick.row}", "relevant" if relevant[pick.row] else "irrelevant")
+
+
+def states(screening):
+    meta, arrays = screening.to_state()
+    return json.dumps(meta), {name: array.tobytes() for name, array in arrays.items()}
+
+
+def test_what_is_opened_again_is_what_was_left(made, review, monkeypatch):
+    monkeypatch.setattr(folders, "_SNAPSHOT_ENTRIES", 7)
+    one = ScreenFolder.open(made)
+    read_on(one, review[2], 15)
+    one.favour("kettle", "for")
+    left = states(one.screening)
+    assert states(ScreenFolder.open(made).screening) == left  # the newest snapshot and the log after it
+    assert states(replay(one)) == left
+    for place in (made / "snapshots").iterdir():
+        place.write_bytes(b"damaged")
+    assert states(ScreenFolder.open(made).screening) == left
+
+
+def test_several_at_once_share_the_work(made, review):
+    one, other = ScreenFolder.open(made), ScreenFolder.open(made)
+    picked = [pick.row for folder in (one, other, one, other) for pick in folder.next_records(3)]
+    assert len(set(picked)) == 12
+    one.judge(f"r{picked[0]}", "relevant")
+    other.judge(f"r{picked[1]}", "irrelevant")
+    assert states(one.screening) == states(other.screening)
+
+
+def test_an_entry_cut_short_is_dropped(made, review):
+    one = ScreenFolder.open(made)
+    read_on(one, review[2], 3)
+    before = states(one.screening)
+    with (made / "log.jsonl").open("ab") as stream:
+        stream.write(b'{"sequence":7,"kind":"judg')
+    again = ScreenFolder.open(made)
+    assert states(again.screening) == before
+    read_on(again, review[2], 1)
+    assert states(replay(again)) == states(again.screening)
+
+
+def test_records_are_added_and_everything_is_learnt_again_with_them(made, review, tmp_path):
+    ids, texts, relevant = review
+    one, other = ScreenFolder.open(made), ScreenFolder.open(made)
+    read_on(one, relevant, 8)
+    other.judge("r140", "relevant")
+    other.close()  # with a snapshot, of fewer records
+    more = [Document("r3", "oolong tea in cups"), Document("new", texts[5] + " oolong", (), {"doi": "10.1/R5"})]
+    merged = one.add(more)
+    assert [(told.id, told.into) for told in merged] == [("new", "r5")]
+    for folder in (one, other, ScreenFolder.open(made)):
+        assert folder.screening.collection.ids == (*ids, "r3-2")
+        assert folder.screening.collection.has_word("oolong")
+    whole = [Document(told["id"], told["text"], (), told["fields"]) for told in one.records()]
+    afresh = ScreenFolder.create(tmp_path / "afresh", whole, one.settings)
+    for entry in one.log():
+        afresh._step(lambda _, entry=entry: entry)
+    assert states(one.screening) == states(other.screening) == states(afresh.screening) == states(replay(one))
+    assert [entry["records"] for entry in one.log() if entry["kind"] == "added"] == [["r3-2"]]
+
+
+def test_what_is_known_of_words_is_known_of_added_records(tmp_path):
+    records = [Document(f"r{i}", f"tea {i} pots" if i % 2 else f"ore {i} shaft") for i in range(6)]
+    table = WordPriors([WordPrior("kettle", "*", 3.0)])
+    folder = ScreenFolder.create(tmp_path / "review", records, prior=table)
+    folder.add([Document("k", "a kettle")])
+    assert folder.next_records(1)[0].row == 6
+
+
+# A process of its own, never a fork: a forked child that fails would go on as a second test runner.
+_READ_ON = """
+import sys
+from textbayes.screen import ScreenFolder
+
+made, told = sys.argv[1:3]
+relevant = set(sys.argv[3].split(","))
+folder = ScreenFolder.open(made)
+with open(told, "ab", buffering=0) as stream:
+    while True:
+        for pick in folder.next_records(1):
+            name = f"r{pick.row}"
+            folder.judge(name, "relevant" if name in relevant else "irrelevant")
+            stream.write(f"{name}\\n".encode())
+"""
+
+
+def test_killed_at_any_moment(made, review):
+    random = np.random.default_rng(0)
+    told = made.parent / "told"
+    told.touch()
+    relevant = ",".join(f"r{row}" for row in np.flatnonzero(review[2]))
+    for _ in range(4):
+        heard = told.stat().st_size
+        with subprocess.Popen([sys.executable, "-c", _READ_ON, str(made), str(told), relevant]) as child:
+            until = time.monotonic() + 60
+            while told.stat().st_size == heard and child.poll() is None and time.monotonic() < until:
+                time.sleep(0.002)
+            time.sleep(random.random() * 0.02)
+            assert child.poll() is None, "it ended by itself"
+            child.kill()
+    folder = ScreenFolder.open(made)
+    judged = [entry["id"] for entry in folder.log() if entry["kind"] == "judgement"]
+    acknowledged = told.read_text().split()
+    assert len(acknowledged) >= 4
+    assert set(acknowledged) <= set(judged)
+    assert len(set(judged)) == len(judged)
+    assert states(replay(folder)) == states(folder.screening)
+
+
+def test_what_is_no_screening_is_refused(tmp_path, made):
+    with pytest.raises(InputError, match="is not the folder of a screening"):
+        ScreenFolder.open(tmp_path)
+    with pytest.raises(InputError, match="is there already"):
+        ScreenFolder.create(made, [Document("a", "tea")])
