@@ -27,7 +27,7 @@ app: $(VENV)/.ready
 	$(BIN)/textbayes app --sample
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 check: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -8,12 +8,13 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import _forked
 
 WIDTH = 80  # columns of the terminal
 
@@ -55,7 +56,7 @@ def page_folder() -> Iterator[Path]:
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as bin_:
         program = Path(bin_, "textbayes")
-        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -W error -m textbayes.cli.main "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(_forked.command())} "$@"\n')
         program.chmod(0o755)
         old_path = os.environ.get("PATH", "")
         os.environ["PATH"] = os.pathsep.join((bin_, old_path))

@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # pytest imports by path: so tha
 
 # Answers must not depend on whether the extra is installed, and nothing is looked for on the network.
 os.environ |= {"TEXTBAYES_EMBEDDINGS": "off", "HF_HUB_OFFLINE": "1"}
+# Tests run on all cores already: threads of linear algebra would only wait for each other.
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 # A shell has what it starts in the background ignore Ctrl-C, and commands started by tests would never be interrupted.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

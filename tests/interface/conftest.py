@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import subprocess
@@ -18,6 +19,9 @@ from click.testing import CliRunner, Result
 from textbayes.categorizer import TextCategorizer
 from textbayes.cli.main import cli
 from textbayes.store import save_model
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+forked = importlib.import_module("_forked")  # a command of its own process without the seconds of its start
 
 TEXTS = {
     "grain": [
@@ -119,7 +123,8 @@ def start() -> Iterable[Callable[..., subprocess.Popen[bytes]]]:
 
     def call(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        command = [sys.executable, "-m", "textbayes.cli.main", *map(str, arguments)]
+        program = pipes.pop("program", [sys.executable, "-m", "textbayes.cli.main"])
+        command = [*program, *map(str, arguments)]
         running.append(subprocess.Popen(command, env={**os.environ, "PYTHONUNBUFFERED": ""}, **pipes))
         return running[-1]
 
@@ -141,7 +146,7 @@ def on_terminal(start) -> Callable[..., tuple[str, str]]:
         if not hasattr(os, "openpty"):
             pytest.skip("needs a pseudo-terminal")
         ours, theirs = os.openpty()
-        process = start(*arguments, **{stream: theirs})
+        process = start(*arguments, program=forked.command(), **{stream: theirs})
         os.close(theirs)
         piped: list[bytes] = []
         other = process.stderr if stream == "stdout" else process.stdout

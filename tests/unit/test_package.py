@@ -51,8 +51,8 @@ def test_text_and_selection_do_not_load_the_compiler():
     assert out.strip() == "False"
 
 
-def test_second_process_finds_every_kernel_compiled(tmp_path):
-    """Kernels take arrays and scalars only, so nothing is compiled twice; a miss would show as a new cache entry."""
+def test_second_process_finds_every_kernel_compiled():
+    """Kernels take arrays and scalars only: nothing is compiled twice, whatever the first process had to compile."""
     code = """
 import textbayes, numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -62,18 +62,19 @@ model = textbayes.TextCategorizer(cv=2).fit(texts, labels)
 model.assess(texts)
 textbayes.TextVectorizer(ngram_range=(1, 2)).fit_transform(texts)
 import sys
-from graphlib import CycleError, TopologicalSorter
-misses = {}
+misses, hits = {}, 0
 for name, module in list(sys.modules.items()):
     if name.startswith("textbayes.kernels"):
         for key, value in vars(module).items():
             if isinstance(value, Dispatcher):
+                hits += sum(value.stats.cache_hits.values())
                 misses[f"{name}.{key}"] = sum(value.stats.cache_misses.values())
-print(sum(misses.values()), [key for key, value in misses.items() if value])
+print(hits, [key for key, value in misses.items() if value])
 """
-    first, second = (run(code, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert int(first.split()[0]) > 0, "the first process compiles: otherwise this test sees nothing"
-    assert second.split()[0] == "0", second
+    run(code)
+    hits, _, misses = run(code).strip().partition(" ")
+    assert int(hits) > 5, "otherwise this test sees nothing"
+    assert misses == "[]"
 
 
 def test_a_user_who_waits_for_the_compiler_is_told_why_once(tmp_path):
