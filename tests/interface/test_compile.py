@@ -54,7 +54,7 @@ def run(*arguments: str, cache: Path, cwd: Path) -> subprocess.CompletedProcess[
 
 
 def test_commands_compile_nothing_after_it_and_say_what_and_how_long_before(tmp_path):
-    cache, again = tmp_path / "cache", tmp_path / "again"
+    cache = tmp_path / "cache"
     texts = tmp_path / "texts.jsonl"
     pairs = [("wheat corn", "grain"), ("corn barley", "grain"), ("bank rates", "money"), ("rates loan", "money")] * 4
     rows = [{"id": str(i), "text": f"{text} again", "labels": [label]} for i, (text, label) in enumerate(pairs)]
@@ -73,8 +73,8 @@ def test_commands_compile_nothing_after_it_and_say_what_and_how_long_before(tmp_
         done = run(*arguments, cache=cache, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "compiling" not in done.stderr, arguments
-    done = run("classify", "model.tb", "texts.jsonl", cache=again, cwd=tmp_path)
-    assert "compiling the kernels for reading words on this machine, once, about" in done.stderr
+    done = run("keyness", "texts.jsonl", cache=cache, cwd=tmp_path)
+    assert "compiling the kernels for keyness on this machine, once, about" in done.stderr
     assert "textbayes compile" in done.stderr
 
 
