@@ -85,6 +85,11 @@ def test_a_header_of_parameters(outcome, header):
     assert outcome("1.eml", header + repeated(b";") + b"\n\nleaves") == "['leaves']"
 
 
+def test_a_mail_of_many_parts(outcome):
+    head = b"Subject: tea\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nleaves\n"
+    assert outcome("1.eml", head + repeated(b"--b\n")).startswith("['tea\\nleaves")
+
+
 def test_mail_in_mail(outcome):
     nested = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(3_000))
     assert outcome("1.eml", b"Subject: tea\n" + nested + b"\nleaves") == "['tea']"

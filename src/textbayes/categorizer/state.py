@@ -96,7 +96,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.held_out_ = _held_out(told.held_out, model.label_space_)
     model.label_counts_ = _label_counts(told.label_counts, model)
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
-    given = restored_model(told.given.model, arrays, *shape)
+    given = restored_model(told.given.model, arrays, shape[0], _n_given(model.vectorizer_))
     n_members = len(given) if isinstance(given, list) else None if given is None else 1
     model.choice_ = None if told.choice is None else told.choice.model_dump()
     # An automatic pool may turn a member of many round; what it is made of is merged, so the number is only told.
@@ -129,6 +129,7 @@ def check_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     Rule.from_state(told.rule, n_labels)
     _given_rule(told.given.rule, n_labels)
     n_features = sum(len(array) for name, array in arrays.items() if re.fullmatch(r"weighting\.(\d+\.)?idf", name))
+    n_features = len(arrays.get("vectorizer.given", range(n_features)))
     restored_model(told.given.model, arrays, n_labels, n_features)
 
 
@@ -219,3 +220,9 @@ def _n_columns(vectorizer: Any) -> int:
     if isinstance(vectorizer, TextViews):
         return int(vectorizer.bounds_[-1])
     return int(vectorizer.n_features) if isinstance(vectorizer, HashingTextVectorizer) else len(vectorizer.vocabulary_)
+
+
+def _n_given(vectorizer: Any) -> int:
+    """Of how many words a model is fitted again: those of a vocabulary that was given, without words added since."""
+    given = getattr(vectorizer, "vocabulary", None)
+    return _n_columns(vectorizer) if given is None else len(given)

@@ -65,10 +65,10 @@ def bibtex_of(rows: Sequence[Row]) -> str:
         Of :func:`~textbayes.screen.table.table_rows`.
     """
     try:
-        import bibtexparser  # type: ignore[import-untyped]
+        from pybtex.database import BibliographyData, Entry  # type: ignore[import-untyped]
     except ImportError:
-        raise MissingExtraError("bibtexparser", "screen", "writing BibTeX files") from None
-    entries = []
+        raise MissingExtraError("pybtex", "screen", "writing BibTeX files") from None
+    entries = {}
     for k, row in enumerate(rows, start=1):
         told = reference_of(row)
         told = {name: _braced(value) for name, value in told.items() if name not in (*_LISTS, "notes")} | {
@@ -80,12 +80,8 @@ def bibtex_of(rows: Sequence[Row]) -> str:
             )
             if told.get(key)
         }
-        entries.append({"ENTRYTYPE": "article", "ID": f"r{k}", **told})
-    database = bibtexparser.bibdatabase.BibDatabase()
-    database.entries = entries
-    writer = bibtexparser.bwriter.BibTexWriter()
-    writer.order_entries_by = None
-    return str(writer.write(database))
+        entries[f"r{k}"] = Entry("article", told)
+    return str(BibliographyData(entries).to_string("bibtex"))
 
 
 def nbib_of(rows: Sequence[Row]) -> str:

@@ -39,8 +39,9 @@ class KeptDocuments(Sequence[Columns]):
         """Keep one more."""
         begin = int(self._indptr[self._n])
         end = begin + len(document.columns)
-        self._indptr = _with_room(self._indptr, self._n + 2)
-        self._columns, self._counts = _with_room(self._columns, end), _with_room(self._counts, end)
+        if end > len(self._columns) or self._n + 2 > len(self._indptr):
+            self._indptr = _with_room(self._indptr, self._n + 2)
+            self._columns, self._counts = _with_room(self._columns, end), _with_room(self._counts, end)
         self._columns[begin:end], self._counts[begin:end] = document
         self._n += 1
         self._indptr[self._n] = end

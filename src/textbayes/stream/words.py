@@ -159,17 +159,17 @@ class Lexicon:
         """One document of counted ones, as :meth:`keep` would keep its bag; strings are made of new words alone."""
         from textbayes.kernels.online.filter_scores import keep_document
 
-        column_of, begin, end = bags.columns(self), bags.indptr[i], bags.indptr[i + 1]
+        column_of, begin, end = bags.columns(self), int(bags.indptr[i]), int(bags.indptr[i + 1])
         kept = Columns(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
-        keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
-        if len(kept.columns) and kept.columns[0] < 0:
-            terms = bags.indices[begin:end]
-            new = terms[column_of[terms] < 0]
+        n_new = keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+        if n_new:
+            new, counts = (part[-n_new:] for part in kept)
             names = bags.names(new)
-            order = sorted(range(len(new)), key=names.__getitem__)
+            order = sorted(range(n_new), key=names.__getitem__)
+            first = len(self)
             bags.join(new[order], self)
             self._append([names[j] for j in order])
-            keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+            new[:], counts[:] = range(first, first + n_new), counts[order]
         return kept
 
     def weigh(self, bags: Bags, start: int, stop: int) -> Rows:

@@ -102,5 +102,30 @@ def test_entities_of_xml_are_not_followed(tmp_path):
 
 def test_a_bibtex_string_that_nobody_defined_is_named(tmp_path):
     (tmp_path / "a.bib").write_text('@article{a, title = "Tea " # nowhere}\n', encoding="utf-8")
-    with pytest.raises(MalformedFileError, match=r"a\.bib: UndefinedString.*nowhere.*export the references as RIS"):
+    with pytest.raises(MalformedFileError, match=r"a\.bib: undefined string in line 1: nowhere.*as RIS"):
+        list(open_documents(tmp_path / "a.bib"))
+
+
+def test_bibtex_of_many_hands(tmp_path):
+    path = tmp_path / "a.bib"
+    path.write_text(
+        r"""% Encoding: UTF-8
+Made by ann@example.org, 10 % of all.
+@String(jot = "Journal of {T}ea")
+@Comment{jabref-meta: databaseType:bibtex;}
+@ARTICLE(m1, Title = "5% of {M}{\"u}ller's {\o}l \& 10\% of $\alpha$", Journal = jot # { II}, month = jan)
+@article{m2, title = {Another}, title = {said twice}}
+""",
+        encoding="utf-8",
+    )
+    first, second = open_documents(path, keep_fields=True)
+    assert first.text.strip() == "5% of Müller's øl & 10% of α"
+    assert first.fields["journal"] == "Journal of Tea II"
+    assert second.text.strip() == "said twice"
+
+
+@pytest.mark.parametrize("fault", ["@article{b, title = {Tea}", "@article{b, title = Tea}}", "@article{b title}"])
+def test_a_broken_entry_of_bibtex_is_named(tmp_path, fault):
+    (tmp_path / "a.bib").write_text(f"@article{{a, title = {{Ore}}}}\n{fault}\n", encoding="utf-8")
+    with pytest.raises(MalformedFileError, match=r"a\.bib: .*line [23].*mend the entry"):
         list(open_documents(tmp_path / "a.bib"))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 _BLANK_LINE = re.compile(r"(?:\A|\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
 _DEEPEST = 20  # parts in parts; what lies deeper is not looked into
+_MOST_PARTS = 10_000  # of one message; what comes after them is not looked at
 _LONGEST_HEADER = 8_192  # characters of a header's value: the standard library splits parameters in quadratic time
 _PIECE = 1_000  # characters of a header that are decoded at a time, also in quadratic time
 _NO_TEXT_CODECS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")  # slow, or no charsets
@@ -40,17 +41,26 @@ def split_message(raw: str) -> tuple[Message, str]:
     return headers, "" if blank is None else raw[blank.end() :]
 
 
-def leaves(headers: Message, body: str, depth: int = 0, default: str = "text/plain") -> Iterator[Leaf]:
+def leaves(headers: Message, body: str) -> Iterator[Leaf]:
     """The parts of a message that are texts and no attachments, in order."""
+    return _leaves(headers, body, iter(range(_MOST_PARTS)))
+
+
+def _leaves(
+    headers: Message, body: str, left: Iterator[int], depth: int = 0, default: str = "text/plain"
+) -> Iterator[Leaf]:
+    """As long as ``left`` has numbers for parts."""
     part = _Part(headers, default)
     if depth >= _DEEPEST:
         return
     if part.kind.startswith("multipart/"):
         default = "message/rfc822" if part.kind == "multipart/digest" else "text/plain"
         for inner in _between(body, part.boundary):
-            yield from leaves(*split_message(inner), depth + 1, default)
+            if next(left, None) is None:
+                return
+            yield from _leaves(*split_message(inner), left, depth + 1, default)
     elif part.kind == "message/rfc822":
-        yield from leaves(*split_message(body), depth + 1)
+        yield from _leaves(*split_message(body), left, depth + 1)
     elif part.kind.startswith("text/") and part.disposition != "attachment":
         yield Leaf(part.kind, _decoded(headers, body, part.charset))
 

@@ -9,6 +9,8 @@ Document(id='a7', text='The Tea\nLeaves.', labels=())
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import re
 from collections.abc import Iterator
 
@@ -17,31 +19,52 @@ from textbayes.data.formats import FORMATS
 from textbayes.data.formats._references import Row, reference_format, reference_row
 from textbayes.data.streams import Source, read_text, source_label
 
+_COMMENT = re.compile(r"(?<!\\)%")  # in LaTeX; in a title it is a percentage
+_LONGEST = 100_000  # characters of a field in which LaTeX is looked for
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*@[A-Za-z]+\s*\{[^\n]*,\s*\n")
 
 
 def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
-    try:
-        import bibtexparser  # type: ignore[import-untyped]
-        from bibtexparser.bparser import BibTexParser  # type: ignore[import-untyped]
-        from bibtexparser.customization import convert_to_unicode  # type: ignore[import-untyped]
-    except ImportError:
-        raise MissingExtraError("bibtexparser", "screen", "reading BibTeX files") from None
-    parser = BibTexParser(common_strings=True, ignore_nonstandard_types=False, customization=convert_to_unicode)
-    text = read_text(source, encoding, errors)
-    try:
-        entries = bibtexparser.loads(text, parser).entries
-    except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:  # the parser refuses little
-        cause = f"{type(error).__name__}: {error}; mend the entry, or export the references as RIS"
-        raise MalformedFileError(source_label(source), cause) from error
-    for entry in entries:
-        told = {name: value.replace("{", "").replace("}", "") for name, value in entry.items()}
+    for key, told in _entries(read_text(source, encoding, errors), source_label(source)):
         row = reference_row(
             **{name: told.get(name) for name in ("title", "abstract", "year", "doi", "pmid", "keywords", "url")},
-            authors=re.split(r"\s+and\s+", told.get("author", "")),
+            authors=told.get("author", "").split(" and "),
             journal=told.get("journal") or told.get("booktitle"),
         )
-        yield None, {"id": told["ID"], **row}
+        yield None, {"id": key, **row}
+
+
+def _entries(text: str, label: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The key and the fields of each entry; a fault in one is named, text between entries is passed over."""
+    try:
+        from pybtex.database.input.bibtex import LowLevelParser, month_names  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("pybtex", "screen", "reading BibTeX files") from None
+    passed_over: set[int] = set()
+
+    def refuse(error: Exception) -> None:
+        start = parser.command_start
+        if text[max(0, start - 200) : start].rpartition("\n")[2].strip():  # an @ within a line: of an address, say
+            passed_over.add(start)
+            return
+        raise MalformedFileError(label, f"{error}; mend the entry, or export the references as RIS") from error
+
+    parser = LowLevelParser(text, macros=dict(month_names), handle_error=refuse)
+    for kind, told in parser:
+        if parser.command_start not in passed_over and kind.lower() not in ("string", "preamble"):
+            key, fields = told
+            yield key, {name.lower(): _plain("".join(parts)) for name, parts in fields}
+
+
+def _plain(value: str) -> str:
+    """Without LaTeX, as far as it stands for characters, and without braces; one space between words."""
+    value = " ".join(value.split())
+    if "\\" in value and len(value) < _LONGEST:
+        import latexcodec  # noqa: F401 - registers the codec
+
+        with contextlib.suppress(ValueError):  # left as it is
+            value = codecs.lookup("ulatex").decode(_COMMENT.sub(r"\\%", value))[0]  # type: ignore[arg-type]  # a str
+    return value.replace("{", "").replace("}", "")
 
 
 FORMATS.register("bibtex")(reference_format("bibtex", "BibTeX", (".bib",), _BEGINS, _references))

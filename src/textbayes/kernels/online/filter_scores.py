@@ -66,12 +66,23 @@ def weigh_documents(indptr, terms, counts, start, stop, column_of, idf, term_wei
     return new_indptr, columns[:n], data[:n]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)  # so short that waiting for the interpreter's lock again would take longer
 def keep_document(terms, counts, start, stop, column_of, columns, kept):  # type: ignore[no-untyped-def]
-    """Fill in the columns, ascending, and counts of the terms from ``start`` to ``stop``; −1, for no column, first."""
+    """Fill in the columns, ascending, and counts of the terms from ``start`` to ``stop``; how many have no column.
+
+    Those come last: the terms themselves in place of columns, and their counts.
+    """
+    n, end = 0, stop - start
     for t in range(start, stop):
-        columns[t - start], kept[t - start] = column_of[terms[t]], counts[t]
-    _sort_by_column(columns, kept)
+        column = column_of[terms[t]]
+        if column >= 0:
+            columns[n], kept[n] = column, counts[t]
+            n += 1
+        else:
+            end -= 1
+            columns[end], kept[end] = terms[t], counts[t]
+    _sort_by_column(columns[:n], kept[:n])
+    return len(columns) - n
 
 
 @njit(cache=True, nogil=True)
@@ -100,7 +111,7 @@ def newest_columns(indptr, terms, column_of):  # type: ignore[no-untyped-def]
     return newest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def join_columns(new, first, starts, documents, column_of, newest):  # type: ignore[no-untyped-def]
     """Give the terms ``new`` the columns from ``first`` on, and note the documents that have them."""
     for j in range(len(new)):
