@@ -85,6 +85,11 @@ def test_a_header_of_parameters(outcome, header):
     assert outcome("1.eml", header + repeated(b";") + b"\n\nleaves") == "['leaves']"
 
 
+def test_a_reference_of_many_lines(outcome):
+    said = outcome("1.ris", b"TY  - JOUR\nAB  - tea\n" + repeated(b"leaf\n") + b"ER  - \n")
+    assert "line 1: a reference of more than 20,000 lines" in said
+
+
 def test_a_mail_of_many_parts(outcome):
     head = b"Subject: tea\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nleaves\n"
     assert outcome("1.eml", head + repeated(b"--b\n")).startswith("['tea\\nleaves")

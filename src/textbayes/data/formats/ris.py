@@ -22,6 +22,7 @@ from textbayes.data.streams import Source, limits_of, read_lines, source_label
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\d+\.?\s*)?TY {1,2}- ")
 _ENDS = re.compile(r"ER {1,2}-")
 _AT_ONCE = 500  # references
+_MOST_LINES = 20_000  # of one reference: each line without a tag has the library copy all before it
 _PMID = re.compile(r"(?:PMID:?\s*)?(\d{5,9})")
 
 
@@ -45,13 +46,16 @@ def _batches(source: Source, encoding: str, errors: str) -> Iterator[tuple[int, 
     """Some references at a time, whole, and the line that they begin in: a file may be larger than is held at once."""
     label, limits = source_label(source), limits_of(source)
     lines: list[str] = []
-    first, size, n = 1, 0, 0
+    first, size, n, begun = 1, 0, 0, 1
     for number, line in read_lines(source, encoding, errors):
         lines.append(line)
         size += len(line)
         limits.check_record(size, label, first, "reference")
+        if number - begun >= _MOST_LINES:
+            cause = f"a reference of more than {_MOST_LINES:,} lines; is a line 'ER  - ' missing? Export it again"
+            raise MalformedFileError(label, cause, begun)
         if _ENDS.match(line):
-            size, n = 0, n + 1
+            size, n, begun = 0, n + 1, number + 1
             if n == _AT_ONCE:
                 yield first, "".join(lines)
                 lines, first, n = [], number + 1, 0
