@@ -121,10 +121,9 @@ def start() -> Iterable[Callable[..., subprocess.Popen[bytes]]]:
     """Start the command as a process of its own; it is ended with the test."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def call(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
+    def call(*arguments: object, program: list[str] | None = None, **options: Any) -> subprocess.Popen[bytes]:
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        program = pipes.pop("program", [sys.executable, "-m", "textbayes.cli.main"])
-        command = [*program, *map(str, arguments)]
+        command = [*(program or [sys.executable, "-m", "textbayes.cli.main"]), *map(str, arguments)]
         running.append(subprocess.Popen(command, env={**os.environ, "PYTHONUNBUFFERED": ""}, **pipes))
         return running[-1]
 

@@ -19,8 +19,7 @@ import textbayes
 from textbayes.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-generate = importlib.import_module("generate")
+generate = importlib.import_module("generate")  # conftest.py puts docs/ on the path
 examples = importlib.import_module("_examples")
 
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in generate.PAGES}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data import open_documents
+from textbayes.data.formats import FORMATS
+from textbayes.screen.references import bibtex_of
 
 RIS = """TY  - JOUR
 AU  - Smith, Ann
@@ -129,3 +133,13 @@ def test_a_broken_entry_of_bibtex_is_named(tmp_path, fault):
     (tmp_path / "a.bib").write_text(f"@article{{a, title = {{Ore}}}}\n{fault}\n", encoding="utf-8")
     with pytest.raises(MalformedFileError, match=r"a\.bib: .*line [23].*mend the entry"):
         list(open_documents(tmp_path / "a.bib"))
+
+
+@pytest.mark.parametrize(
+    "title", ["5% of A&B_c #1", 'say "so" é', "x^2 ~ y for $5 - $6", "Ω 中文 ±3 µg", "at@x.org", r"back\slash 10 %"]
+)
+def test_bibtex_that_we_write_is_read_as_it_was(title):
+    row = {"id": "1", "title": title, "abstract": title, "authors": "O'Neil, A; Müller, B", "probability": 0.5}
+    (back,) = FORMATS.get("bibtex").read(io.BytesIO(bibtex_of([row]).encode()), keep_fields=True)
+    assert back.text == f"{title}\n{title}"
+    assert back.fields["authors"] == "O'Neil, A; Müller, B"

@@ -283,3 +283,9 @@ def test_automatic_constants_of_poisson_rates_grow_to_all_of_the_text():
         shares.append(model.estimate_.beta[1] / text)
         assert model.estimate_.beta[0] == 10.0
     assert shares[0] < 0.2 < shares[1] < shares[2] < 1.0
+
+
+@pytest.mark.parametrize("method", ["fit_classes", "gather"])
+def test_labels_and_documents_of_different_numbers_are_named(method):
+    with pytest.raises(InputError, match=r"4.*2|2.*4"):
+        getattr(BayesCountClassifier(), method)(np.ones((4, 3)), [0, 1], [0, 1])
