@@ -83,15 +83,18 @@ class Bags:
         self.columns(lexicon)
         return bool(self._newest[i] >= first)
 
-    def join(self, terms: AnyArray, lexicon: Lexicon) -> None:
-        """These terms are the next to join the lexicon: their columns are known without looking them up."""
-        from textbayes.kernels.online.filter_scores import holders, join_columns
+    def join(self, terms: IntArray, counts: IntArray, lexicon: Lexicon) -> list[str]:
+        """These terms are the next to join the lexicon: their columns are known without looking them up.
+
+        They are sorted in place, with their counts; returns their names.
+        """
+        from textbayes.kernels.online.filter_scores import holders, join_terms
 
         if self._holders is None:
             self._holders = holders(self.indptr, self.indices, self.terms.n_strings)
-        starts, documents = self._holders
-        join_columns(terms, len(lexicon), starts, documents, self._columns, self._newest)
+        join_terms(terms, counts, *self.terms, len(lexicon), *self._holders, self._columns, self._newest)
         self._n_known = len(lexicon) + len(terms)
+        return self.names(terms)
 
     def words_of(self, i: int) -> AnyArray:
         """Which terms one document has."""

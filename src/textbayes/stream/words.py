@@ -163,13 +163,9 @@ class Lexicon:
         kept = Columns(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
         n_new = keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
         if n_new:
-            new, counts = (part[-n_new:] for part in kept)
-            names = bags.names(new)
-            order = sorted(range(n_new), key=names.__getitem__)
-            first = len(self)
-            bags.join(new[order], self)
-            self._append([names[j] for j in order])
-            new[:], counts[:] = range(first, first + n_new), counts[order]
+            new, first = kept.columns[-n_new:], len(self)
+            self._append(bags.join(new, kept.counts[-n_new:], self))
+            new[:] = np.arange(first, first + n_new)
         return kept
 
     def weigh(self, bags: Bags, start: int, stop: int) -> Rows:

@@ -109,6 +109,19 @@ def test_a_document_is_kept_from_many_as_by_itself():
     np.testing.assert_array_equal(bags.columns(one), one.find(bags.terms))
 
 
+def test_new_words_join_in_the_order_of_their_characters():
+    rng = np.random.default_rng(3)
+    letters = ["a", "b", "z", "é", "ß", "λ", "中", "\U00010400"]  # of one to four bytes
+    words = {"".join(rng.choice(letters, rng.integers(1, 7))) for _ in range(3_000)}
+    text = " ".join(rng.permutation(sorted(words)))
+    one, other = (Lexicon(pack(["ab", "z"]), np.ones(2), 5) for _ in range(2))
+    bags = Bags.read([text, "ab ab λ"], TextOptions(lowercase=False, token_pattern=r"\S+"))
+    kept, expected = one.keep_from(bags, 0), other.keep(bags.bag(0))
+    assert len(one) > 1_000
+    assert [part.tolist() for part in kept] == [part.tolist() for part in expected]
+    assert one.names(np.arange(len(one))) == other.names(np.arange(len(other)))
+
+
 def test_a_copy_goes_its_own_way(make, stream):
     desk = make()
     list(simulate(desk, stream[:40]))

@@ -20,18 +20,16 @@ _SQRT_HALF = math.sqrt(0.5)
 
 @njit(cache=True, nogil=True)
 def _sort_by_column(columns, data):  # type: ignore[no-untyped-def]
-    """Sort distinct columns in place, with their data; a document is short as a rule."""
-    n = len(columns)
-    if n > 128:
-        order = np.argsort(columns)
-        columns[:], data[:] = columns[order], data[order]
-        return
-    for t in range(1, n):
-        column, value, s = columns[t], data[t], t
-        while s > 0 and columns[s - 1] > column:
-            columns[s], data[s] = columns[s - 1], data[s - 1]
-            s -= 1
-        columns[s], data[s] = column, value
+    """Sort distinct columns in place, with their data: Shell's sort, the fastest for documents of usual lengths."""
+    gap = len(columns)
+    while gap > 1:
+        gap = max(int(gap / 2.25), 1)
+        for t in range(gap, len(columns)):
+            column, value, s = columns[t], data[t], t
+            while s >= gap and columns[s - gap] > column:
+                columns[s], data[s] = columns[s - gap], data[s - gap]
+                s -= gap
+            columns[s], data[s] = column, value
 
 
 @njit(cache=True, nogil=True)
@@ -112,8 +110,29 @@ def newest_columns(indptr, terms, column_of):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def join_columns(new, first, starts, documents, column_of, newest):  # type: ignore[no-untyped-def]
-    """Give the terms ``new`` the columns from ``first`` on, and note the documents that have them."""
+def _comes_before(text, cuts, one, other):  # type: ignore[no-untyped-def]
+    """Whether a term stands before another in the order of their bytes, which is that of their characters too."""
+    a, b = U(cuts[one]), U(cuts[other])
+    a_end, b_end = U(cuts[one + 1]), U(cuts[other + 1])
+    while a < a_end and b < b_end:
+        if text[a] != text[b]:
+            return text[a] < text[b]
+        a, b = a + U(1), b + U(1)
+    return b < b_end
+
+
+@njit(cache=True)
+def join_terms(new, counts, text, cuts, first, starts, documents, column_of, newest):  # type: ignore[no-untyped-def]
+    """Sort terms, with their counts, give them the columns from ``first`` on, and note the documents that have them."""
+    gap = len(new)
+    while gap > 1:  # Shell's sort: a document has a few new terms as a rule, and may have thousands
+        gap = max(int(gap / 2.25), 1)
+        for t in range(gap, len(new)):
+            term, count, s = new[t], counts[t], t
+            while s >= gap and _comes_before(text, cuts, term, new[s - gap]):
+                new[s], counts[s] = new[s - gap], counts[s - gap]
+                s -= gap
+            new[s], counts[s] = term, count
     for j in range(len(new)):
         column_of[new[j]] = first + j
         for t in range(starts[new[j]], starts[new[j] + 1]):
