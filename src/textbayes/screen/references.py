@@ -5,7 +5,9 @@ Each is read again by ``textbayes.data``; decision, probability and words are no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from textbayes.core.errors import MissingExtraError
@@ -14,6 +16,7 @@ from textbayes.screen.duplicates import pubmed_number
 Row = Mapping[str, Any]
 _USUAL = ("title", "abstract", "year", "doi", "journal", "url", "authors", "keywords")
 _LISTS = ("authors", "keywords")
+_KEY = re.compile(r"""[^\s,{}#%~\\"'=()@&$]+""")  # what BibTeX takes for one
 
 
 def reference_of(row: Row) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def ris_of(rows: Sequence[Row]) -> str:
 
 
 def bibtex_of(rows: Sequence[Row]) -> str:
-    """References as BibTeX; decision, probability and words are the field ``note``.
+    """References as BibTeX; decision, probability and words are the field ``note``, and ids are keys where they can be.
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ def bibtex_of(rows: Sequence[Row]) -> str:
         from pybtex.database import BibliographyData, Entry  # type: ignore[import-untyped]
     except ImportError:
         raise MissingExtraError("pybtex", "screen", "writing BibTeX files") from None
-    entries = {}
+    entries, taken = {}, set[str]()
     for k, row in enumerate(rows, start=1):
         told = reference_of(row)
         told = {name: _braced(value) for name, value in told.items() if name not in (*_LISTS, "notes")} | {
@@ -80,7 +83,7 @@ def bibtex_of(rows: Sequence[Row]) -> str:
             )
             if told.get(key)
         }
-        entries[f"r{k}"] = Entry("article", told)
+        entries[_key_of(row, k, taken)] = Entry("article", told)
     return str(BibliographyData(entries).to_string("bibtex"))
 
 
@@ -141,6 +144,15 @@ def endnote_of(rows: Sequence[Row]) -> str:
 
 
 WRITERS = {".ris": ris_of, ".bib": bibtex_of, ".nbib": nbib_of, ".xml": endnote_of}
+
+
+def _key_of(row: Row, number: int, taken: set[str]) -> str:
+    """The id of a row, or its number where BibTeX would not take that or has it already, whatever the case."""
+    key = str(row.get("textbayes_id", row.get("id", "")))
+    if not _KEY.fullmatch(key) or key.lower() in taken:
+        key = next(name for tries in count() if (name := f"r{number}" + "x" * tries) not in taken)
+    taken.add(key.lower())
+    return key
 
 
 def _braced(value: str) -> str:

@@ -143,3 +143,12 @@ def test_bibtex_that_we_write_is_read_as_it_was(title):
     (back,) = FORMATS.get("bibtex").read(io.BytesIO(bibtex_of([row]).encode()), keep_fields=True)
     assert back.text == f"{title}\n{title}"
     assert back.fields["authors"] == "O'Neil, A; Müller, B"
+
+
+def test_keys_of_bibtex_are_those_that_came_in_where_they_can_be():
+    ids = ["smith2020", "Smith2020", "7#2", "r3", "", "müller:21", "r1"]
+    rows = [{"id": id, "title": f"Tea {k}"} for k, id in enumerate(ids)]
+    rows.append({"id": "x", "textbayes_id": "own", "title": "Tea"})
+    back = list(FORMATS.get("bibtex").read(io.BytesIO(bibtex_of(rows).encode()), keep_fields=True))
+    assert [document.id for document in back] == ["smith2020", "r2", "r3", "r4", "r5", "müller:21", "r1", "own"]
+    assert [document.text.strip() for document in back[:7]] == [f"Tea {k}" for k in range(7)]
