@@ -11,7 +11,9 @@ import re
 import sys
 import tarfile
 import zipfile
+from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -39,7 +41,10 @@ def outcome(tmp_path):
         path.write_bytes(data)
 
         def texts(path: Path) -> list[str]:
-            return [document.text for document in open_documents(path, **options)]
+            found = iter(open_documents(path, **options))
+            first = [document.text for document in islice(found, 3)]
+            deque(found, maxlen=0)  # the others are read too, and not kept: a million take their time
+            return first
 
         def target(path: Path) -> str:
             try:
@@ -189,7 +194,7 @@ def test_a_few_bytes_that_are_a_million_empty_lines(outcome):
     """Found by the fuzz: every line is a document, so that 60 bytes took seconds."""
     packed = bz2.compress(b"\n" * 1_515_000)
     assert len(packed) < 100
-    assert "unpacks to more than 1,048,576 bytes" in outcome("lines.bz2", packed, format="lines")
+    assert "unpacks to more than 524,288 bytes" in outcome("lines.bz2", packed, format="lines")
 
 
 def test_a_workbook_that_unpacks_to_too_much(outcome):

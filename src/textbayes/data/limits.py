@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from textbayes.core.errors import InputError, MalformedFileError
 
-_LEAST = 1 << 20  # 1 MiB: that much may come of anything
+_LEAST = 1 << 19  # 512 KiB: that much may come of anything; as many lines are read within two seconds
 _FREE, _FREE_RATIO = 1 << 26, 1_000  # 64 MiB: so much of a file that has a thousandth of it
 _RATIO = 200  # text shrinks to a fifth, logs to a hundredth; a bomb to a thousandth
 _MOST = 1 << 32  # 4 GiB
@@ -26,7 +26,7 @@ class Limits(NamedTuple):
     ----------
     max_unpacked : int, optional
         Bytes that a compressed file or an archive may unpack to. By default 4 GiB, beyond 64 MiB no more than 200 times
-        its own size, and beyond 1 MiB no more than 1,000 times.
+        its own size, and beyond 512 KiB no more than 1,000 times.
     max_record : int
         Bytes (or characters) of one document: a line, a row, a message, a file of a folder.
     """

@@ -43,25 +43,23 @@ class Identifier:
         """Documents of one source; ``label`` is what messages call it."""
         given = None
         for number, record in enumerate(records, start=1):
+            text, labels, id, line, _, kept = record
             if given is None:
-                given = record.id is not None
-            elif given != (record.id is not None) and not self._keep:
+                given = id is not None
+            elif given != (id is not None) and not self._keep:
                 cause = "some documents here have an id and some have none: give all an id, or pass duplicates='keep'"
-                raise MalformedFileError(label, cause, record.line)
-            if record.id is None:
-                name = f"{label}:{number}" if self._several else str(number)
-            else:
-                if not self._keep:
-                    self._refuse_duplicate(record, label)
-                name = record.id
-            yield Document(name, record.text, record.labels, record.kept)
+                raise MalformedFileError(label, cause, line)
+            if id is None:
+                id = f"{label}:{number}" if self._several else str(number)
+            elif not self._keep:
+                self._refuse_duplicate(id, line, label)
+            yield Document(id, text, labels, kept)
 
-    def _refuse_duplicate(self, record: Record, label: str) -> None:
-        assert record.id is not None
-        if record.id not in self._seen:
-            self._seen[record.id] = (label, record.line)
+    def _refuse_duplicate(self, id: str, line: int | None, label: str) -> None:
+        if id not in self._seen:
+            self._seen[id] = (label, line)
             return
-        first, line = self._seen[record.id]
-        where = first if line is None else f"line {line}" if first == label else f"{first}, line {line}"
-        cause = f"id {record.id!r} was used before ({where}): make ids unique, or pass duplicates='keep'"
-        raise MalformedFileError(label, cause, record.line)
+        first, at = self._seen[id]
+        where = first if at is None else f"line {at}" if first == label else f"{first}, line {at}"
+        cause = f"id {id!r} was used before ({where}): make ids unique, or pass duplicates='keep'"
+        raise MalformedFileError(label, cause, line)

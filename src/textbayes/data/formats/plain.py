@@ -18,7 +18,7 @@ from textbayes.data.streams import Source, path_of, read_lines, read_text
 def read_document_lines(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
     """Read every line as a document, blank ones too, so that output and input agree line by line."""
     for number, line in read_lines(source, encoding, errors):
-        yield Record(line.rstrip("\r\n"), line=number)
+        yield Record(line.rstrip("\r\n"), (), None, number)
 
 
 def read_whole_file(source: Source, *, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Record]:
