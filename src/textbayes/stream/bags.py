@@ -92,7 +92,9 @@ class Bags:
 
         if self._holders is None:
             self._holders = holders(self.indptr, self.indices, self.terms.n_strings)
-        join_terms(terms, counts, *self.terms, len(lexicon), *self._holders, self._columns, self._newest)
+        text, cuts = self.terms
+        starts, documents = self._holders
+        join_terms(terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest)
         self._n_known = len(lexicon) + len(terms)
         return self.names(terms)
 
