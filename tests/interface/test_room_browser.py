@@ -125,7 +125,7 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         # Heard from the start: where hearing begins with the wait, a key can reach Chromium first, which then has no
-        # chooser to show (one run of sixty on a busy machine).
+        # chooser to show.
         page.on("filechooser", lambda chooser: None)
         page.goto(f"{origin}/enter?token=the-secret")
         assert faults(page) == []

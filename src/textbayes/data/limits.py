@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from textbayes.core.errors import InputError, MalformedFileError
 
-_LEAST = 1 << 19  # 512 KiB: that much may come of anything; as many lines are read within two seconds
+_LEAST = 1 << 19  # 512 KiB: that much may come of anything; if each byte is a line, it takes its time
 _FREE, _FREE_RATIO = 1 << 26, 1_000  # 64 MiB: so much of a file that has a thousandth of it
 _RATIO = 200  # text shrinks to a fifth, logs to a hundredth; a bomb to a thousandth
 _MOST = 1 << 32  # 4 GiB

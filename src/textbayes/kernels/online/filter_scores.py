@@ -20,7 +20,7 @@ _SQRT_HALF = math.sqrt(0.5)
 
 @njit(cache=True, nogil=True)
 def _sort_by_column(columns, data):  # type: ignore[no-untyped-def]
-    """Sort distinct columns in place, with their data: Shell's sort, the fastest for documents of usual lengths."""
+    """Sort distinct columns in place, with their data: Shell's sort, which suits documents of usual lengths."""
     gap = len(columns)
     while gap > 1:
         gap = max(int(gap / 2.25), 1)

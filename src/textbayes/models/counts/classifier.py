@@ -15,7 +15,6 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import check_same_length
 from textbayes.models.counts.base import BaseCountModel
 from textbayes.models.counts.choose import choose_beta
 from textbayes.models.counts.inputs import (
@@ -118,7 +117,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
             Thousands of words of each document; the sums of the rows unless given.
         """
         X = checked_counts(self, X, reset=True)
-        labels = _labels_of(X, y)
+        labels = one_label_each(X, y)
         codes, space = encode_classes(labels, None)
         return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first=True))
 
@@ -141,7 +140,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
             All classes, in the order of the results.
         """
         X = checked_counts(self, X, reset=True)
-        codes, space = encode_classes(_labels_of(X, y), list(classes))
+        codes, space = encode_classes(one_label_each(X, y), list(classes))
         return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first=True))
 
     @all_or_nothing
@@ -166,7 +165,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "statistics_")
         X = checked_counts(self, X, reset=first)
-        labels = _labels_of(X, y)
+        labels = one_label_each(X, y)
         if first:
             self._refuse_search()
             if classes is None:
@@ -198,7 +197,7 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "statistics_")
         X = checked_counts(self, X, reset=first)
-        codes, space = encode_classes(_labels_of(X, y), list(classes))
+        codes, space = encode_classes(one_label_each(X, y), list(classes))
         self._refuse_search()
         self.statistics_, self.class_count_ = self._sums(X, codes, sample_weight, lengths, space, first)
 
@@ -382,9 +381,3 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
 
     def _made_model(self) -> BaseCountModel[Any, Any]:
         return made_model(self.model, self.beta, self.prediction, self.random_state, self.n_jobs)
-
-
-def _labels_of(X: Matrix, y: Any) -> AnyArray:
-    labels = one_label_each(y)
-    check_same_length(X, "X", labels, "y")
-    return labels

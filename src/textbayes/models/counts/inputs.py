@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.core.validation import check_same_length
 from textbayes.lexical.exposures import check_lengths
 
 _SHORTEST = 1e-9  # ω of a document without a known word whose length was not given: it then says nothing
@@ -44,8 +45,8 @@ def checked_lengths(X: sparse.csr_matrix, lengths: Any) -> FloatArray:
     return check_lengths(lengths, X)
 
 
-def one_label_each(y: Any) -> AnyArray:
-    """Labels as a vector; several labels per document are refused."""
+def one_label_each(X: sparse.csr_matrix, y: Any) -> AnyArray:
+    """Labels as a vector, one for each document; several per document are refused, and another number of them."""
     if y is None:
         raise InputError("requires y to be passed, but the target y is None; pass one label per document")
     several = (list, tuple, set, frozenset)
@@ -56,6 +57,7 @@ def one_label_each(y: Any) -> AnyArray:
         if np.isnan(labels).any():
             raise InputError("y has labels that are NaN; leave out documents without a label, or give them one")
         check_classification_targets(labels)
+    check_same_length(X, "X", labels, "y")
     return np.asarray(labels)
 
 

@@ -1,0 +1,31 @@
+"""Records of a screening as BibTeX: what we write is read as it was."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from textbayes.data.formats import FORMATS
+from textbayes.screen.references import bibtex_of
+
+pytest.importorskip("pybtex", reason="needs the extra screen")
+
+
+@pytest.mark.parametrize(
+    "title", ["5% of A&B_c #1", 'say "so" é', "x^2 ~ y for $5 - $6", "Ω 中文 ±3 µg", "at@x.org", r"back\slash 10 %"]
+)
+def test_bibtex_that_we_write_is_read_as_it_was(title):
+    row = {"id": "1", "title": title, "abstract": title, "authors": "O'Neil, A; Müller, B", "probability": 0.5}
+    (back,) = FORMATS.get("bibtex").read(io.BytesIO(bibtex_of([row]).encode()), keep_fields=True)
+    assert back.text == f"{title}\n{title}"
+    assert back.fields["authors"] == "O'Neil, A; Müller, B"
+
+
+def test_keys_of_bibtex_are_those_that_came_in_where_they_can_be():
+    ids = ["smith2020", "Smith2020", "7#2", "r3", "", "müller:21", "r1"]
+    rows = [{"id": id, "title": f"Tea {k}"} for k, id in enumerate(ids)]
+    rows.append({"id": "x", "textbayes_id": "own", "title": "Tea"})
+    back = list(FORMATS.get("bibtex").read(io.BytesIO(bibtex_of(rows).encode()), keep_fields=True))
+    assert [document.id for document in back] == ["smith2020", "r2", "r3", "r4", "r5", "müller:21", "r1", "own"]
+    assert [document.text.strip() for document in back[:7]] == [f"Tea {k}" for k in range(7)]
