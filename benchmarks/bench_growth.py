@@ -73,7 +73,7 @@ def point(folder: Path, words: int, labels: int) -> dict[str, float]:
         found["columns_s"] = time.process_time() - start
         for member in members:
             start = time.process_time()
-            fitted = fit_in_groups(member, X, Y, memory=MEMORY)
+            fitted = fit_in_groups(member, X, Y, memory=MEMORY, folder=scratch)
             found[f"{member.prior}_s"] = time.process_time() - start
         if words == N_WORDS:
             model = fitted_linear(fitted, LabelSpace(np.arange(labels), "multilabel"))

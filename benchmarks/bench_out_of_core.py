@@ -100,7 +100,7 @@ def fit_and_score(folder: Path, most: int | None) -> dict[str, Any]:
         figures["columns_s"] = time.perf_counter() - start
         Y = indicator(shards, Path(scratch))
         start, cpu = time.perf_counter(), time.process_time()
-        model = fit_in_groups(classifier(TOL), X, Y, report=tell)
+        model = fit_in_groups(classifier(TOL), X, Y, report=tell, folder=Path(scratch))
         figures |= {"fit_s": time.perf_counter() - start, "fit_cpu_s": time.process_time() - cpu}
         figures["objective"] = float(model.fit_info_.objective.sum())
         figures["converged"] = bool(model.fit_info_.converged.all())

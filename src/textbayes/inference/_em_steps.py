@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.memory import room_for_copy
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._anderson import Anderson
 from textbayes.inference._label import LabelFit
@@ -172,14 +173,15 @@ class EmSteps:
         columns = np.flatnonzero(chosen)
         if len(columns) == 0 and fit.intercept_l1 <= 0.0:
             return False
-        arrays: Any = *column_ends(X, columns), X.indices, X.data
+        starts, stops = column_ends(X, columns)
         parts = center, l1, l2, fit.low, fit.high
         penalty: tuple[Any, Any, Any, Any, Any] = tuple(part[columns] for part in parts)  # type: ignore[assignment]
         intercept: tuple[float, float, float] = fit.b, fit.intercept_l1, fit.intercept_l2
         step: Any = newton_step
         _, new_w, shift, eta_step, _ = step(
-            *arrays, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL, _MAX_SWEEPS, 0.0, 0.0
-        )
+            starts, stops, X.indices, X.data, fit.score, omega, *penalty, fit.w[columns], *intercept, _SWEEP_TOL,
+            _MAX_SWEEPS, 0.0, 0.0, *room_for_copy(int((stops - starts).sum())),
+        )  # fmt: skip
         moved = fit.line_search(new_w, shift, eta_step, columns)
         self.record(fit.label, fit.w, fit.intercept)
         return moved

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.core.memory import working_memory
+from textbayes.core.memory import room_for_copy, working_memory
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._label import LabelFit
 from textbayes.kernels.linear.coordinate import newton_step
@@ -18,13 +18,13 @@ _MIN_NEW = 64  # words that a working set may add to the support at least
 _MAX_SWEEPS = 50
 _MAX_GRAM = 1024  # columns; beyond that the Gram matrix leaves the cache
 _TYPICAL_SWEEPS = 10
-_BYTES = 20  # of a non-zero that is copied
+_BYTES = 12  # of a non-zero that is copied
 
 
 class WorkingSet:
     """Columns of a label's matrix, solved by the cheaper of the two kernels.
 
-    Copies of the matrix are made where ``working_memory`` allows; the result does not depend on it.
+    Copies of the matrix take no more memory than ``working_memory`` allows; the result does not depend on it.
     """
 
     def __init__(self, fit: LabelFit, columns: IntArray) -> None:
@@ -51,7 +51,7 @@ class WorkingSet:
         center, l1, l2 = (part[columns] for part in fit.penalty)
         step: Any = newton_step_gram if self._by_rows else newton_step
         arrays = (self._blocks,) if self._by_rows else self._columns
-        more = () if self._by_rows else (self._most,)
+        more = () if self._by_rows else room_for_copy(self._size)
         left, new_w, shift, eta_step, _ = step(
             *arrays, fit.score, fit.omega, center, l1, l2, fit.low[columns], fit.high[columns], fit.w[columns],
             fit.b, fit.intercept_l1, fit.intercept_l2, sweep_tol, _MAX_SWEEPS, floor, target, *more,

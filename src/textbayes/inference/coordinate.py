@@ -29,7 +29,7 @@ _NEWTON_STEPS = 3  # per working set: a new reading of the matrix, shared by 8 l
 _HASTY_ROUNDS = 20  # in a fit that takes more rounds than this, the words are settled and the steps decide
 _SUB_GOAL = 0.1  # or until its violation has fallen to this share of the full one
 _SWEEP_TOL = 0.2  # sweeps end when the quadratic model's violation has fallen to this share
-_SETTLED = 1e-3  # documents with less than this share of the largest curvature are settled: see the kernels
+_SETTLED = 2e-2  # documents with less than this share of the largest curvature are settled: see the kernels
 
 
 @inferences.register("coordinate")

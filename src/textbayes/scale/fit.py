@@ -2,12 +2,13 @@
 
 The solvers are those of matrices in memory and see the same numbers, so that weights are the same to the bit. What they
 keep for every document (the predictor and its derivatives) is kept for the labels of one group only, and copies of the
-matrix that save time are made as far as ``limited_working_memory`` allows: memory hardly grows with the documents.
+matrix that are larger than ``limited_working_memory`` allows are files: memory hardly grows with the documents.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def fit_in_groups(
     sample_weight: FloatArray | None = None,
     memory: int = MEMORY,
     report: Progress | None = None,
+    folder: Path | None = None,
 ) -> BayesLinearClassifier:
     """A fitted copy of a linear classifier, one regression for each column of the indicator.
 
@@ -66,6 +68,8 @@ def fit_in_groups(
     memory : int
         Bytes for what is kept of the documents, and as many for copies that save time.
     report : Progress, optional
+    folder : Path, optional
+        Where copies that take more are files; that of temporary files if not given.
     """
     check_out_of_core(estimator)
     n_docs, n_columns = indicator.shape
@@ -75,7 +79,7 @@ def fit_in_groups(
     ends = [n_columns * k // n_groups for k in range(n_groups + 1)]
     fitted: list[BayesLinearClassifier] = []
     report = report or silent
-    with limited_working_memory(memory // n_jobs):
+    with limited_working_memory(memory // n_jobs, folder):
         for first, last in pairwise(ends):
             report("labels", first, n_columns)
             own = clone(estimator).set_params(**_settings_of(estimator, slice(first, last), n_columns))

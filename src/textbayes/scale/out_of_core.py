@@ -115,7 +115,8 @@ class ShardTraining(Training):
             indicator = new_mapped(folder / "labels.bin", (X.shape[0], self._indicator.shape[1]), np.bool_)
             np.compress(rows, self._indicator, axis=0, out=indicator)
             fitted: list[FittedModel] = [
-                fitted_linear(fit_in_groups(member, X, indicator, weight), self._space) for member in members
+                fitted_linear(fit_in_groups(member, X, indicator, weight, folder=folder), self._space)
+                for member in members
             ]
             return fitted
 

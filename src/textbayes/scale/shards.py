@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.core.memory import take_space
 from textbayes.core.types import AnyArray
 
 _COMPLETE = "complete.json"
@@ -146,25 +146,16 @@ def mapped(path: Path) -> AnyArray:
 
 
 def new_mapped(path: Path, shape: tuple[int, ...], dtype: Any) -> AnyArray:
-    """A new array in a file, to be filled in.
-
-    Its space is taken at once: a disk that fills up while a mapped file is written would end the process.
-    """
+    """A new array in a file, to be filled in."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if not size:
         return np.zeros(shape, dtype)
     try:
         with path.open("wb") as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)
-            else:
-                file.truncate(size)
-    except OSError as error:
+            take_space(file, size, path.parent)
+    except (InputError, OSError):
         path.unlink(missing_ok=True)
-        raise InputError(
-            f"{path.parent} has no room for {size / 2**30:.2f} GiB ({error.strerror}); free some space, or name "
-            "another folder with $TEXTBAYES_SHARDS"
-        ) from error
+        raise
     return np.asarray(np.memmap(path, dtype, "r+", shape=shape))
 
 

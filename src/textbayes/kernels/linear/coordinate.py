@@ -11,8 +11,7 @@ of every column instead and is faster for small working sets.
 
 Most documents of a fit lie far on their own side, and reading them in every sweep is wasted. Those with curvature below
 ``floor`` keep their part of the gradient, exactly, but of their part of XᵀΩX only the diagonal is kept. The model still
-touches the objective with the right slope, so a line search along its step leads to the same optimum. Above ``room``
-non-zeros no copies are made, so that a matrix on disk needs next to no memory.
+touches the objective with the right slope, so a line search along its step leads to the same optimum.
 """
 
 from __future__ import annotations
@@ -123,46 +122,24 @@ def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def keep_documents(score, omega, floor, renumber):  # type: ignore[no-untyped-def]
-    """New numbers of documents with curvature of at least ``floor``, −1 for the others; scores and curvatures of those.
-
-    If not ``renumber``, documents keep their numbers, and scores and curvatures of the others are 0.
-    """
-    number = np.empty(len(omega), dtype=np.int32)
-    kept, bend = np.empty(len(omega)), np.empty(len(omega))
-    n_kept = 0
+def root_curvature(omega, floor):  # type: ignore[no-untyped-def]
+    """√omega of documents with curvature of at least ``floor``, −√omega of the others, which are settled."""
+    root = np.sqrt(omega)
     for i in range(len(omega)):
-        above = omega[i] >= floor
-        if above or not renumber:
-            number[i] = n_kept
-            kept[n_kept] = score[i] if above else 0.0
-            bend[n_kept] = omega[i] if above else 0.0
-            n_kept += 1
-        if not above:
-            number[i] = -1
-    return number, kept[:n_kept], bend[:n_kept]
+        if omega[i] < floor or omega[i] == 0.0:
+            root[i] = -root[i]
+    return root
 
 
 @njit(cache=True, nogil=True)
-def count_kept(starts, stops, indices, omega, floor):  # type: ignore[no-untyped-def]
-    """Number of non-zeros of the columns in documents with curvature of at least ``floor``."""
-    n_kept = 0
-    for k in range(len(starts)):
-        for t in range(U(starts[k]), U(stops[k])):
-            n_kept += omega[U(indices[t])] >= floor
-    return n_kept
+def thin_columns(starts, stops, indices, data, score, root, thin_indices, thin_data):  # type: ignore[no-untyped-def]
+    """Copy √omega·x of the documents that are not settled, and take sums over the documents.
 
-
-@njit(cache=True, nogil=True)
-def thin_columns(starts, stops, indices, data, score, omega, number, room):  # type: ignore[no-untyped-def]
-    """The columns with the documents kept alone, where there is ``room`` for copies, and sums over the documents.
-
-    Returns the thinned CSC arrays with omega·x beside x, and per column Σ x·score over all and over the dropped
-    documents, Σ omega·x over the kept, Σ omega·x² over all and over the dropped.
+    Returns where the columns of the copy begin, and per column Σ x·score over all and over the settled documents,
+    Σ omega·x over the others, Σ omega·x² over all and over the settled.
     """
     n_columns = len(starts)
     thin_indptr = np.zeros(n_columns + 1, dtype=np.int64)
-    thin_indices, thin_data, weighted = np.empty(room, dtype=np.int32), np.empty(room), np.empty(room)
     gradient, lost_gradient = np.empty(n_columns), np.empty(n_columns)
     mass, curvature, lost_curvature = np.empty(n_columns), np.empty(n_columns), np.empty(n_columns)
     slot = 0
@@ -170,29 +147,27 @@ def thin_columns(starts, stops, indices, data, score, omega, number, room):  # t
         g = g_lost = m = h = h_lost = 0.0
         for t in range(U(starts[k]), U(stops[k])):
             i, x = U(indices[t]), data[t]
-            wx = omega[i] * x
-            if number[i] >= 0:
-                if room:
-                    thin_indices[slot] = number[i]
-                    thin_data[slot] = x
-                    weighted[slot] = wx
-                    slot += 1
+            scaled = root[i] * x
+            if root[i] > 0.0:
+                thin_indices[slot] = indices[t]
+                thin_data[slot] = scaled
+                slot += 1
                 g += x * score[i]
-                m += wx
-                h += wx * x
+                m += root[i] * scaled
+                h += scaled * scaled
             else:
                 g_lost += x * score[i]
-                h_lost += wx * x
+                h_lost += scaled * scaled
         thin_indptr[k + 1] = slot
         gradient[k], lost_gradient[k], mass[k] = g + g_lost, g_lost, m
         curvature[k], lost_curvature[k] = h + h_lost, h_lost
-    return thin_indptr, thin_indices, thin_data, weighted, gradient, lost_gradient, mass, curvature, lost_curvature
+    return thin_indptr, gradient, lost_gradient, mass, curvature, lost_curvature
 
 
 @njit(cache=True, nogil=True)
 def newton_step(  # type: ignore[no-untyped-def]
     starts, stops, indices, data, score, omega, center, l1, l2, low, high, w, b, intercept_l1, intercept_l2, sweep_tol,
-    max_sweeps, floor, target, room=1 << 62
+    max_sweeps, floor, target, thin_indices, thin_data
 ):  # fmt: skip
     """One proximal Newton direction on the working set; a negative ``intercept_l1`` means that there is no intercept.
 
@@ -201,22 +176,17 @@ def newton_step(  # type: ignore[no-untyped-def]
     changes the model's gradient by more than ``sweep_tol`` times the words' largest violation; between full sweeps only
     the columns away from their centre are swept.
 
-    Column k of the working set is ``starts[k]:stops[k]`` of the matrix. Its documents that are not settled are copied,
-    for the sweeps to read no others, unless these are more than ``room`` non-zeros: then the matrix itself is swept,
-    with the same result to the bit.
+    Column k of the working set is ``starts[k]:stops[k]`` of the matrix. Its documents that are not settled are copied
+    to ``thin_indices`` and ``thin_data``, for the sweeps to read no others: there must be room for all non-zeros.
     """
     n_columns, n_rows = len(starts), len(score)
-    size = (stops - starts).sum()
-    thin = size <= room or count_kept(starts, stops, indices, omega, floor) <= room
-    number, residual, bend = keep_documents(score, omega, floor, thin)
-    thin_indptr, thin_indices, thin_data, weighted, gradient, lost_gradient, mass, curvature, lost_curvature = (
-        thin_columns(starts, stops, indices, data, score, omega, number, min(size, room) if thin else 0)
+    # In units of √omega a step lowers the residual by the very numbers that its gradient is the sum of: one copy of the
+    # matrix serves both.
+    root = root_curvature(omega, floor)
+    residual = score / root
+    thin_indptr, gradient, lost_gradient, mass, curvature, lost_curvature = thin_columns(
+        starts, stops, indices, data, score, root, thin_indices, thin_data
     )
-    begins, ends = starts, stops
-    if thin:
-        begins, ends = thin_indptr[:-1], thin_indptr[1:]
-    else:
-        thin_indices, thin_data = indices, data
     violation = worst_violation(gradient, mass, 0.0, w, center, l1, l2, low, high)
     has_intercept = intercept_l1 >= 0.0
     residual_sum, omega_sum = score.sum(), omega.sum()
@@ -239,7 +209,7 @@ def newton_step(  # type: ignore[no-untyped-def]
             n_active = 0
         for position in range(n_columns if full else n_active):
             k = position if full else active[position]
-            start, stop = U(begins[k]), U(ends[k])
+            start, stop = U(thin_indptr[k]), U(thin_indptr[k + 1])
             g = lost_gradient[k] - lost_curvature[k] * (new_w[k] - w[k]) - shift * mass[k]
             for t in range(start, stop):
                 g += thin_data[t] * residual[U(thin_indices[t])]
@@ -253,13 +223,8 @@ def newton_step(  # type: ignore[no-untyped-def]
             step = new_offset - offset
             if step != 0.0:
                 new_w[k] = center[k] + new_offset
-                if thin:
-                    for t in range(start, stop):
-                        residual[U(thin_indices[t])] -= step * weighted[t]
-                else:
-                    for t in range(start, stop):
-                        i = U(thin_indices[t])
-                        residual[i] -= step * (bend[i] * thin_data[t])
+                for t in range(start, stop):
+                    residual[U(thin_indices[t])] -= step * thin_data[t]
                 if has_intercept:
                     residual_sum -= step * mass[k]
                     shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
