@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
 from textbayes.core.errors import InputError
 from textbayes.stream import filter_from_model
 
@@ -36,7 +37,7 @@ def _rows(kind: str, seed: int, n: int) -> list[dict]:
 
 @pytest.fixture(scope="module", params=["binary", "multiclass", "multilabel"])
 def saved(request, tmp_path_factory):
-    rows = _rows(request.param, 0, 90)
+    rows = _rows(request.param, 0, ENOUGH_TEXTS)
     path = tmp_path_factory.mktemp("auto") / "m.tb"
     model = TextCategorizer(preset="auto", budget="quick", cv=2)
     save_model(model.fit([row["text"] for row in rows], [row["labels"] for row in rows]), path)
@@ -82,7 +83,7 @@ def test_words_are_shown_in_forms_that_texts_have(lines, saved):
     words = {row["word"]: row for row in lines("words", saved[1], "--label", "grain", "--top", "30")}
     assert "harvests" in words
     assert "harvest" not in words
-    texts = [row["text"].split() for row in _rows(saved[0], 0, 90)]
+    texts = [row["text"].split() for row in _rows(saved[0], 0, ENOUGH_TEXTS)]
     assert words["harvests"]["texts"] == sum("harvests" in text for text in texts)
 
 
@@ -99,7 +100,7 @@ def test_reports_and_comparisons(run, lines, saved, new, tmp_path):
     assert "stem:" not in page
     assert "View &#39;stem&#39;" in page
     assert ("Against it:" in page) == (kind != "multilabel")
-    texts, labels = zip(*((row["text"], row["labels"]) for row in _rows(kind, 0, 90)), strict=True)
+    texts, labels = zip(*((row["text"], row["labels"]) for row in _rows(kind, 0, ENOUGH_TEXTS)), strict=True)
     save_model(TextCategorizer(cv=2).fit(texts, labels), tmp_path / "linear.tb")
     assert run("compare", path, tmp_path / "linear.tb", "--truth", new).stdout
 

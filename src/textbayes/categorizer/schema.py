@@ -143,6 +143,7 @@ class SavedChosenView(Saved):
     name: Text
     words: WholeFrom0
     scheme: Text
+    pairs: bool = True  # files that do not say are of views that had them
 
 
 class SavedChosenMember(Saved):

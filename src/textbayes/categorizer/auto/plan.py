@@ -26,7 +26,7 @@ _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stan
 _FEW_TEXTS = 100  # with so few, words that occur once are kept: they are most of what there is
 _MANY_FOLDS = 20
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
-ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says
+ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
 _MANY_TEXTS = 3_000
 WORD_SCHEMES = ("tfidf1", "binary")  # weights of plain words: the first is better for topics, the second for long texts
@@ -155,17 +155,23 @@ def read_views(texts: Sequence[str], vectorizer: Any = None) -> tuple[TextViews,
 def _views(texts: Sequence[str], vectorizer: Any) -> list[View]:
     if vectorizer is not None:
         return [View("words", vectorizer, TermWeighting(WORD_SCHEMES[0]))]
-    pairs: dict[str, Any] = {"analyzer": "mixed", "ngram_range": (1, 2), "min_df": 1 if len(texts) < _FEW_TEXTS else 2}
-    views = [View("words", TextVectorizer(token_pattern="all", **pairs), TermWeighting(WORD_SCHEMES[0]))]
     language = language_of(texts)
+    few, enough = len(texts) < _FEW_TEXTS, len(texts) >= ENOUGH_TEXTS
+    # Pairs and first lines of few texts repeat what single words say, and dilute it; pairs of stems, without the words
+    # between them, do so longest. Scripts without spaces are read as runs of characters, and need those of several.
+    single = few and language.spaced
+    read: dict[str, Any] = {"analyzer": "mixed", "min_df": 1 if few else 2}
+    words = TextVectorizer(token_pattern="all", ngram_range=(1, 1) if single else (1, 2), **read)
+    views = [View("words", words, TermWeighting(WORD_SCHEMES[0]))]
     if language.stemmer is not None:
+        read |= {"ngram_range": (1, 2) if enough else (1, 1), "stop_words": language.stop_words}
         stemmer = "porter" if language.name == "english" else language.stemmer
-        stems = TextVectorizer(token_pattern="words", stop_words=language.stop_words, stemmer=stemmer, **pairs)
+        stems = TextVectorizer(token_pattern="words", stemmer=stemmer, **read)
         views.append(View("stem", stems, TermWeighting("tfidf1")))
-        if has_headlines(texts):
+        if enough and has_headlines(texts):
             views.append(View("head", clone(stems), TermWeighting("tfidf1"), part="head", factor=0.5))
     elif language.spaced:  # no stemmer: the beginnings and ends of words do as much
-        parts = TextVectorizer(analyzer="char_wb", ngram_range=(2, 5), min_df=pairs["min_df"])
+        parts = TextVectorizer(analyzer="char_wb", ngram_range=(2, 5), min_df=read["min_df"])
         views.append(View("chars", parts, TermWeighting("tfidf1")))
     return views
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_VIEWS = {"words": "words and pairs", "stem": "stems and pairs", "head": "first lines", "chars": "characters"}
+_VIEWS = {"words": "words", "stem": "stems", "head": "first lines", "chars": "characters"}
 _VIEWS |= {"embedding": "sentence vectors"}
+_PAIRED = ("words", "stem")  # views of which it is said whether they have pairs
 
 
 def describe_choice(choice: Mapping[str, Any]) -> str:
@@ -16,7 +17,7 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
     ----------
     choice : mapping
     """
-    views = _listed([f"{_VIEWS.get(view['name'], view['name'])} ({view['words']:,})" for view in choice["views"]])
+    views = _listed([_view(view) for view in choice["views"]])
     members = choice["members"]
     parts = [f"{choice['n_texts']:,} texts were read as {views}."]
     if len(members) == 1:
@@ -39,6 +40,12 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
     if choice["interrupted"]:
         parts.append("The training was interrupted: models that were not done are not among these.")
     return " ".join(parts)
+
+
+def _view(view: Mapping[str, Any]) -> str:
+    """A view and how many words it has."""
+    name = _VIEWS.get(view["name"], view["name"])
+    return f"{name}{' and pairs' if view['pairs'] and view['name'] in _PAIRED else ''} ({view['words']:,})"
 
 
 def _meaning(model: str, outcome: str, log_loss: float | None, log_loss_without: float | None, n_texts: int) -> str:

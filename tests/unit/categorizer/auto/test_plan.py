@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer
-from textbayes.categorizer.auto.plan import has_headlines, language_of, make_plan, read_views
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, has_headlines, language_of, make_plan, read_views
 from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.auto.story import describe_choice
 from textbayes.core.errors import InputError
@@ -15,7 +15,7 @@ from textbayes.kinds.hinted import some_other_label
 
 GERMAN = ["Der Preis von Weizen ist im letzten Jahr stark gestiegen.", "Die Bank hat ihre Zinsen erneut gesenkt."] * 20
 CHINESE = ["小麦价格去年大幅上涨", "银行再次下调利率"] * 20
-TITLED = ["Wheat up\n" + "the price of wheat rose again this week, said the farmers of the valley " * 3] * 20
+TITLED = ["Wheat up\n" + "the price of wheat rose again this week, said the farmers of the valley " * 3] * ENOUGH_TEXTS
 
 
 def test_views_follow_the_language():
@@ -34,6 +34,32 @@ def test_first_lines_are_read_where_they_stand_for_more():
     assert has_headlines(TITLED)
     assert not has_headlines(GERMAN)
     assert [view.name for view in read_views(TITLED)[0].views] == ["words", "stem", "head"]
+
+
+@pytest.mark.parametrize(
+    ("n_texts", "names", "pairs", "read_as"),
+    [
+        (99, ["words", "stem"], set(), ("words (", "stems (")),
+        (ENOUGH_TEXTS - 1, ["words", "stem"], {"of wheat"}, ("words and pairs (", "stems (")),
+        (
+            ENOUGH_TEXTS,
+            ["words", "stem", "head"],
+            {"of wheat", "stem:wheat rose"},
+            ("words and pairs (", "stems and pairs ("),
+        ),
+    ],
+)
+def test_pairs_and_first_lines_are_read_where_texts_are_enough(n_texts, names, pairs, read_as):
+    texts = TITLED[:n_texts]
+    views, _ = read_views(texts)
+    assert [view.name for view in views.views] == names
+    assert {"of wheat", "stem:wheat rose"} & set(views.get_feature_names_out()) == pairs
+    model = TextCategorizer(budget="quick", cv=2).fit(texts, ["a", "b"] * (n_texts // 2) + ["a"] * (n_texts % 2))
+    assert all(part in describe_choice(model.choice_) for part in read_as)
+
+
+def test_scripts_without_spaces_keep_their_runs_of_characters_however_few_texts():
+    assert "家银行" in read_views(["这家银行再次下调利率", "小麦价格去年大幅上涨"])[0].get_feature_names_out()
 
 
 def test_views_without_words_are_left_out():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
 from textbayes.core.errors import InputError
 
 TOPICS = {
@@ -47,7 +48,7 @@ def draw(seed: int, n_docs: int, kind: str) -> tuple[list[str], list]:
 
 @pytest.fixture(scope="module", params=["binary", "multiclass", "multilabel"])
 def fitted(request):
-    return request.param, TextCategorizer(preset="auto", cv=3).fit(*draw(0, 150, request.param))
+    return request.param, TextCategorizer(preset="auto", cv=3).fit(*draw(0, ENOUGH_TEXTS, request.param))
 
 
 def test_explanations_add_up_over_the_views(fitted):
@@ -59,7 +60,8 @@ def test_explanations_add_up_over_the_views(fitted):
         for name, p in zip(names, proba, strict=True):
             if name in told:
                 one = told[name]
-                assert one.base + sum(part.log_odds for part in one.contributions) == pytest.approx(one.log_odds)
+                known = one.base + (one.other_labels or 0.0)
+                assert known + sum(part.log_odds for part in one.contributions) == pytest.approx(one.log_odds)
                 assert 1.0 / (1.0 + np.exp(-one.log_odds)) == pytest.approx(p, abs=1e-9)
     names = model.vectorizer_.get_feature_names_out()
     assert {"wheat", "stem:wheat", "head:wheat"} <= set(names)
@@ -72,7 +74,7 @@ def test_a_loaded_model_says_the_same_and_is_fitted_again_alike(fitted, tmp_path
     loaded = load_model(tmp_path / "m.tb")
     np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
     assert loaded.choice_ == model.choice_
-    again = loaded.fit(*draw(0, 150, kind))
+    again = loaded.fit(*draw(0, ENOUGH_TEXTS, kind))
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
 
 
@@ -93,7 +95,8 @@ def test_a_word_is_one_reason_whatever_the_views_that_read_it(fitted):
                     views = [by_name.get(f"{prefix}{part.word}", 0.0) for prefix in ("", "stem:", "head:")]
                     assert part.log_odds == pytest.approx(sum(views))
                     assert part.occurrences == text.split().count(part.word)
-            total = merged.base + sum(part.log_odds for part in merged.contributions)
+            known = merged.base + (merged.other_labels or 0.0)
+            total = known + sum(part.log_odds for part in merged.contributions)
             assert total == pytest.approx(merged.log_odds) == raw.log_odds
     assert any(name.startswith("stem:") for name in seen)
 
@@ -129,7 +132,7 @@ def test_words_of_a_label_are_merged_and_ranked_by_what_they_add(fitted):
     stems = {word for word in raw if word.startswith(first.word) and " " not in word}
     assert stems <= {first.word}, "the word has one form, so that its weight is a plain sum"
     assert first.weight == pytest.approx(expected)
-    texts, _ = draw(0, 150, kind)
+    texts, _ = draw(0, ENOUGH_TEXTS, kind)
     assert first.texts == sum(first.word in text.split() for text in texts)
     mean = dict(zip(model.vectorizer_.get_feature_names_out(), model.weighting_.mean_weights(), strict=True))
     views = [view + first.word for view in factors if view + first.word in raw]
