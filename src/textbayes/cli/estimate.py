@@ -16,6 +16,7 @@ from textbayes.cli.labelling import Labelling
 from textbayes.cli.output import Output, console
 from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
+from textbayes.core.threads import n_threads
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -59,8 +60,9 @@ def print_estimate(
             shards = TextShards.build(given.documents[:n_docs], vectorizer_of(own), folder / "shards")
             fit_out_of_core(own, shards, given.labels[:n_docs], folder)
             size = shards.counts.nbytes()
-            # The columns of one fit beside the shards: 12 bytes a word where these have 8, and the labels.
-            return int(2.5 * size)
+            # The columns of one fit beside the shards: 12 bytes a word where these have 8, and the labels; and as much
+            # for the copies that each thread makes of them.
+            return int((2.5 + 1.5 * n_threads(own.n_jobs)) * size)
 
     note(f"trying on some of {total:,} documents")
     found = estimate(train, len(given.documents), total, reading)

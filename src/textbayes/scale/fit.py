@@ -79,11 +79,11 @@ def fit_in_groups(
     ends = [n_columns * k // n_groups for k in range(n_groups + 1)]
     fitted: list[BayesLinearClassifier] = []
     report = report or silent
-    with limited_working_memory(memory // n_jobs, folder):
-        for first, last in pairwise(ends):
-            report("labels", first, n_columns)
-            own = clone(estimator).set_params(**_settings_of(estimator, slice(first, last), n_columns))
-            labels = sparse.csr_matrix(indicator[:, first:last])  # not a vector, whatever their number
+    for first, last in pairwise(ends):
+        report("labels", first, n_columns)
+        own = clone(estimator).set_params(**_settings_of(estimator, slice(first, last), n_columns))
+        labels = sparse.csr_matrix(indicator[:, first:last])  # not a vector, whatever their number
+        with limited_working_memory(memory // n_jobs, folder):  # of each group, whose threads have files of their own
             fitted.append(own.fit(X, labels, sample_weight=sample_weight))
     report("labels", n_columns, n_columns)
     return _joined(fitted, estimator)
