@@ -58,7 +58,8 @@ def limited_working_memory(n_bytes: int, folder: Path | None = None) -> Iterator
 def room_for_copy(n_nonzeros: int) -> tuple[AnyArray, AnyArray]:
     """Rows and values, to be filled in, of so many non-zeros: in memory, or in a mapped file if that is too much.
 
-    The file is the thread's own and is used again: what an earlier call returned is overwritten.
+    Within a block of ``limited_working_memory`` a thread uses its file again: what an earlier call returned is
+    overwritten.
     """
     working, size = _WORKING[-1], 12 * n_nonzeros
     if size <= working.n_bytes:
@@ -69,7 +70,8 @@ def room_for_copy(n_nonzeros: int) -> tuple[AnyArray, AnyArray]:
         with TemporaryFile(dir=folder) as file:  # without a name: it ends with the array
             take_space(file, size, folder)
             room = np.asarray(np.memmap(file, np.uint8, "r+"))
-        working.files[get_ident()] = room
+        if working is not _WORKING[0]:  # outside of any block nothing would ever end it
+            working.files[get_ident()] = room
     return room[8 * n_nonzeros : size].view(np.int32), room[: 8 * n_nonzeros].view(np.float64)
 
 
