@@ -96,7 +96,7 @@ def test_unsure_labels_are_in_the_table(run, models, tmp_path):
     from textbayes.decide import make_rule
 
     model = load_model(models["binary"])
-    model.rule_ = make_rule("unsure", low=0.01, high=0.99).fit([[0.0]])
+    model.rule_ = make_rule("unsure", low=0.05, high=0.95).fit([[0.0]])
     save_model(model, tmp_path / "unsure.tb")
     shown = run("classify", tmp_path / "unsure.tb", "--csv", stdin="the bank\nnothing known\n").stdout
     header, *rows = csv.reader(io.StringIO(shown))
@@ -110,7 +110,7 @@ def test_a_workbook(run, models, new, tmp_path):
     assert header[:8] == ["id", "text", "label", "year", "note", "p_money", "textbayes_id", "labels"]
     assert first[:8] == [7, "wheat harvest", "grain", 1999, "=1+1", "x", 7, "grain"]
     assert (second[3], second[5]) == (None, -3.5)
-    assert (first[8], 0 < first[9] < 1) == (3, True)  # two known words and their pair, and a probability
+    assert (first[8], 0 < first[9] < 1) == (2, True)  # two known words, and a probability
     formula = openpyxl.load_workbook(tmp_path / "out.xlsx").active["E2"]
     assert (formula.data_type, formula.quotePrefix) == ("s", True)  # text, and it stays text when edited
     run("classify", models["multiclass"], new, "--keep-columns", "-o", tmp_path / "raw.xlsx", "--keep-formulas")
