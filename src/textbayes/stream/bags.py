@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textbayes.core.types import AnyArray, IntArray
+from textbayes.stream.compiled import filter_kernels
 from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
 from textbayes.text.batches import check_texts
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
@@ -72,10 +73,8 @@ class Bags:
     def columns(self, lexicon: Lexicon) -> IntArray:
         """The column of each term in a lexicon, −1 for none; looked up again when the lexicon has grown."""
         if self._known_to is not lexicon or self._n_known != len(lexicon._names):
-            from textbayes.kernels.online.filter_scores import newest_columns
-
             self._known_to, self._n_known, self._columns = lexicon, len(lexicon), lexicon.find(self.terms)
-            self._newest = newest_columns(self.indptr, self.indices, self._columns)
+            self._newest = filter_kernels().newest_columns(self.indptr, self.indices, self._columns)
         return self._columns
 
     def has_columns_from(self, first: int, lexicon: Lexicon, i: int) -> bool:
@@ -88,13 +87,12 @@ class Bags:
 
         They are sorted in place, with their counts; returns their names.
         """
-        from textbayes.kernels.online.filter_scores import holders, join_terms
-
+        kernels = filter_kernels()
         if self._holders is None:
-            self._holders = holders(self.indptr, self.indices, self.terms.n_strings)
+            self._holders = kernels.holders(self.indptr, self.indices, self.terms.n_strings)
         text, cuts = self.terms
         starts, documents = self._holders
-        join_terms(terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest)
+        kernels.join_terms(terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest)
         self._n_known = len(lexicon) + len(terms)
         return self.names(terms)
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
+from textbayes.stream.compiled import filter_kernels
 from textbayes.stream.topic import Topic
 from textbayes.stream.words import Lexicon, Rows
 
@@ -85,9 +86,7 @@ def decide(
 
 def strongest_words(topic: Topic, rows: Rows, position: AnyArray, lexicon: Lexicon, top: int) -> dict[str, float]:
     """The words of one document that move the mean of its linear predictor most: value · mean weight, rounded."""
-    from textbayes.kernels.online.filter_scores import strongest_parts
-
     columns, parts = np.empty(top, dtype=np.int64), np.empty(top)
-    n = strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)
+    n = filter_kernels().strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)
     found = zip(lexicon.names(columns[:n]), parts[:n].tolist(), strict=True)
     return {name: round(part, 4) + 0.0 for name, part in found}

@@ -21,6 +21,7 @@ from textbayes.models.online import (
 )
 from textbayes.models.online.deferred import MOST
 from textbayes.stream.bags import Bags
+from textbayes.stream.compiled import filter_kernels
 from textbayes.stream.topic import Topic, predict
 from textbayes.stream.words import Lexicon, Rows
 from textbayes.text.batches import in_order
@@ -172,11 +173,9 @@ class TopicBank:
         return self._place[:, k]
 
     def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.online.filter_scores import predict_topics
-
         bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
         waiting = self._n_waiting, self._mean_at, self._directions, self._removed
-        mean, var = predict_topics(*rows, *bank, *waiting)
+        mean, var = filter_kernels().predict_topics(*rows, *bank, *waiting)
         return mean, var
 
 
@@ -204,9 +203,7 @@ def scores_of(mean: FloatArray, var: FloatArray, likelihood: OnlineLikelihood, m
     if closed is None or method == "exact" or (method == "paper" and not (closed[0] == 0.0 < closed[1])):
         return Scores(likelihood.predictive(mean, var), expected_information_gain(mean, var, likelihood, method))
     if method == "paper":
-        from textbayes.kernels.online.filter_scores import expected_paper_gain
-
-        gain, proba = expected_paper_gain(mean, var, closed[1])
+        gain, proba = filter_kernels().expected_paper_gain(mean, var, closed[1])
         return Scores(proba, gain)
     from textbayes.kernels.online.gain import expected_gain
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.stream.bags import Bag, Bags
+from textbayes.stream.compiled import filter_kernels
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
 from textbayes.text.vectorize import TextVectorizer
@@ -157,11 +158,9 @@ class Lexicon:
 
     def keep_from(self, bags: Bags, i: int) -> Columns:
         """One document of counted ones, as :meth:`keep` would keep its bag; strings are made of new words alone."""
-        from textbayes.kernels.online.filter_scores import keep_document
-
         column_of, begin, end = bags.columns(self), int(bags.indptr[i]), int(bags.indptr[i + 1])
         kept = Columns(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
-        n_new = keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+        n_new = filter_kernels().keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
         if n_new:
             new, first = kept.columns[-n_new:], len(self)
             self._append(bags.join(new, kept.counts[-n_new:], self))
@@ -197,10 +196,8 @@ class Lexicon:
         Nothing here depends on where in an array a number stands, as vectorised logarithms may: the same document has
         the same bits whatever it is weighed with.
         """
-        from textbayes.kernels.online.filter_scores import weigh_documents
-
         counted = indptr, terms, counts, start, stop, column_of
-        return Rows(*weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
+        return Rows(*filter_kernels().weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
 
     def _term_weights(self, most: int) -> FloatArray:
         """Weights of tf up to ``most``, a table made one by one."""
