@@ -29,6 +29,9 @@ def check_fits_memory(n_bytes: int, what: str) -> None:
         )
 
 
+COPIED = 12  # bytes of a non-zero that is copied: its row and its value
+
+
 class _Working:
     """How much memory copies may take, and the mapped files, one for each thread, of those that are larger."""
 
@@ -61,7 +64,7 @@ def room_for_copy(n_nonzeros: int) -> tuple[AnyArray, AnyArray]:
     Within a block of ``limited_working_memory`` a thread uses its file again: what an earlier call returned is
     overwritten.
     """
-    working, size = _WORKING[-1], 12 * n_nonzeros
+    working, size = _WORKING[-1], COPIED * n_nonzeros
     if size <= working.n_bytes:
         return np.empty(n_nonzeros, dtype=np.int32), np.empty(n_nonzeros)
     room = working.files.get(get_ident())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.core.memory import room_for_copy, working_memory
+from textbayes.core.memory import COPIED, room_for_copy, working_memory
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._label import LabelFit
 from textbayes.kernels.linear.coordinate import newton_step
@@ -18,7 +18,6 @@ _MIN_NEW = 64  # words that a working set may add to the support at least
 _MAX_SWEEPS = 50
 _MAX_GRAM = 1024  # columns; beyond that the Gram matrix leaves the cache
 _TYPICAL_SWEEPS = 10
-_BYTES = 12  # of a non-zero that is copied
 
 
 class WorkingSet:
@@ -33,7 +32,7 @@ class WorkingSet:
         starts, stops = column_ends(X, columns)
         self._columns: Any = starts, stops, X.indices, X.data
         self._n_rows, self._size = X.shape[0], int((stops - starts).sum())
-        self._most = max(working_memory() // _BYTES, 1)
+        self._most = max(working_memory() // COPIED, 1)
         self._whole: Any = None
         n = len(columns)
         self._by_rows = False

@@ -183,7 +183,7 @@ def newton_step(  # type: ignore[no-untyped-def]
     # In units of √omega a step lowers the residual by the very numbers that its gradient is the sum of: one copy of the
     # matrix serves both.
     root = root_curvature(omega, floor)
-    residual = score / root
+    residual = score / root  # of settled documents, whose roots are negative or 0, it is never read
     thin_indptr, gradient, lost_gradient, mass, curvature, lost_curvature = thin_columns(
         starts, stops, indices, data, score, root, thin_indices, thin_data
     )

@@ -66,9 +66,9 @@ def test_a_name_that_few_texts_have_becomes_a_word(tmp_path):
     assert load_model(tmp_path / "m.tb").predict_proba(["sugar"]) == pytest.approx(model.predict_proba(["sugar"]))
 
 
-@pytest.mark.parametrize("n", [8, 60])
+@pytest.mark.parametrize("n", [6, 60])
 def test_names_help_where_texts_are_few_and_codes_take_nothing_away(n):
-    """With 8 texts of 300 idle words the name is the only word that says something; misleading names are unlearnt."""
+    """With 6 texts of 300 idle words the name is the only word that says something; misleading names are unlearnt."""
     texts, labels = drawn(1, n)
     new, truth = drawn(2, 300)
     wrong = dict(zip(TOPICS, TOPICS[1:] + TOPICS[:1], strict=True))
@@ -82,7 +82,7 @@ def test_names_help_where_texts_are_few_and_codes_take_nothing_away(n):
 
     codes = loss({name: f"C{j}" for j, name in enumerate(TOPICS)})
     named, misnamed = loss({name: name for name in TOPICS}), loss(wrong)
-    assert named < 0.95 * codes if n == 8 else named < 1.01 * codes  # 60 texts have taught all that names could say
+    assert named < 0.9 * codes if n == 6 else named < 1.01 * codes  # 60 texts have taught all that names could say
     assert misnamed < 1.1 * codes
 
 
