@@ -101,7 +101,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
         Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
     cv : int
-        Folds for the held-out probabilities that pool and rule learn from; "auto" takes more where texts are few.
+        Folds for the held-out probabilities that pool and rule learn from; "auto" takes more where texts are few, and
+        three at most with the budget "quick".
     random_state : int
         Of the folds.
     n_jobs : int or None

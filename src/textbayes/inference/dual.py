@@ -24,7 +24,7 @@ from textbayes.links.logit import Logit
 from textbayes.priors.base import BasePrior
 
 _FINEST = 1e-4  # relative violation from which on newton, which converges faster than linearly, takes over
-_MAX_ROUNDS = 60  # or after so many surveys of the documents
+_MAX_SWEEPS = 300  # or after so many sweeps over the documents
 
 
 class _Rows(NamedTuple):
@@ -58,12 +58,12 @@ class Dual(Newton):
 
     A fit ends when the duality gap, which bounds what the objective can still fall, is at most tol² times the
     objective: a rule that does not depend on the length of a column. √(gap/objective) is the ``violation`` reported.
-    Below 1e-4, and where 60 rounds are not enough, ``newton`` ends the fit by its own rule.
+    Below 1e-4, and where 300 sweeps are not enough, ``newton`` ends the fit by its own rule.
 
     Notes
     -----
-    A round surveys all documents and sweeps up to five times over those that hold most of the gap; rounds and Newton
-    steps count as iterations. Besides one more copy of the matrix, by rows, memory is that of the weights.
+    A sweep visits the documents that are not settled, and now and then those that are; sweeps and Newton steps count as
+    iterations. Besides one more copy of the matrix, by rows, memory is that of the weights.
 
     References
     ----------
@@ -109,7 +109,8 @@ class Dual(Newton):
         fit.eta = rows.times(fit.w) + fit.intercept
         fit.start_intercept()
         self.record(fit.label, fit.w, fit.intercept)
-        score, before = np.abs(fit.refresh()), (fit.w.copy(), fit.b, fit.objective())
+        score, before = np.abs(fit.refresh()), (fit.w.copy(), fit.b, fit.eta)
+        objective = fit.objective()
         center, weight = fit.penalty.center, fit.problem.sample_weight
         offset = rows.times(center) + fit.intercept_mean
         deviation = np.where(allowed, 1.0 / np.sqrt(np.where(free, 1.0, fit.penalty.l2)), 0.0)
@@ -119,15 +120,17 @@ class Dual(Newton):
             np.ones(len(score)) if weight is None else weight[documents], offset[documents], len(center),
             np.zeros(len(score)) if fit.cold else score[documents], fit.b,
             -1.0 if fit.intercept_prior is None else fit.intercept_l2,
-            max(self.tol, _FINEST) ** 2, min(self.max_iter, _MAX_ROUNDS),
+            max(self.tol, _FINEST) ** 2, min(self.max_iter, _MAX_SWEEPS),
         )  # fmt: skip
         fit.w[rows.words] = center[rows.words] + deviation[rows.words] * u
+        fit.eta = np.empty(len(eta))
         fit.eta[documents] = eta
         fit.cold = False
         fit.solve_intercept()
         fit.refresh()
-        if fit.objective() > before[2]:  # ascent of the dual may lower the primal only later than it was stopped
-            fit.w, fit.b, _ = before
-            return math.inf
+        if fit.objective() > objective:  # what the dual gained shows in the primal later; the gap bounds both places
+            gap *= fit.objective() / objective
+            fit.w, fit.b, fit.eta = before
+            fit.refresh()
         self.record(fit.label, fit.w, fit.intercept)
         return math.sqrt(gap) if self.tol >= _FINEST else math.inf

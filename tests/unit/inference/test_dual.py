@@ -103,6 +103,17 @@ def test_a_wild_start_does_no_harm(texts):
     np.testing.assert_allclose(model.fit(X, Y).fit_info_.objective, cold, rtol=2e-6)
 
 
+@pytest.mark.parametrize("tol", [0.5, 0.1, 1e-2])
+def test_a_coarse_fit_leaves_a_fine_start_no_worse(texts, tol):
+    """Ascent of the dual may raise the primal objective for a while: where it ends there, the start is kept."""
+    X, Y = texts
+    model = BayesLinearClassifier(prior="gaussian", inference="dual", scale=5.5, warm_start=True, tol=1e-6).fit(X, Y)
+    fine = model.fit_info_.objective.copy()
+    info = model.set_params(tol=tol).fit(X, Y).fit_info_
+    assert (info.objective <= fine * (1.0 + 1e-9)).all()
+    assert info.converged.all()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -75,8 +75,8 @@ def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
         meaning = len(read)
         views, blocks = with_sentences(views, blocks, data.texts, model, report)
     plan = make_plan(read, data.space, len(data.texts), settings.budget, names, told, meaning)
-    n_folds = min(settings.cv if data.groups is not None else folds_for(len(data.texts), settings.cv), len(data.texts))
-    fold = stratified_folds(data.indicator, n_folds, settings.random_state, data.groups)
+    n_folds = settings.cv if data.groups is not None else folds_for(len(data.texts), settings.cv, settings.budget)
+    fold = stratified_folds(data.indicator, min(n_folds, len(data.texts)), settings.random_state, data.groups)
     training = AutoTraining(plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report)
     trained = training.run()
     if table is not None and trained.prior_weight is None:  # it says nothing of these words and labels

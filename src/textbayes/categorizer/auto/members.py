@@ -37,11 +37,14 @@ class Regression:
     views : tuple of int
         The views that it reads, side by side.
     estimator : BayesLinearClassifier
+    fold_tol : float
+        Tolerance of fits that score held-out texts and are forgotten.
     """
 
     name: str
     views: tuple[int, ...]
     estimator: BayesLinearClassifier
+    fold_tol: float
 
     def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
         """Weights that fit some documents best.
@@ -60,6 +63,10 @@ class Regression:
     def scaled(self, scale: float) -> Regression:
         """The same with another scale of its prior."""
         return replace(self, estimator=clone(self.estimator).set_params(scale=scale))
+
+    def for_folds(self) -> Regression:
+        """The same for fits that score held-out texts."""
+        return replace(self, estimator=clone(self.estimator).set_params(tol=self.fold_tol))
 
 
 @dataclass(frozen=True)

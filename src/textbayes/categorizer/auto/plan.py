@@ -25,6 +25,7 @@ _LOOKED_AT = 1_000  # texts, for what they look like
 _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stands for more
 _FEW_TEXTS = 100  # with so few, words that occur once are kept: they are most of what there is
 _MANY_FOLDS = 20
+_QUICK_FOLDS = 3  # each costs nearly as much as the fit to all texts
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
@@ -89,12 +90,12 @@ def make_plan(
     enough = n_texts >= ENOUGH_TEXTS
     schemes = WORD_SCHEMES if enough else WORD_SCHEMES[:1]
     words, stems = (0,), tuple(range(1, len(views)))
-    members: list[Member] = [Regression("ratio, words", words, _gaussian(ratio=True))]
+    members: list[Member] = [Regression("ratio, words", words, *_gaussian(ratio=True))]
     if stems:
-        members.append(Regression("ratio, stems", stems, _gaussian(ratio=True)))
+        members.append(Regression("ratio, stems", stems, *_gaussian(ratio=True)))
     members += [one for one in (names, prior) if one is not None]
     if meaning is not None:
-        members.append(Regression("Gaussian, sentence vectors", (meaning,), _gaussian(ratio=False)))
+        members.append(Regression("Gaussian, sentence vectors", (meaning,), *_gaussian(ratio=False)))
     if budget == "quick":
         return Plan(members, (6.0,), schemes, prior=prior, meaning=meaning)
     if space.kind == "multiclass":
@@ -103,25 +104,28 @@ def make_plan(
             members.append(Complement("complement, stems", stems[:1]))
     if n_texts >= _SOME_TEXTS:
         sparse, of = (stems, "stems") if stems and space.kind == "multilabel" else (words, "words")
-        members.append(Regression(f"Laplace, {of}", sparse, _laplace(10.0 if enough else 30.0)))
+        members.append(Regression(f"Laplace, {of}", sparse, *_laplace(10.0 if enough else 30.0)))
     if budget == "thorough":
-        members += [Regression("Gaussian, words", words, _gaussian(ratio=False))]
-        members += [Regression("Gaussian, stems", stems, _gaussian(ratio=False))] if stems else []
+        members += [Regression("Gaussian, words", words, *_gaussian(ratio=False))]
+        members += [Regression("Gaussian, stems", stems, *_gaussian(ratio=False))] if stems else []
     scales = (3.0, 6.0, 18.0) if enough else (6.0,)
     rare = n_texts >= _MANY_TEXTS
     return Plan(members, scales, schemes, second_pass=enough, rare_threshold=rare, prior=prior, meaning=meaning)
 
 
-def folds_for(n_texts: int, cv: int) -> int:
+def folds_for(n_texts: int, cv: int, budget: str) -> int:
     """Folds of a cross-validation: more where texts are few, so that each model has nearly all of them to learn from.
 
     Parameters
     ----------
     n_texts : int
     cv : int
-        Folds where texts are enough; no fewer are taken.
+        Folds where texts are enough; three at most with the budget "quick".
+    budget : {"quick", "normal", "thorough"}
     """
-    return max(cv, min(n_texts, _MANY_FOLDS)) if n_texts < ENOUGH_TEXTS else cv
+    if n_texts < ENOUGH_TEXTS:
+        return max(cv, min(n_texts, _MANY_FOLDS))
+    return min(cv, _QUICK_FOLDS) if budget == "quick" else cv
 
 
 def read_views(texts: Sequence[str], vectorizer: Any = None) -> tuple[TextViews, list[Any]]:
@@ -192,10 +196,10 @@ def has_headlines(texts: Sequence[str]) -> bool:
     return bool(np.mean([len(head(text)) <= _HEADLINE * len(text) for text in some]) > 0.5) if some else False
 
 
-def _gaussian(ratio: bool) -> BayesLinearClassifier:
+def _gaussian(ratio: bool) -> tuple[BayesLinearClassifier, float]:
     scales = "ratio" if ratio else None
-    return BayesLinearClassifier(prior="gaussian", scale=6.0, word_scales=scales, inference="dual", tol=1e-2)
+    return BayesLinearClassifier(prior="gaussian", scale=6.0, word_scales=scales, inference="dual", tol=1e-2), 1e-1
 
 
-def _laplace(scale: float) -> BayesLinearClassifier:
-    return BayesLinearClassifier(prior="laplace", scale=scale, tol=1e-3)
+def _laplace(scale: float) -> tuple[BayesLinearClassifier, float]:
+    return BayesLinearClassifier(prior="laplace", scale=scale, tol=1e-3), 1e-2

@@ -227,6 +227,7 @@ class AutoTraining:
         """Scores of the texts of one fold by a member that learnt from the others."""
         learnt = self._fold != k
         weightings = self._weightings(member.views, learnt)
+        member = member.for_folds() if isinstance(member, Regression) else member
         fitted = self._fit(member, self._matrix(member.views, weightings, learnt), learnt)
         return fitted.scores(self._matrix(member.views, weightings, ~learnt))
 
@@ -338,17 +339,20 @@ class AutoTraining:
         self._report("thresholds of rare labels", 0, 1)
         alone = int(np.flatnonzero(~(self._indicator & self._learnable).any(axis=0))[0])
         held_out = self._fold == 0
-        seen = {member.views: self._weightings(member.views, ~held_out) for member in members}
+        rough = [member.for_folds() if isinstance(member, Regression) else member for member in members]
+        rows = np.ones(len(held_out), dtype=np.bool_)
+        read = {
+            views: self._matrix(views, self._weightings(views, ~held_out), rows)
+            for views in {member.views for member in members}
+        }
 
         def score(k: int, learnt: BoolArray, judged: BoolArray) -> FloatArray:
             total = np.full(int(judged.sum()), pool.bias[alone])
-            label = (self._indicator[:, [k]] & learnt[:, None])[learnt]
-            weight = None if self._weight is None else self._weight[learnt]
-            for member, share in zip(members, pool.weights[:, alone], strict=True):
-                X = self._matrix(member.views, seen[member.views], learnt)
-                fitted = member.fit(X, label, weight, self._n_jobs)
-                scores = fitted.scores(self._matrix(member.views, seen[member.views], judged))
-                total += share * scores[:, k if isinstance(member, Told) else 0]
+            label = self._indicator[:, [k]] & learnt[:, None]
+            weight = learnt * (1.0 if self._weight is None else self._weight)  # others are there and do not count
+            for member, share in zip(rough, pool.weights[:, alone], strict=True):
+                scores = member.fit(read[member.views], label, weight, self._n_jobs).scores(read[member.views])
+                total += share * scores[judged, k if isinstance(member, Told) else 0]
             if isinstance(model, FittedHinted):
                 others = first[judged].copy()
                 others[:, k] = -np.inf

@@ -12,10 +12,12 @@ is the same as minimising over 0 ≤ a_i ≤ c_i
 and then u = Σ_i a_i y_i x_i (Yu, Huang & Lin 2011, Machine Learning 85). At the optimum a_i = c_i σ(−m_i), and
 elsewhere the duality gap is Σ_i c_i KL(a_i/c_i ‖ σ(−m_i)): the documents' shares in it say which ones are settled.
 
-A survey reads all documents and takes those with a share worth the while; sweeps over these alone follow until theirs
-has fallen. They take the rows as these lie in memory, which should therefore be in random order. The intercept is a
-column of ones. Where it is free, or its prior so wide that every step of a document would throw it about, a narrower
-prior around its present place takes over and moves along (proximal points, Rockafellar 1976).
+A sweep visits documents and steps those with a share worth the while; a document that is found settled is visited half
+as often from then on. What the visits found adds up to an estimate of the gap, some of it old; when it is small enough
+a survey of all documents says what it is. Sweeps take the rows as these lie in memory, which should therefore be in
+random order. The intercept is a column of ones. Where it is free, or its prior so wide that every step of a document
+would throw it about, a narrower prior around its present place takes over and moves along with every sweep (proximal
+points, Rockafellar 1976).
 """
 
 from __future__ import annotations
@@ -29,11 +31,13 @@ from textbayes.kernels.linear.coordinate import dot
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 _SUMS = {"reassoc", "contract", "nsz"}  # sums in any order: several at a time
-_SKIPPED = 0.5  # of the mean share in the gap: documents with less are left out of the sweeps
-_GOAL = 0.5  # sweeps end when the gap of their documents has fallen to this share
-_MAX_SWEEPS = 5
-_REACH = 5.0  # variance of the intercept's proximal prior, in units of what the documents alone leave of it
-_COUPLED = 0.1  # share of its own curvature that the words leave to the intercept, at least
+_SETTLED = 0.2  # of the mean share in the gap: documents with less are visited less and less often
+_NEGLIGIBLE = 0.02  # of the mean share in the gap: documents with less are left as they are
+_LONGEST = 4  # sweeps between two visits
+_NEVER = np.int32(2**31 - 1)
+_SLACK = 0.7  # of the gap asked for: what is known of the documents, some of it old, must be this good for a survey
+_REACH = 2.0  # variance of the intercept's proximal prior, in units of what the documents alone leave of it
+_COUPLED = 0.05  # share of its own curvature that the words leave to the intercept, at least
 _FLOOR = 1e-8  # all documents may be certain: no division by zero
 _MAX_NEWTON = 30
 _SMALL = 0.01  # change of a margin that the first derivative of σ describes
@@ -86,11 +90,12 @@ def dual_step(margin, p, length, c, a):  # type: ignore[no-untyped-def]
         else:
             low = m
         new = m - excess / (1.0 + length * c * p * (1.0 - p))
-        if m < 0.0 < new and high > 0.0:  # where σ is flat Newton's method overshoots
+        held = m < 0.0 < new and high > 0.0  # where σ is flat Newton's method overshoots
+        if held:
             new = 0.0
         if new <= low or new >= high:
             new = 0.5 * (low + high)
-        if abs(new - m) <= _SMALL:
+        if abs(new - m) <= _SMALL and not held:
             return c * p * (1.0 - (1.0 - p) * (new - m))
         m = new
         p = wrong_side(m)
@@ -112,60 +117,98 @@ def divergence(a, c, margin, p):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def survey(indptr, indices, data, y, c, offset, u, b, a, eta, share):  # type: ignore[no-untyped-def]
-    """Fill in every document's predictor and share in the gap.
+def terms(margin, a, c):  # type: ignore[no-untyped-def]
+    """σ(−margin), a document's share in the gap, its −log likelihood and its curvature c σ(m) σ(−m)."""
+    e = math.exp(-abs(margin))
+    p = (e if margin >= 0.0 else 1.0) / (1.0 + e)
+    return p, divergence(a, c, margin, p), c * (max(-margin, 0.0) + math.log1p(e)), c * p * (1.0 - p)
 
-    Returns the gap, Σ c log(1 + e^(−m)) and Σ c σ(m) σ(−m).
+
+@njit(cache=True, nogil=True)
+def survey(  # type: ignore[no-untyped-def]
+    indptr, indices, data, y, c, offset, u, b, a, eta, share, loss, curvature, read
+):
+    """Fill in every document's predictor, share in the gap, −log likelihood and curvature; returns sums of the last.
+
+    Without ``read`` documents are not looked at: u is zero.
     """
-    gap = loss = curvature = 0.0
+    total_gap = total_loss = total_curvature = 0.0
     for i in range(len(y)):
-        eta[i] = offset[i] + row_dot(indices, data, U(indptr[i]), U(indptr[i + 1]), u) + b
+        eta[i] = offset[i] + b
+        if read:
+            eta[i] += row_dot(indices, data, U(indptr[i]), U(indptr[i + 1]), u)
         if c[i] > 0.0:
-            margin = y[i] * eta[i]
-            e = math.exp(-abs(margin))
-            p = (e if margin >= 0.0 else 1.0) / (1.0 + e)
-            loss += c[i] * (max(-margin, 0.0) + math.log1p(e))
-            curvature += c[i] * p * (1.0 - p)
-            share[i] = divergence(a[i], c[i], margin, p)
-            gap += share[i]
-    return gap, loss, max(curvature, _FLOOR)
+            _, share[i], loss[i], curvature[i] = terms(y[i] * eta[i], a[i], c[i])
+            total_gap += share[i]
+            total_loss += loss[i]
+            total_curvature += curvature[i]
+    return total_gap, total_loss, max(total_curvature, _FLOOR)
+
+
+@njit(cache=True, nogil=True)
+def schedule(share, c, gap, n_used, n_sweeps, due, period):  # type: ignore[no-untyped-def]
+    """Have documents that hold much of the gap visited by the next sweep, others by the next or the one after it."""
+    for i in range(len(c)):
+        period[i] = 1 if share[i] * n_used > _SETTLED * gap else 2
+        due[i] = n_sweeps + 1 + i % period[i] if c[i] > 0.0 else _NEVER
 
 
 @njit(cache=True, nogil=True)
 def sweep(  # type: ignore[no-untyped-def]
-    indptr, indices, data, y, c, offset, length, order, center, width, u, b, total, a
-):
-    """Step the documents of ``order`` in turn, the intercept being center + width·Σ_i a_i y_i.
+    indptr, indices, data, y, c, offset, length, n_used, center, width, u, b, total, a,
+    share, loss, curvature, gap, total_loss, total_curvature, number, due, period,
+):  # fmt: skip
+    """Visit the documents that are due and step those worth it, the intercept being center + width·Σ_i a_i y_i.
 
-    Changes u and a; returns the intercept, that sum, and the documents' shares in the gap, each as it was found.
+    Changes u, a and what is known of each document; returns the intercept, that sum, and the sums of what is known.
     """
-    seen = 0.0
-    for i in order:
+    settled, negligible = _SETTLED * gap / n_used, _NEGLIGIBLE * gap / n_used
+    for i in range(len(y)):
+        if due[i] > number:
+            continue
         start, stop = U(indptr[i]), U(indptr[i + 1])
         margin = y[i] * (offset[i] + row_dot(indices, data, start, stop, u) + b)
-        p = wrong_side(margin)
-        seen += divergence(a[i], c[i], margin, p)
-        new = dual_step(margin, p, length[i] + width, c[i], a[i])
-        step = (new - a[i]) * y[i]
-        a[i] = new
-        add_row(indices, data, start, stop, step, u)
-        total += step
-        b = center + width * total
-    return b, total, seen
+        p, of_gap, of_loss, of_curvature = terms(margin, a[i], c[i])
+        gap += of_gap - share[i]
+        total_loss += of_loss - loss[i]
+        total_curvature += of_curvature - curvature[i]
+        share[i], loss[i], curvature[i] = of_gap, of_loss, of_curvature
+        period[i] = 1 if of_gap > settled else min(2 * period[i], _LONGEST)
+        due[i] = number + period[i]
+        if of_gap > negligible:
+            new = dual_step(margin, p, length[i] + width, c[i], a[i])
+            step = (new - a[i]) * y[i]
+            a[i] = new
+            add_row(indices, data, start, stop, step, u)
+            total += step
+            b = center + width * total
+    return b, total, gap, total_loss, max(total_curvature, _FLOOR)
+
+
+@njit(cache=True, nogil=True)
+def what_is_left(gap, loss, curvature, u, b, total, intercept_l2):  # type: ignore[no-untyped-def]
+    """The duality gap, with what a free intercept adds to it, and the objective."""
+    objective = loss + 0.5 * dot(u, u)
+    if intercept_l2 < 0.0:
+        return gap, objective
+    slope = total - intercept_l2 * b  # what the dual lacks of being feasible
+    gap += slope * slope / (2.0 * (_COUPLED * curvature + intercept_l2))
+    return gap, objective + 0.5 * intercept_l2 * b * b
 
 
 @njit(cache=True, nogil=True)
 def ascend(  # type: ignore[no-untyped-def]
-    indptr, indices, data, y, c, offset, n_columns, a, b, intercept_l2, tol, max_rounds
+    indptr, indices, data, y, c, offset, n_columns, a, b, intercept_l2, tol, max_sweeps
 ):
-    """Ascend from ``a`` until the gap is at most ``tol`` times the objective, or for ``max_rounds`` surveys.
+    """Ascend from ``a`` until the gap is at most ``tol`` times the objective, or for ``max_sweeps``.
 
     The intercept b has penalty ½ intercept_l2 b²; a negative ``intercept_l2`` means that there is none. Changes ``a``
-    and returns u, b, eta, the gap as a share of the objective, and the number of surveys.
+    and returns u, b, eta, the gap as a share of the objective, and the number of sweeps.
     """
     n_docs, has_intercept = len(y), intercept_l2 >= 0.0
-    length, share, eta = np.empty(n_docs), np.zeros(n_docs), np.empty(n_docs)
-    u, order = np.zeros(n_columns), np.empty(n_docs, dtype=np.int64)
+    length, eta, u = np.empty(n_docs), np.empty(n_docs), np.zeros(n_columns)
+    share, losses, curvatures = np.zeros(n_docs), np.zeros(n_docs), np.zeros(n_docs)
+    due, period = np.empty(n_docs, dtype=np.int32), np.empty(n_docs, dtype=np.int32)
     n_used, total = 0, 0.0
     for i in range(n_docs):
         start, stop = U(indptr[i]), U(indptr[i + 1])
@@ -176,35 +219,32 @@ def ascend(  # type: ignore[no-untyped-def]
         if a[i] > 0.0:
             add_row(indices, data, start, stop, a[i] * y[i], u)
             total += a[i] * y[i]
-    rounds, center, width = 0, b, 0.0
+    n_sweeps, center, width, slack, warm = 0, b, 0.0, _SLACK, bool(a.any())
     while True:
-        gap, loss, curvature = survey(indptr, indices, data, y, c, offset, u, b, a, eta, share)
-        rounds += 1
-        objective, left = loss + 0.5 * dot(u, u), gap
-        if has_intercept:
-            objective += 0.5 * intercept_l2 * b * b
-            slope = total - intercept_l2 * b  # what the dual lacks of being feasible
-            left += slope * slope / (2.0 * (_COUPLED * curvature + intercept_l2))
-        if left <= tol * objective or rounds == max_rounds:
-            return u, b, eta, left / objective, rounds
-        if rounds == 1 and left > objective and a.any():  # a start that is worse than none
+        gap, loss, curvature = survey(
+            indptr, indices, data, y, c, offset, u, b, a, eta, share, losses, curvatures, n_sweeps > 0 or warm
+        )
+        left, objective = what_is_left(gap, loss, curvature, u, b, total, intercept_l2)
+        if left <= tol * objective or n_sweeps >= max_sweeps:
+            return u, b, eta, left / objective, n_sweeps
+        if n_sweeps == 0 and left > objective and warm:  # a start that is worse than none
             a[:] = 0.0
             u[:] = 0.0
             b = total = 0.0
+            warm = False
             continue
-        n_swept = 0
-        for i in range(n_docs):
-            if share[i] * n_used > _SKIPPED * gap:
-                order[n_swept] = i
-                n_swept += 1
-        if has_intercept:
-            hold = curvature / _REACH if intercept_l2 < curvature / _REACH else 0.0
-            width = 1.0 / (intercept_l2 + hold)
-            center = width * hold * b
-            b = center + width * total
-        for _ in range(_MAX_SWEEPS):
-            b, total, seen = sweep(
-                indptr, indices, data, y, c, offset, length, order[:n_swept], center, width, u, b, total, a
-            )
-            if seen <= _GOAL * gap:
-                break
+        schedule(share, c, gap, n_used, n_sweeps, due, period)
+        if n_sweeps > 0:
+            slack *= 0.5
+        while left > slack * tol * objective and n_sweeps < max_sweeps:
+            n_sweeps += 1
+            if has_intercept:
+                hold = curvature / _REACH if intercept_l2 < curvature / _REACH else 0.0
+                width = 1.0 / (intercept_l2 + hold)
+                center = width * hold * b
+                b = center + width * total
+            b, total, gap, loss, curvature = sweep(
+                indptr, indices, data, y, c, offset, length, n_used, center, width, u, b, total, a,
+                share, losses, curvatures, gap, loss, curvature, n_sweeps, due, period,
+            )  # fmt: skip
+            left, objective = what_is_left(gap, loss, curvature, u, b, total, intercept_l2)

@@ -9,7 +9,7 @@ from scipy import optimize, sparse, special
 from textbayes.kernels.linear.dual import ascend, divergence, dual_step, scale_columns
 
 
-@pytest.mark.parametrize("margin", [-30.0, -3.0, 0.0, 0.4, 25.0])
+@pytest.mark.parametrize("margin", [-30.0, -3.0, -0.004, 0.0, 0.4, 25.0])
 @pytest.mark.parametrize("length", [0.0, 0.01, 3.0, 400.0])
 @pytest.mark.parametrize("share", [0.0, 1e-9, 0.3, 1.0])
 def test_a_step_solves_its_equation(margin, length, share):
@@ -51,12 +51,12 @@ def _problem(seed=0, n=60, p=90):
 
 
 @pytest.mark.parametrize("intercept_l2", [-1.0, 0.5, 30.0])
-@pytest.mark.parametrize("rounds", [2, 5, 40])
-def test_the_gap_is_primal_less_dual_objective(intercept_l2, rounds):
+@pytest.mark.parametrize("sweeps", [2, 5, 40])
+def test_the_gap_is_primal_less_dual_objective(intercept_l2, sweeps):
     """At any time, with all that is summed written out; an intercept with a prior is one more column."""
     X, y, c, offset = _problem()
     a = np.zeros(len(y))
-    u, b, eta, gap, _ = ascend(X.indptr, X.indices, X.data, y, c, offset, 90, a, 0.0, intercept_l2, 1e-12, rounds)
+    u, b, eta, gap, _ = ascend(X.indptr, X.indices, X.data, y, c, offset, 90, a, 0.0, intercept_l2, 1e-12, sweeps)
     held = max(intercept_l2, 0.0)
     np.testing.assert_allclose(eta, offset + X @ u + b, atol=1e-10)
     np.testing.assert_allclose(u, X.T @ (a * y), atol=1e-10)
@@ -87,9 +87,9 @@ def test_ascent_ends_at_the_optimum_of_a_general_optimiser(intercept_l2):
         objective, np.zeros(91), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9}
     )
     a = np.zeros(len(y))
-    u, b, *_, gap, rounds = ascend(X.indptr, X.indices, X.data, y, c, offset, 90, a, 0.0, intercept_l2, 1e-9, 500)
+    u, b, *_, gap, sweeps = ascend(X.indptr, X.indices, X.data, y, c, offset, 90, a, 0.0, intercept_l2, 1e-9, 500)
     assert gap <= 1e-9
-    assert rounds < 500
+    assert sweeps < 500
     assert objective(np.append(u, b))[0] == pytest.approx(best.fun, rel=2e-9)
 
 
