@@ -170,6 +170,7 @@ class SavedChoice(Saved):
     n_texts: WholeFrom1
     log_loss: _Loss | None
     second_pass: bool
+    flat_share: Share | None = None
     left_out: list[Text]
     interrupted: bool
     views: Annotated[list[SavedChosenView], Field(min_length=1, max_length=20)]

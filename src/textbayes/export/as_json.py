@@ -40,6 +40,7 @@ def to_json(scoring: Scoring) -> Iterator[str]:
         "link": scoring.link,
         "normalise": scoring.normalise,
         "sharpness": scoring.sharpness,
+        "flat": scoring.flat,
         "hints": None if hints is None else [_hint(*row) for row in zip(*(one.tolist() for one in hints), strict=True)],
         "thresholds": scoring.thresholds,
         "least": scoring.least,

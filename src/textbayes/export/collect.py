@@ -53,6 +53,8 @@ def scoring_of(model: TextCategorizer) -> Scoring:
         scoring.link, scoring.sharpness = fitted.link.name, fitted.sharpness
     if isinstance(fitted, FittedHinted):
         scoring.hints = Hints(fitted.slope, fitted.offset, fitted.hint)
+    if isinstance(fitted, FittedMultinomial) and fitted.flat is not None:
+        scoring.flat = fitted.flat.share, fitted.flat.slope
     _add_rule(scoring, model)
     return scoring
 

@@ -101,8 +101,10 @@ def probabilities(text: str, model: Model, stemmer: Stemmer = None) -> list[floa
     if model["normalise"] == "none":
         found = [math.exp(score) for score in scores]
         return [1.0 - found[0], found[0]] if model["kind"] == "binary" else found
-    odds = [math.exp(score - max(scores)) for score in scores]
-    return [one / math.fsum(odds) for one in odds]
+    share, slope = model.get("flat", (0.0, 1.0))  # of a softmax: one that is flatter takes a share
+    odds, flat = ([math.exp(times * (score - max(scores))) for score in scores] for times in (1.0, slope))
+    sums = math.fsum(odds), math.fsum(flat)
+    return [(1.0 - share) * one / sums[0] + share * other / sums[1] for one, other in zip(odds, flat, strict=True)]
 
 
 def labels(proba: Sequence[float], model: Model) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import special
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
@@ -24,14 +25,45 @@ from textbayes.models.multinomial.classifier import LINKS
 from textbayes.priors import make_prior
 
 
+class FlatShare(NamedTuple):
+    """Share of texts whose scores say less than they seem to, and the slope that is left of these: a flatter softmax.
+
+    Both lie between 0 and 1.
+    """
+
+    share: float
+    slope: float
+
+    def scores(self, scores: FloatArray) -> FloatArray:
+        """Scores whose softmax is (1 − share) softmax(s) + share softmax(slope · s), of one class order.
+
+        Parameters
+        ----------
+        scores : array (n_docs, n_classes)
+        """
+        flat = self.slope * scores
+        rise = flat - scores + special.logsumexp(scores, axis=1, keepdims=True)
+        rise -= special.logsumexp(flat, axis=1, keepdims=True)
+        return np.asarray(scores + np.logaddexp(np.log1p(-self.share), np.log(self.share) + rise))
+
+
 class FittedMultinomial(FittedWeights):
-    """Weights and intercepts of every class, for two classes too; parameters as for :class:`FittedWeights`."""
+    """Weights and intercepts of every class, for two classes too.
+
+    Parameters
+    ----------
+    space, weights
+        As for :class:`FittedWeights`.
+    link : str
+    flat : FlatShare, optional
+        Of several classes and the logit link.
+    """
 
     kind = "multinomial"
 
-    def __init__(self, space: LabelSpace, link: str = "logit", **weights: Any) -> None:
+    def __init__(self, space: LabelSpace, link: str = "logit", flat: FlatShare | None = None, **weights: Any) -> None:
         super().__init__(space, **weights)
-        self.link = make_link(link)
+        self.link, self.flat = make_link(link), flat
         self.joint = space.kind == "multiclass"
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
@@ -41,7 +73,7 @@ class FittedMultinomial(FittedWeights):
         eta = np.asarray(features.weights @ self.coef.T) + self.intercept
         if self.link.name != "logit":  # of which predictors are logarithms of probabilities already
             eta = np.log(np.maximum(self.link.class_probability(eta), 1e-300))
-        return self._columns(eta)
+        return self._columns(eta if self.flat is None else self.flat.scores(eta))
 
     def _columns(self, by_class: FloatArray) -> FloatArray:
         """Of two classes how much the second has more than the first."""
@@ -80,7 +112,8 @@ class FittedMultinomial(FittedWeights):
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         draws, arrays = self.weights_state()
         link = {} if self.link.name == "logit" else {"link": self.link.name}  # files of a softmax never had one
-        return {"held_scale": self.held_scale, "draws": draws, **link}, arrays
+        flat = {} if self.flat is None else {"flat": list(self.flat)}
+        return {"held_scale": self.held_scale, "draws": draws, **link, **flat}, arrays
 
 
 def _codes(indicator: BoolArray, space: LabelSpace) -> AnyArray:
@@ -167,13 +200,19 @@ class MultinomialKind(Kind):
     ) -> FittedMultinomial:
         scale = meta.get("held_scale")
         link, known = meta.get("link", "logit"), {"held_scale", "draws"}
-        described = known <= set(meta) <= known | {"link"} and isinstance(meta["draws"], dict | None) and link in LINKS
-        if not described or type(scale) is not float or not 0.0 < scale < 1e100:
+        described = known <= set(meta) <= known | {"link", "flat"} and isinstance(meta["draws"], dict | None)
+        flat = meta.get("flat")
+        if flat is not None:
+            plain = space.kind == "multiclass" and link == "logit" and meta.get("draws") is None
+            described &= plain and isinstance(flat, list) and [type(one) for one in flat] == [float, float]
+            described = described and all(0.0 < one < 1.0 for one in flat)
+        if not described or link not in LINKS or type(scale) is not float or not 0.0 < scale < 1e100:
             raise ModelFileError("the model's weights are not described as they must be; was the file altered?")
         if space.kind == "multilabel":
             raise ModelFileError("the model is of exclusive classes, but its labels are not; was the file altered?")
         weights = restored_weights(meta["draws"], arrays, (len(space.classes), n_features))
-        return FittedMultinomial(space, link=link, held_scale=scale, **weights)
+        told = None if flat is None else FlatShare(*flat)
+        return FittedMultinomial(space, link=link, flat=told, held_scale=scale, **weights)
 
 
 kinds.register("multinomial")(MultinomialKind())

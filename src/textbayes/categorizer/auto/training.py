@@ -11,11 +11,13 @@ from sklearn.base import clone
 
 from textbayes.categorizer.auto.advice import decision_losses, prior_advice
 from textbayes.categorizer.auto.cross_validation import cross_validate
+from textbayes.categorizer.auto.flatten import flattened
 from textbayes.categorizer.auto.meaning import without_sentences
 from textbayes.categorizer.auto.members import Member, Regression, Told, Weights
 from textbayes.categorizer.auto.plan import Plan
 from textbayes.categorizer.auto.prune import prune
 from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
+from textbayes.categorizer.auto.second_pass import second_pass
 from textbayes.categorizer.auto.stacking import PoolWeights, fit_stacking
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.trained import Trained
@@ -25,7 +27,7 @@ from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.decide import learnable_entries
 from textbayes.kinds.base import class_probabilities
-from textbayes.kinds.hinted import FittedHinted, hinted, some_other_label
+from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.multinomial import FittedMultinomial
 from textbayes.links import make_link
@@ -34,7 +36,6 @@ from textbayes.text.views import TextViews, View, ViewsWeighting, side_by_side
 
 _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
-_LEAST_GAIN = 0.002  # of the log-loss, for which a second pass is worth having
 _LEAST_GAIN_OF_MEANING = 0.01  # of the log-loss, for which sentence vectors are worth their time
 _SURE = 2.0  # standard errors of what they gain, by text
 _LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: below it is left out
@@ -96,8 +97,13 @@ class AutoTraining:
         if isinstance(model, FittedLinear) and self._space.kind == "multilabel":
             first = log_odds
             if self._plan.second_pass:
-                model, log_odds = self._second_pass(model, first)
+                model, log_odds = second_pass(
+                    model, first, self._indicator, self._learnable, self._weight, self._mean_loss
+                )
             threshold = self._rare_threshold(tried, pool, model, first)
+        if isinstance(model, FittedMultinomial) and self._plan.flat_share:
+            counts = self._counted(slice(None)).any(axis=1) * self._counts()
+            model, log_odds = flattened(model, log_odds, self._indicator, counts, self._fold, self._mean_loss)
         held_out = self._probabilities(log_odds)
         told = [
             {"name": member.name, "scale": _scale(member), "log_loss": _or_none(loss), "weight": float(share.mean())}
@@ -108,6 +114,7 @@ class AutoTraining:
             "n_texts": len(self._indicator),
             "log_loss": _or_none(self._mean_loss(log_odds)),
             "second_pass": isinstance(model, FittedHinted),
+            "flat_share": model.flat.share if isinstance(model, FittedMultinomial) and model.flat else None,
             "left_out": [member.name for member in everybody if member not in tried],
             "interrupted": interrupted,
             "views": [
@@ -280,6 +287,10 @@ class AutoTraining:
         own = np.where(indicator, proba, 1.0 - proba)
         return np.asarray(np.where(self._counted(rows), -np.log(own), 0.0).sum(axis=1))
 
+    def _counts(self) -> FloatArray:
+        """How much each text counts."""
+        return np.ones(len(self._indicator)) if self._weight is None else self._weight
+
     def _counted(self, rows: Any) -> BoolArray:
         """Which labels of some texts count for the log-loss: of exclusive classes the true one, else all."""
         learnable = self._learnable[rows]
@@ -317,18 +328,6 @@ class AutoTraining:
             return model, weightings[0]
         return model, ViewsWeighting.of_fitted(weightings, factors, bounds)
 
-    def _second_pass(self, model: FittedLinear, log_odds: FloatArray) -> tuple[FittedLinear, FloatArray]:
-        """The model with hints of the labels to each other, and its held-out log-odds, where they say enough."""
-        told = np.stack([log_odds, some_other_label(log_odds)])
-        expected = np.array([1.0, 0.0])
-        second = fit_stacking(told, self._indicator, self._space, self._learnable, self._weight, expected)
-        after = second.scores(told)
-        losses = [self._mean_loss(one) for one in (log_odds, after)]
-        if losses[1] > (1.0 - _LEAST_GAIN) * losses[0]:
-            return model, log_odds
-        slope, hint = second.weights
-        return hinted(model, slope, hint, second.bias), after
-
     def _rare_threshold(
         self, members: Sequence[Member], pool: PoolWeights, model: FittedLinear, first: FloatArray
     ) -> float | None:
@@ -349,7 +348,7 @@ class AutoTraining:
         def score(k: int, learnt: BoolArray, judged: BoolArray) -> FloatArray:
             total = np.full(int(judged.sum()), pool.bias[alone])
             label = self._indicator[:, [k]] & learnt[:, None]
-            weight = learnt * (1.0 if self._weight is None else self._weight)  # others are there and do not count
+            weight = learnt * self._counts()  # others are there and do not count
             for member, share in zip(rough, pool.weights[:, alone], strict=True):
                 scores = member.fit(read[member.views], label, weight, self._n_jobs).scores(read[member.views])
                 total += share * scores[judged, k if isinstance(member, Told) else 0]
@@ -379,8 +378,7 @@ class AutoTraining:
         )
 
     def _fit(self, member: Member, X: Any, rows: BoolArray) -> Weights:
-        weight = None if self._weight is None else self._weight[rows]
-        return member.fit(X, self._indicator[rows], weight, self._n_jobs)
+        return member.fit(X, self._indicator[rows], None if self._weight is None else self._weight[rows], self._n_jobs)
 
     def reading(self, blocks: list[Any]) -> AutoTraining:
         """The same training of these blocks of words."""

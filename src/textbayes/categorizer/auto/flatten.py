@@ -1,0 +1,87 @@
+"""Softmax of a pool that knows of texts unlike others: some probability is that of a flatter one.
+
+One softmax cannot be right of both kinds: mislabelled and odd texts, whose scores are sure and wrong, make it flatter
+than the many others deserve, and it is still too sure where it is surest. Two slopes and a share, fitted to held-out
+texts, change no decision, since both softmaxes have the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import optimize, special
+
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.kinds.multinomial import FittedMultinomial, FlatShare
+
+_MOST_ENTRIES = 4_000_000  # of documents × classes that three numbers are fitted to
+_START = np.array([0.2, -2.5, 0.0])  # log of the slope, log-odds of the share, log-odds of the flat slope
+_SD = np.array([0.5, 1.5, 1.5])
+_WIDEST = 6.0  # log-odds
+_LEAST_GAIN = 0.002  # of the log-loss, for which it is worth having
+
+
+def flattened(
+    model: FittedMultinomial,
+    scores: FloatArray,
+    indicator: BoolArray,
+    weight: FloatArray,
+    fold: IntArray,
+    log_loss: Callable[[FloatArray], float],
+) -> tuple[FittedMultinomial, FloatArray]:
+    """The model with a flatter softmax for some of the probability, and its held-out scores, where it says enough.
+
+    It does if what is fitted to half of the folds says more of the other half.
+
+    Parameters
+    ----------
+    model : FittedMultinomial
+    scores : array (n_docs, n_classes)
+        Of held-out texts.
+    indicator : boolean array (n_docs, n_classes)
+    weight : array (n_docs,)
+        How much each text counts, 0 where its score means nothing.
+    fold : array (n_docs,)
+    log_loss : function of scores
+    """
+    half, after = fold % 2 == 0, np.empty_like(scores)
+    for rows in (half, ~half):
+        others = ~rows & (weight > 0.0)
+        slope, flat = fit_flat_share(scores[others], indicator[others], weight[others])
+        after[rows] = flat.scores(slope * scores[rows])
+    if not log_loss(after) <= (1.0 - _LEAST_GAIN) * log_loss(scores):
+        return model, scores
+    used = weight > 0.0
+    slope, flat = fit_flat_share(scores[used], indicator[used], weight[used])
+    coef, intercept = (model.coef.T * slope).T, slope * model.intercept
+    return FittedMultinomial(model.space, flat=flat, coef=coef, intercept=intercept), flat.scores(slope * scores)
+
+
+def fit_flat_share(scores: FloatArray, indicator: BoolArray, weight: FloatArray) -> tuple[float, FlatShare]:
+    """The slope by which to multiply scores of held-out texts and the flat share of their softmax, by the mode.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_classes)
+    indicator : boolean array (n_docs, n_classes)
+        One class for each.
+    weight : array (n_docs,)
+        How much each document counts.
+    """
+    most = max(_MOST_ENTRIES // scores.shape[1], 1_000)
+    if len(scores) > most:
+        rows = np.random.default_rng(0).choice(len(scores), most, replace=False)
+        scores, indicator, weight = scores[rows], indicator[rows], weight[rows] * (len(scores) / most)
+
+    def objective(theta: FloatArray) -> float:
+        slope, flat = _read(theta)
+        log_p = special.log_softmax(flat.scores(slope * scores), axis=1)
+        return -float(weight @ log_p[indicator]) + 0.5 * float((((theta - _START) / _SD) ** 2).sum())
+
+    bounds = [(-2.0, 2.0), (-_WIDEST, _WIDEST), (-_WIDEST, _WIDEST)]
+    return _read(optimize.minimize(objective, _START, method="L-BFGS-B", bounds=bounds).x)
+
+
+def _read(theta: FloatArray) -> tuple[float, FlatShare]:
+    return float(np.exp(theta[0])), FlatShare(*(float(special.expit(value)) for value in theta[1:]))
