@@ -24,7 +24,8 @@ from textbayes.links.logit import Logit
 from textbayes.priors.base import BasePrior
 
 _FINEST = 1e-4  # relative violation from which on newton, which converges faster than linearly, takes over
-_MAX_SWEEPS = 300  # or after so many sweeps over the documents
+_SWEEPS = 5  # over the documents that count as one iteration: most of them visit few
+_MAX_SWEEPS = 500
 
 
 class _Rows(NamedTuple):
@@ -58,12 +59,12 @@ class Dual(Newton):
 
     A fit ends when the duality gap, which bounds what the objective can still fall, is at most tol² times the
     objective: a rule that does not depend on the length of a column. √(gap/objective) is the ``violation`` reported.
-    Below 1e-4, and where 300 sweeps are not enough, ``newton`` ends the fit by its own rule.
+    Below 1e-4, and where 500 sweeps are not enough, ``newton`` ends the fit by its own rule.
 
     Notes
     -----
-    A sweep visits the documents that are not settled, and now and then those that are; sweeps and Newton steps count as
-    iterations. Besides one more copy of the matrix, by rows, memory is that of the weights.
+    A sweep visits the documents that are not settled, and now and then those that are; five sweeps count as one
+    iteration, and so does a Newton step. Besides one more copy of the matrix, by rows, memory is that of the weights.
 
     References
     ----------
@@ -115,17 +116,17 @@ class Dual(Newton):
         offset = rows.times(center) + fit.intercept_mean
         deviation = np.where(allowed, 1.0 / np.sqrt(np.where(free, 1.0, fit.penalty.l2)), 0.0)
         X, documents = rows.X, rows.documents
-        u, fit.b, eta, gap, fit.n_iter = ascend(
+        u, fit.b, eta, gap, n_sweeps = ascend(
             X.indptr, X.indices, scale_columns(X.indices, X.data, deviation[rows.words]), fit.y[documents],
             np.ones(len(score)) if weight is None else weight[documents], offset[documents], len(center),
             np.zeros(len(score)) if fit.cold else score[documents], fit.b,
             -1.0 if fit.intercept_prior is None else fit.intercept_l2,
-            max(self.tol, _FINEST) ** 2, min(self.max_iter, _MAX_SWEEPS),
+            max(self.tol, _FINEST) ** 2, min(_SWEEPS * self.max_iter, _MAX_SWEEPS),
         )  # fmt: skip
         fit.w[rows.words] = center[rows.words] + deviation[rows.words] * u
         fit.eta = np.empty(len(eta))
         fit.eta[documents] = eta
-        fit.cold = False
+        fit.cold, fit.n_iter = False, -(-n_sweeps // _SWEEPS)
         fit.solve_intercept()
         fit.refresh()
         if fit.objective() > objective:  # what the dual gained shows in the primal later; the gap bounds both places

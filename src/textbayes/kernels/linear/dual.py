@@ -31,9 +31,10 @@ from textbayes.kernels.linear.coordinate import dot
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 _SUMS = {"reassoc", "contract", "nsz"}  # sums in any order: several at a time
-_SETTLED = 0.2  # of the mean share in the gap: documents with less are visited less and less often
+_SETTLED = 0.8  # of the mean share in the gap: documents with less are visited less and less often
 _NEGLIGIBLE = 0.02  # of the mean share in the gap: documents with less are left as they are
-_LONGEST = 4  # sweeps between two visits
+_LONGEST = 4  # sweeps between two visits, or
+_WAIT = 4  # one of so many sweeps so far, if that is longer: near the end few documents matter
 _NEVER = np.int32(2**31 - 1)
 _SLACK = 0.7  # of the gap asked for: what is known of the documents, some of it old, must be this good for a survey
 _REACH = 2.0  # variance of the intercept's proximal prior, in units of what the documents alone leave of it
@@ -163,6 +164,7 @@ def sweep(  # type: ignore[no-untyped-def]
     Changes u, a and what is known of each document; returns the intercept, that sum, and the sums of what is known.
     """
     settled, negligible = _SETTLED * gap / n_used, _NEGLIGIBLE * gap / n_used
+    longest = max(_LONGEST, number // _WAIT)
     for i in range(len(y)):
         if due[i] > number:
             continue
@@ -173,7 +175,7 @@ def sweep(  # type: ignore[no-untyped-def]
         total_loss += of_loss - loss[i]
         total_curvature += of_curvature - curvature[i]
         share[i], loss[i], curvature[i] = of_gap, of_loss, of_curvature
-        period[i] = 1 if of_gap > settled else min(2 * period[i], _LONGEST)
+        period[i] = 1 if of_gap > settled else min(2 * period[i], longest)
         due[i] = number + period[i]
         if of_gap > negligible:
             new = dual_step(margin, p, length[i] + width, c[i], a[i])
@@ -220,6 +222,7 @@ def ascend(  # type: ignore[no-untyped-def]
             add_row(indices, data, start, stop, a[i] * y[i], u)
             total += a[i] * y[i]
     n_sweeps, center, width, slack, warm = 0, b, 0.0, _SLACK, bool(a.any())
+    estimate = 0.0
     while True:
         gap, loss, curvature = survey(
             indptr, indices, data, y, c, offset, u, b, a, eta, share, losses, curvatures, n_sweeps > 0 or warm
@@ -235,7 +238,7 @@ def ascend(  # type: ignore[no-untyped-def]
             continue
         schedule(share, c, gap, n_used, n_sweeps, due, period)
         if n_sweeps > 0:
-            slack *= 0.5
+            slack = min(slack, _SLACK * estimate / left)  # by how much it was too low
         while left > slack * tol * objective and n_sweeps < max_sweeps:
             n_sweeps += 1
             if has_intercept:
@@ -248,3 +251,4 @@ def ascend(  # type: ignore[no-untyped-def]
                 share, losses, curvatures, gap, loss, curvature, n_sweeps, due, period,
             )  # fmt: skip
             left, objective = what_is_left(gap, loss, curvature, u, b, total, intercept_l2)
+            estimate = left
