@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.core.types import FloatArray
+from textbayes.core.types import BoolArray, FloatArray
 
 _CHANGE = 0.02  # root mean square of what scores may change by, as a share of their standard deviation
 _LOOKED_AT = 1_000  # documents
+_BLOCK = 8_192  # words at a time: there are as many weights of each as labels
 _GRID = (0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001)  # log-odds that a word adds to a text that has it
 
 
-def prune(X: Any, coef: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weights without the small ones, and intercepts that have taken over what those add on average.
+def prune(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+    """Leave out small weights, in place; returns intercepts that have taken over what those add on average.
 
     As many are left out as change scores of training documents by no more than a fiftieth of how much these differ.
 
@@ -30,16 +31,21 @@ def prune(X: Any, coef: FloatArray, intercept: FloatArray) -> tuple[FloatArray, 
     # A word that no training text has was told of: later texts may have it, as much as texts have of other words.
     unseen = sums.sum() / max(int(n_docs.sum()), 1)
     mean, typical = sums / X.shape[0], np.where(n_docs > 0, sums / np.maximum(n_docs, 1), unseen)
-    some = X[:: max(X.shape[0] // _LOOKED_AT, 1)]
-    before = np.asarray(some @ coef.T)
-    allowed = _CHANGE * float(before.std())
+    some = columns[:: max(X.shape[0] // _LOOKED_AT, 1)]
+    allowed = _CHANGE * float(np.asarray(some @ coef.T).std())
+    blocks = [slice(start, start + _BLOCK) for start in range(0, coef.shape[1], _BLOCK)]
+
+    def small(block: slice, least: float) -> BoolArray:
+        return np.asarray(np.abs(coef[:, block]) * typical[block] < least)
+
     for least in _GRID:
-        small = np.abs(coef) * typical < least
-        left = np.where(small, coef, 0.0)
-        moved = left @ mean
-        change = np.asarray(some @ left.T) - moved
-        if np.sqrt(np.mean(change**2)) <= allowed:
-            kept = np.zeros(coef.shape[::-1]).T  # laid out word by word
-            np.copyto(kept, coef, where=~small)
-            return kept, intercept + moved
-    return coef, intercept
+        moved, change = np.zeros(len(coef)), np.zeros((some.shape[0], len(coef)))
+        for block in blocks:
+            left = np.where(small(block, least), coef[:, block], 0.0)
+            moved += left @ mean[block]
+            change += some[:, block] @ left.T
+        if np.sqrt(np.mean((change - moved) ** 2)) <= allowed:
+            for block in blocks:
+                coef[:, block][small(block, least)] = 0.0
+            return np.asarray(intercept + moved)
+    return intercept

@@ -317,7 +317,7 @@ class AutoTraining:
         self._report("fitting all texts", len(members), len(members))
         n_words = int(bounds[-1] if self._plan.meaning is None else bounds[self._plan.meaning])
         X = self._matrix(everything, weightings, rows)[:, :n_words]
-        coef[:, :n_words], intercept = prune(X, coef[:, :n_words], intercept)
+        intercept = prune(X, coef[:, :n_words], intercept)
         model: FittedModel
         if self._space.kind == "multiclass":
             model = FittedMultinomial(self._space, coef=coef, intercept=intercept)

@@ -253,7 +253,9 @@ class BayesLinearClassifier(WeightsClassifier):
         y = np.where(indicator, 1.0, -1.0)
         if self.word_scales is not None:
             prior = copy.copy(prior)  # it may be the user's
-            vars(prior)["scale"] = prior.scale * ratio_scales(X, indicator, weight)
+            scales = ratio_scales(X, indicator, weight)
+            scales *= prior.scale
+            vars(prior)["scale"] = scales
         if words is not None:
             words = np.asarray(words, dtype=np.bool_)
             if words.shape != (y.shape[1], X.shape[1]):
