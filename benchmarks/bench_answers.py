@@ -1,6 +1,6 @@
 """The automatic training beside the best peers on every corpus with classes: right answers, and honest probabilities.
 
-``python benchmarks/bench_answers.py [corpus …] [--budget normal] [--quick] [--fresh]``
+``python benchmarks/bench_answers.py [corpus …] [--budget normal] [--quick] [--fresh] [--alone]``
 
 For each corpus the categorizer learns from the training texts, or from those of each fold, and answers the test texts;
 so does every peer (``_peers.py``), each with its view of the words and its settings chosen by cross-validation on the
@@ -9,8 +9,9 @@ ahead of us and the difference is no luck at the 5 % level: by McNemar's exact t
 together, by the two-sided sign test over decisions (where the peer has the higher micro-F1) or over labels (where it
 has the higher macro-F1). Log-loss is per text, of labels that go together per decision; the calibration error is that
 of the likeliest class, or of all decisions, in 15 bins. What peers answer is kept in the user's cache folder and used
-again until their code or the texts change; ``--fresh`` asks them again. ``--quick`` takes a few hundred texts of each
-corpus: figures without meaning, to see that all runs.
+again until their code or the texts change; ``--fresh`` asks them again, ``--alone`` does not ask them: named bars and
+calibration are all that is held. ``--quick`` takes a few hundred texts of each corpus: figures without meaning, to see
+that all runs.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def contents(task: Task, Y: np.ndarray) -> Iterator[bytes]:
         yield from (rows.astype(np.int64).tobytes() for rows in part)
 
 
-def judge(name: str, budget: str, quick: bool, fresh: bool) -> Verdict:
+def judge(name: str, budget: str, quick: bool, fresh: bool, alone: bool) -> Verdict:
     """Run one corpus, print its figures, and say what they come to."""
     task = TASKS[name]().shortened() if quick else TASKS[name]()
     Y, names = task.encode()
@@ -149,17 +150,17 @@ def judge(name: str, budget: str, quick: bool, fresh: bool) -> Verdict:
     print(f"\n== {name}: {sizes}, {len(names)} {'classes' if task.exclusive else 'labels that go together'}")
     ours, seconds = our_answer(task, names, budget)
     start = time.perf_counter()
-    peers = remembered(name, contents(task, Y), lambda: all_peers(task, Y), fresh)
+    peers = {} if alone else remembered(name, contents(task, Y), lambda: all_peers(task, Y), fresh)
     asked, truth = time.perf_counter() - start, Y[tested]
     results = {"textbayes": figures(truth, ours, task.exclusive)}
     results |= {peer: figures(truth, answer, task.exclusive) for peer, answer in peers.items()}
     for system, found in results.items():
         told = f"   {seconds:.0f} s" if system == "textbayes" else ""
         print(f"{system:26}" + "".join(f"  {what} {value:.4f}" for what, value in found.items()) + told)
-    print(f"peers: {asked:.0f} s")
+    print("peers: not asked" if alone else f"peers: {asked:.0f} s")
     own = results.pop("textbayes")
     below = []
-    for measure in ("accuracy",) if task.exclusive else ("micro-F1", "macro-F1"):
+    for measure in () if alone else ("accuracy",) if task.exclusive else ("micro-F1", "macro-F1"):
         best = max(results, key=lambda peer, measure=measure: results[peer][measure])
         worse = significantly_below(truth, ours.decisions, peers[best].decisions, measure)
         print(f"best peer by {measure}: {best} {results[best][measure]:.4f}, ours {own[measure]:.4f}", end="")
@@ -172,7 +173,7 @@ def judge(name: str, budget: str, quick: bool, fresh: bool) -> Verdict:
         value = own[what]
         if (value > bar) if what == "log-loss" else (value < bar):
             missed.append(f"{name} {what} {value:.4f} (bar {bar:g})")
-    if name in NOT_BELOW:
+    if name in NOT_BELOW and not alone:
         rival = NOT_BELOW[name]
         if significantly_below(truth, ours.decisions, peers[rival].decisions, "accuracy"):
             missed.append(f"{name} significantly below {rival}")
@@ -185,11 +186,13 @@ def main() -> None:
     parser.add_argument("--budget", choices=("quick", "normal", "thorough"), default="normal")
     parser.add_argument("--quick", action="store_true", help="a few hundred texts of each corpus, named bars left out")
     parser.add_argument("--fresh", action="store_true", help="ask the peers again")
+    parser.add_argument("--alone", action="store_true", help="do not ask the peers")
     options = parser.parse_args()
     if unknown := set(options.corpora) - set(TASKS):
         parser.error(f"there is no corpus {min(unknown)!r}; choose of {', '.join(TASKS)}")
     chosen = options.corpora or list(TASKS)
-    verdicts = {name: judge(name, options.budget, options.quick, options.fresh) for name in chosen}
+    how = options.budget, options.quick, options.fresh, options.alone
+    verdicts = {name: judge(name, *how) for name in chosen}
     below = [f"{name} ({'; '.join(one.below)})" for name, one in verdicts.items() if one.below]
     lost = [f"{name} ({', '.join(one.lost)})" for name, one in verdicts.items() if one.lost]
     missed = [bar for one in verdicts.values() for bar in one.missed]
@@ -198,12 +201,13 @@ def main() -> None:
     print("log-loss lost to a probabilistic peer:", "; ".join(lost) or "none")
     print("named bars missed:", "; ".join(missed) or "none")
     ece = verdicts[worst].calibration_error
+    lost_on = f"{len(below)} of {len(chosen)} corpora significantly below the best peer (bar 0), log-loss lost on "
+    beside = "peers not asked" if options.alone else f"{lost_on}{len(lost)} (bar 0)"
     close(
         "answers",
         not below and not lost and not missed and ece < ECE_BAR,
-        f"{len(below)} of {len(chosen)} corpora significantly below the best peer (bar 0), log-loss lost on "
-        f"{len(lost)} (bar 0), worst calibration error {ece:.4f} on {worst} (bar {ECE_BAR:g}), {len(missed)} named "
-        f"bars missed (bar 0)",
+        f"{beside}, worst calibration error {ece:.4f} on {worst} (bar {ECE_BAR:g}), {len(missed)} named bars missed "
+        "(bar 0)",
     )
 
 
