@@ -221,9 +221,9 @@ def ascend(  # type: ignore[no-untyped-def]
         if a[i] > 0.0:
             add_row(indices, data, start, stop, a[i] * y[i], u)
             total += a[i] * y[i]
-    n_sweeps, center, width, slack, warm = 0, b, 0.0, _SLACK, bool(a.any())
-    estimate = 0.0
+    n_sweeps, center, width, slack, warm, left = 0, b, 0.0, _SLACK, bool(a.any()), 0.0
     while True:
+        estimate = left
         gap, loss, curvature = survey(
             indptr, indices, data, y, c, offset, u, b, a, eta, share, losses, curvatures, n_sweeps > 0 or warm
         )
@@ -238,7 +238,7 @@ def ascend(  # type: ignore[no-untyped-def]
             continue
         schedule(share, c, gap, n_used, n_sweeps, due, period)
         if n_sweeps > 0:
-            slack = min(slack, _SLACK * estimate / left)  # by how much it was too low
+            slack = min(slack, _SLACK * max(estimate / left, 0.1))  # by how much it was too low
         while left > slack * tol * objective and n_sweeps < max_sweeps:
             n_sweeps += 1
             if has_intercept:
@@ -251,4 +251,3 @@ def ascend(  # type: ignore[no-untyped-def]
                 share, losses, curvatures, gap, loss, curvature, n_sweeps, due, period,
             )  # fmt: skip
             left, objective = what_is_left(gap, loss, curvature, u, b, total, intercept_l2)
-            estimate = left
