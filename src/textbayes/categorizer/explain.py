@@ -12,6 +12,7 @@ from scipy import special
 from textbayes.core.protocols import Contributions
 from textbayes.core.types import AnyArray, FloatArray
 
+_MOST_STRETCH = 2.0  # of what words say: where they hardly say anything the base takes what is left
 _MOST_RIVALS = 3
 _LEAST = 1e-300  # a probability below the floats has no logarithm
 
@@ -178,14 +179,23 @@ def against_others(told: Contributions, column: int) -> tuple[float, FloatArray]
     """Base and parts of ln p_k − ln(1 − p_k) of one of several exclusive classes, p the softmax of the scores.
 
     ln Σ_{j≠k} e^{s_j} = Σ_{j≠k} q_j s_j + H(q) with q the probabilities of the others among themselves and H its
-    entropy, so each word counts by how much more it says for the class than for the others.
+    entropy, so each word counts by how much more it says for the class than for the others. Where scores are not the
+    sum of their words (``hints``), words share out what comes of them: all are stretched alike.
     """
     scores = told.base + told.parts.sum(axis=1)
     others = np.arange(len(scores)) != column
     shares = special.softmax(scores[others])
     entropy = float(special.entr(shares).sum())
     base = float(told.base[column] - shares @ told.base[others]) - entropy
-    return base, told.parts[column] - shares @ told.parts[others]
+    parts = told.parts[column] - shares @ told.parts[others]
+    if told.hints is None:
+        return base, parts
+    final = scores + told.hints
+    log_odds, rise = float(final[column] - special.logsumexp(final[others])), float(parts.sum())
+    stretch = (log_odds - base) / rise if rise else 0.0
+    if 0.0 < stretch < _MOST_STRETCH:
+        return base, stretch * parts
+    return log_odds - rise, parts
 
 
 def mirror(told: Explanation, label: str) -> Explanation:

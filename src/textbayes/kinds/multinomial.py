@@ -83,6 +83,8 @@ class FittedMultinomial(FittedWeights):
         columns = document.weights.indices.astype(np.int64)
         parts = document.weights.data * self._columns(self.coef[:, columns].T).T
         total = self.scores(document)[0]
+        if self.flat is not None:
+            return Contributions(self.intercept.copy(), columns, parts, total - parts.sum(axis=1) - self.intercept)
         return Contributions(total - parts.sum(axis=1), columns, parts)
 
     def words(self) -> WordWeights:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -24,7 +25,9 @@ from textbayes.posterior.draws import Draws, LabelDraws
 def arviz() -> Any:
     """The library, or a sentence that says how to get it."""
     try:
-        import arviz as az
+        with warnings.catch_warnings():  # it tells once a day of its next version, which pyproject.toml does not allow
+            warnings.simplefilter("ignore", FutureWarning)
+            import arviz as az
     except ImportError as error:
         raise MissingExtraError("arviz", "gibbs", "InferenceData and plots of draws") from error
     return az

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import special
@@ -66,6 +68,20 @@ def test_explanations_add_up(odd):
         assert special.expit(told.log_odds) == pytest.approx(told.probability)
         total = told.base + sum(part.log_odds for part in told.contributions)
         assert total == pytest.approx(told.log_odds, abs=1e-9)
+
+
+def test_words_keep_their_order_and_the_base_stays(odd):
+    """What a flatter softmax takes away is taken from all words alike."""
+    plain = copy.copy(odd)
+    text = STORIES.texts[int(odd.predict_proba(STORIES.texts[:50]).max(axis=1).argmax())]
+    plain.model_ = copy.copy(odd.model_)
+    plain.model_.flat = None
+    (flat,), (steep,) = odd.explain(text, top=None), plain.explain(text, top=None)
+    assert flat.base == pytest.approx(steep.base)
+    assert [part.word for part in flat.contributions] == [part.word for part in steep.contributions]
+    ratio = [a.log_odds / b.log_odds for a, b in zip(flat.contributions, steep.contributions, strict=True)]
+    assert ratio == pytest.approx([ratio[0]] * len(ratio))
+    assert 0.0 < ratio[0] < 1.0
 
 
 def test_a_saved_model_is_the_model(odd, tmp_path):
