@@ -185,8 +185,9 @@ def main() -> None:
     parser.add_argument("corpora", nargs="*", metavar="corpus", help=f"of {', '.join(TASKS)}; all without any")
     parser.add_argument("--budget", choices=("quick", "normal", "thorough"), default="normal")
     parser.add_argument("--quick", action="store_true", help="a few hundred texts of each corpus, named bars left out")
-    parser.add_argument("--fresh", action="store_true", help="ask the peers again")
-    parser.add_argument("--alone", action="store_true", help="do not ask the peers")
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--fresh", action="store_true", help="ask the peers again")
+    asked.add_argument("--alone", action="store_true", help="do not ask the peers")
     options = parser.parse_args()
     if unknown := set(options.corpora) - set(TASKS):
         parser.error(f"there is no corpus {min(unknown)!r}; choose of {', '.join(TASKS)}")
@@ -197,8 +198,9 @@ def main() -> None:
     lost = [f"{name} ({', '.join(one.lost)})" for name, one in verdicts.items() if one.lost]
     missed = [bar for one in verdicts.values() for bar in one.missed]
     worst = max(verdicts, key=lambda name: verdicts[name].calibration_error)
-    print("\nsignificantly below the best peer:", "; ".join(below) or "none")
-    print("log-loss lost to a probabilistic peer:", "; ".join(lost) or "none")
+    none = "not asked" if options.alone else "none"
+    print("\nsignificantly below the best peer:", "; ".join(below) or none)
+    print("log-loss lost to a probabilistic peer:", "; ".join(lost) or none)
     print("named bars missed:", "; ".join(missed) or "none")
     ece = verdicts[worst].calibration_error
     lost_on = f"{len(below)} of {len(chosen)} corpora significantly below the best peer (bar 0), log-loss lost on "

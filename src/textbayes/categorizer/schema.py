@@ -168,6 +168,7 @@ class SavedChoice(Saved):
     """What an automatic training chose, and how well it did."""
 
     n_texts: WholeFrom1
+    n_folds: WholeFrom1 | None = None
     log_loss: _Loss | None
     second_pass: bool
     flat_share: Share | None = None

@@ -119,7 +119,7 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> list[tuple[str, str]]:
     from textbayes.report.wording import members_in_words, settings_in_words
 
-    folds = f"{model.cv} folds, seed {model.random_state}"
+    folds = f"{(model.choice_ or {}).get('n_folds') or model.cv} folds, seed {model.random_state}"
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
         ("Kind", shown["kind"]),

@@ -92,7 +92,13 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
     mirrored(
         _CATEGORIZER, "--rule", "rule", cls=NameOption, type=RuleSpec(), help="How probabilities become decisions."
     ),
-    mirrored(_CATEGORIZER, "--folds", "cv", type=click.IntRange(min=2), help="For held-out decisions."),
+    mirrored(
+        _CATEGORIZER,
+        "--folds",
+        "cv",
+        type=click.IntRange(min=2),
+        help="For held-out decisions; budget quick takes three at most.",
+    ),
     click.option(  # the name is the reader's, so that its messages are put in words of this option
         "--group-field",
         "keep_fields",

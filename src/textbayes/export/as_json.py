@@ -15,7 +15,7 @@ from textbayes.export.scoring import Block, Reading, Scoring
 from textbayes.text.patterns import ENTITY
 
 FORMAT = "textbayes scoring"
-VERSION = 1
+VERSION = 2  # 1 where nothing is in it that a scorer of version 1 would not know
 
 
 def to_json(scoring: Scoring) -> Iterator[str]:
@@ -29,7 +29,7 @@ def to_json(scoring: Scoring) -> Iterator[str]:
     hints = scoring.hints
     told: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if scoring.flat[0] else 1,
         "textbayes": __version__,
         "kind": space.kind,
         "classes": space.class_names,

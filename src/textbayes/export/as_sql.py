@@ -158,10 +158,12 @@ def to_sql(scoring: Scoring) -> Iterator[str]:
         yield _OWN.format(own=_exp(_log_own("s.score")), scores=scores)
     else:
         log = "s.score" if scoring.normalise == "softmax" else f"{scoring.sharpness!r} * {_log_own('s.score')}"
-        share, slope = scoring.flat
-        flat = _exp(f"({slope!r} * (g.score - h.score))") if share else "0.0"
-        parts = f"{1.0 - share!r} * o.odds / t.odds + {share!r} * o.flat / t.flat" if share else "o.odds / t.odds"
-        yield _SHARED.format(log=log, scores=scores, odds=_exp("(g.score - h.score)"), flat=flat, share=parts)
+        share, steep, slope = scoring.flat
+        odds, flat = (_exp(f"({times!r} * (g.score - h.score))") for times in (steep, slope))
+        parts = f"{1.0 - share!r} * o.odds / t.odds + {share!r} * o.flat / t.flat"
+        if not share:
+            odds, flat, parts = _exp("(g.score - h.score)"), "0.0", "o.odds / t.odds"
+        yield _SHARED.format(log=log, scores=scores, odds=odds, flat=flat, share=parts)
     if scoring.thresholds is None:
         yield _LIKELIEST.format(least=repr(scoring.least))
     elif scoring.space.kind == "binary":

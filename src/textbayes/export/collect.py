@@ -54,7 +54,7 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     if isinstance(fitted, FittedHinted):
         scoring.hints = Hints(fitted.slope, fitted.offset, fitted.hint)
     if isinstance(fitted, FittedMultinomial) and fitted.flat is not None:
-        scoring.flat = fitted.flat.share, fitted.flat.slope
+        scoring.flat = fitted.flat
     _add_rule(scoring, model)
     return scoring
 
@@ -73,6 +73,8 @@ def _add(scoring: Scoring, views: list[ReadView], fitted: FittedModel, factor: f
             raise NotSupportedError(
                 f"a multinomial model with link {fitted.link.name!r} has no formula; train it with link=logit"
             )
+        if fitted.flat is not None and factor != 1.0:
+            raise NotSupportedError("a pool with a model of a flatter softmax cannot be exported; train it by itself")
         both = fitted.joint
         coef = fitted.coef if both else fitted.coef[1:] - fitted.coef[:1]
         intercept = fitted.intercept if both else fitted.intercept[1:] - fitted.intercept[:1]

@@ -101,8 +101,8 @@ def probabilities(text: str, model: Model, stemmer: Stemmer = None) -> list[floa
     if model["normalise"] == "none":
         found = [math.exp(score) for score in scores]
         return [1.0 - found[0], found[0]] if model["kind"] == "binary" else found
-    share, slope = model.get("flat", (0.0, 1.0))  # of a softmax: one that is flatter takes a share
-    odds, flat = ([math.exp(times * (score - max(scores))) for score in scores] for times in (1.0, slope))
+    share, *slopes = model.get("flat", (0.0, 1.0, 1.0))  # of a softmax: one that is flatter takes a share
+    odds, flat = ([math.exp(slope * (score - max(scores))) for score in scores] for slope in slopes)
     sums = math.fsum(odds), math.fsum(flat)
     return [(1.0 - share) * one / sums[0] + share * other / sums[1] for one, other in zip(odds, flat, strict=True)]
 
@@ -120,6 +120,8 @@ def labels(proba: Sequence[float], model: Model) -> list[str]:
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         model = json.load(file)
+    if model["version"] > 2:
+        sys.exit(f"{sys.argv[1]} is of version {model['version']}, and this scorer of 2: take the one exported with it")
     for line in sys.stdin:
         proba = probabilities(json.loads(line)["text"], model)
         print(

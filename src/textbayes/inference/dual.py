@@ -57,9 +57,10 @@ class _Rows(NamedTuple):
 class Dual(Newton):
     """Dual coordinate ascent for logistic regression with Gaussian priors, fast for many words.
 
-    A fit ends when the duality gap, which bounds what the objective can still fall, is at most tol² times the
-    objective: a rule that does not depend on the length of a column. √(gap/objective) is the ``violation`` reported.
-    Below 1e-4, and where 500 sweeps are not enough, ``newton`` ends the fit by its own rule.
+    A fit ends when the duality gap, which bounds what the objective can still fall (of a free intercept the part is an
+    estimate), is at most tol² times the objective: a rule that does not depend on the length of a column.
+    √(gap/objective) is the ``violation`` reported. Below 1e-4, and where 500 sweeps are not enough, ``newton`` ends the
+    fit by its own rule.
 
     Notes
     -----
@@ -129,7 +130,7 @@ class Dual(Newton):
         fit.cold, fit.n_iter = False, -(-n_sweeps // _SWEEPS)
         fit.solve_intercept()
         fit.refresh()
-        if fit.objective() > objective:  # what the dual gained shows in the primal later; the gap bounds both places
+        if fit.objective() > objective:  # what the dual gained shows in the primal later; the gap is of both places
             gap *= fit.objective() / objective
             fit.w, fit.b, fit.eta = before
             fit.refresh()

@@ -26,25 +26,30 @@ from textbayes.priors import make_prior
 
 
 class FlatShare(NamedTuple):
-    """Share of texts whose scores say less than they seem to, and the slope that is left of these: a flatter softmax.
+    """A share of texts whose scores say less than they seem to: their softmax has a flat slope, others' a steep one.
 
-    Both lie between 0 and 1.
+    The share lies between 0 and 1, and so does the flat slope as a part of the steep one.
     """
 
     share: float
-    slope: float
+    steep: float
+    flat: float
 
     def scores(self, scores: FloatArray) -> FloatArray:
-        """Scores whose softmax is (1 − share) softmax(s) + share softmax(slope · s), of one class order.
+        """Scores whose softmax is (1 − share) softmax(steep · s) + share softmax(flat · s); their order stays.
 
         Parameters
         ----------
         scores : array (n_docs, n_classes)
         """
-        flat = self.slope * scores
-        rise = flat - scores + special.logsumexp(scores, axis=1, keepdims=True)
-        rise -= special.logsumexp(flat, axis=1, keepdims=True)
-        return np.asarray(scores + np.logaddexp(np.log1p(-self.share), np.log(self.share) + rise))
+        steep, flat = (special.log_softmax(slope * scores, axis=1) for slope in (self.steep, self.flat))
+        mixed = np.logaddexp(np.log1p(-self.share) + steep, np.log(self.share) + flat)
+        return np.asarray(mixed + special.logsumexp(scores, axis=1, keepdims=True))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the numbers are such as were described."""
+        return 0.0 < self.share < 1.0 and 0.0 < self.flat < self.steep < 1e3
 
 
 class FittedMultinomial(FittedWeights):
@@ -65,6 +70,7 @@ class FittedMultinomial(FittedWeights):
         super().__init__(space, **weights)
         self.link, self.flat = make_link(link), flat
         self.joint = space.kind == "multiclass"
+        assert flat is None or (self.joint and link == "logit" and self.draws is None)
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         if self.draws is not None and average:
@@ -84,7 +90,8 @@ class FittedMultinomial(FittedWeights):
         parts = document.weights.data * self._columns(self.coef[:, columns].T).T
         total = self.scores(document)[0]
         if self.flat is not None:
-            return Contributions(self.intercept.copy(), columns, parts, total - parts.sum(axis=1) - self.intercept)
+            base = self.flat.scores(self.intercept[None])[0]
+            return Contributions(base, columns, parts, total - parts.sum(axis=1) - base)
         return Contributions(total - parts.sum(axis=1), columns, parts)
 
     def words(self) -> WordWeights:
@@ -206,8 +213,8 @@ class MultinomialKind(Kind):
         flat = meta.get("flat")
         if flat is not None:
             plain = space.kind == "multiclass" and link == "logit" and meta.get("draws") is None
-            described &= plain and isinstance(flat, list) and [type(one) for one in flat] == [float, float]
-            described = described and all(0.0 < one < 1.0 for one in flat)
+            described &= plain and isinstance(flat, list) and [type(one) for one in flat] == [float] * 3
+            described = described and FlatShare(*flat).is_sound
         if not described or link not in LINKS or type(scale) is not float or not 0.0 < scale < 1e100:
             raise ModelFileError("the model's weights are not described as they must be; was the file altered?")
         if space.kind == "multilabel":

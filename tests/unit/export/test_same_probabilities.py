@@ -68,7 +68,7 @@ TRIED.remove(("multinomial", "multilabel"))  # it is of exclusive classes
 def test_every_form_knows_of_a_flatter_softmax(by_json, by_sql, by_onnx):
     model = trained("multiclass")
     plain = model.predict_proba(TEXTS)
-    model.model_.flat = FlatShare(0.15, 0.3)
+    model.model_.flat = FlatShare(0.15, 1.4, 0.3)
     expected = model.predict_proba(TEXTS)
     assert np.abs(expected - plain).max() > 0.01
     for form in (by_json, by_sql):

@@ -8,6 +8,7 @@ from scipy import optimize, sparse, special
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference import inferences
+from textbayes.kernels.linear.dual import ascend
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
 
@@ -103,14 +104,21 @@ def test_a_wild_start_does_no_harm(texts):
     np.testing.assert_allclose(model.fit(X, Y).fit_info_.objective, cold, rtol=2e-6)
 
 
-@pytest.mark.parametrize("tol", [0.5, 0.1, 1e-2])
-def test_a_coarse_fit_leaves_a_fine_start_no_worse(texts, tol):
-    """Ascent of the dual may raise the primal objective for a while: where it ends there, the start is kept."""
+def test_an_ascent_that_ends_above_its_start_keeps_the_start(texts, monkeypatch):
+    """The dual may gain what the primal shows only later: weights, objective and what is left are the start's."""
     X, Y = texts
-    model = BayesLinearClassifier(prior="gaussian", inference="dual", scale=5.5, warm_start=True, tol=1e-6).fit(X, Y)
-    fine = model.fit_info_.objective.copy()
-    info = model.set_params(tol=tol).fit(X, Y).fit_info_
-    assert (info.objective <= fine * (1.0 + 1e-9)).all()
+    model = BayesLinearClassifier(prior="gaussian", inference="dual", scale=5.5, warm_start=True, tol=0.1).fit(X, Y)
+    coef, objective = model.coef_.copy(), model.fit_info_.objective.copy()
+
+    def worse(*args):
+        u, b, eta, _, n_sweeps = ascend(*args)
+        return 1.2 * u, b, eta, 1e-4, n_sweeps
+
+    monkeypatch.setattr("textbayes.inference.dual.ascend", worse)
+    info = model.fit(X, Y).fit_info_
+    np.testing.assert_array_equal(model.coef_, coef)
+    np.testing.assert_allclose(info.objective, objective)
+    assert (info.violation > 0.01).all()  # of the lower objective it is a larger share
     assert info.converged.all()
 
 

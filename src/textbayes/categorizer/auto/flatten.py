@@ -2,7 +2,7 @@
 
 One softmax cannot be right of both kinds: mislabelled and odd texts, whose scores are sure and wrong, make it flatter
 than the many others deserve, and it is still too sure where it is surest. Two slopes and a share, fitted to held-out
-texts, change no decision, since both softmaxes have the same order.
+texts, leave the likeliest class as it is, since both softmaxes have the same order.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize, special
 
+from textbayes.categorizer.auto.second_pass import worth_having
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.kinds.multinomial import FittedMultinomial, FlatShare
 
 _MOST_ENTRIES = 4_000_000  # of documents × classes that three numbers are fitted to
-_START = np.array([0.2, -2.5, 0.0])  # log of the slope, log-odds of the share, log-odds of the flat slope
+_START = np.array([0.2, -2.5, 0.0])  # log of the steep slope, log-odds of the share and of flat/steep
 _SD = np.array([0.5, 1.5, 1.5])
 _WIDEST = 6.0  # log-odds
-_LEAST_GAIN = 0.002  # of the log-loss, for which it is worth having
 
 
 def flattened(
@@ -48,18 +48,17 @@ def flattened(
     half, after = fold % 2 == 0, np.empty_like(scores)
     for rows in (half, ~half):
         others = ~rows & (weight > 0.0)
-        slope, flat = fit_flat_share(scores[others], indicator[others], weight[others])
-        after[rows] = flat.scores(slope * scores[rows])
-    if not log_loss(after) <= (1.0 - _LEAST_GAIN) * log_loss(scores):
+        flat = fit_flat_share(scores[others], indicator[others], weight[others])
+        after[rows] = flat.scores(scores[rows])
+    if not worth_having(log_loss(scores), log_loss(after)):
         return model, scores
     used = weight > 0.0
-    slope, flat = fit_flat_share(scores[used], indicator[used], weight[used])
-    coef, intercept = (model.coef.T * slope).T, slope * model.intercept
-    return FittedMultinomial(model.space, flat=flat, coef=coef, intercept=intercept), flat.scores(slope * scores)
+    flat = fit_flat_share(scores[used], indicator[used], weight[used])
+    return FittedMultinomial(model.space, flat=flat, coef=model.coef, intercept=model.intercept), flat.scores(scores)
 
 
-def fit_flat_share(scores: FloatArray, indicator: BoolArray, weight: FloatArray) -> tuple[float, FlatShare]:
-    """The slope by which to multiply scores of held-out texts and the flat share of their softmax, by the mode.
+def fit_flat_share(scores: FloatArray, indicator: BoolArray, weight: FloatArray) -> FlatShare:
+    """The slopes and the share of highest posterior, given scores of held-out texts.
 
     Parameters
     ----------
@@ -75,13 +74,13 @@ def fit_flat_share(scores: FloatArray, indicator: BoolArray, weight: FloatArray)
         scores, indicator, weight = scores[rows], indicator[rows], weight[rows] * (len(scores) / most)
 
     def objective(theta: FloatArray) -> float:
-        slope, flat = _read(theta)
-        log_p = special.log_softmax(flat.scores(slope * scores), axis=1)
+        log_p = special.log_softmax(_read(theta).scores(scores), axis=1)
         return -float(weight @ log_p[indicator]) + 0.5 * float((((theta - _START) / _SD) ** 2).sum())
 
     bounds = [(-2.0, 2.0), (-_WIDEST, _WIDEST), (-_WIDEST, _WIDEST)]
     return _read(optimize.minimize(objective, _START, method="L-BFGS-B", bounds=bounds).x)
 
 
-def _read(theta: FloatArray) -> tuple[float, FlatShare]:
-    return float(np.exp(theta[0])), FlatShare(*(float(special.expit(value)) for value in theta[1:]))
+def _read(theta: FloatArray) -> FlatShare:
+    steep, (share, part) = float(np.exp(theta[0])), special.expit(theta[1:])
+    return FlatShare(float(share), steep, float(part) * steep)

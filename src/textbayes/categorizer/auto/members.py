@@ -95,6 +95,10 @@ class Complement:
         score = complement_scores(np.asarray(X.T @ Y).T, self.pseudo_count)
         return Weights(score - score.mean(axis=0), np.zeros(len(score)))
 
+    def for_folds(self) -> Complement:
+        """As :meth:`Regression.for_folds`."""
+        return self
+
 
 @dataclass(frozen=True)
 class Told:
@@ -115,9 +119,14 @@ class Told:
 
     def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
         """As :meth:`Regression.fit`; the labels of ``indicator`` are not looked at."""
+        X = X if weight is None else X[weight > 0.0]
         coef = np.zeros((self.matched.n_labels, X.shape[1]))
         coef[self.matched.label, self.matched.column] = DEFAULT_STRENGTH.means(self.matched, X)
         return Weights(coef, np.zeros(len(coef)))
+
+    def for_folds(self) -> Told:
+        """As :meth:`Regression.for_folds`."""
+        return self
 
 
 Member = Regression | Complement | Told

@@ -11,7 +11,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.kinds.hinted import hinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 
-_LEAST_GAIN = 0.002  # of the log-loss, for which it is worth having
+_LEAST_GAIN = 0.002  # of the log-loss
 
 
 def second_pass(
@@ -37,7 +37,16 @@ def second_pass(
     told = np.stack([log_odds, some_other_label(log_odds)])
     found = fit_stacking(told, indicator, model.space, learnable, weight, np.array([1.0, 0.0]))
     after = found.scores(told)
-    if log_loss(after) > (1.0 - _LEAST_GAIN) * log_loss(log_odds):
+    if not worth_having(log_loss(log_odds), log_loss(after)):
         return model, log_odds
     slope, hint = found.weights
     return hinted(model, slope, hint, found.bias), after
+
+
+def worth_having(before: float, after: float) -> bool:
+    """Whether a log-loss of held-out texts fell by enough for one more step of a model; not where nothing is known.
+
+    >>> worth_having(0.5, 0.49), worth_having(float("nan"), float("nan"))
+    (True, False)
+    """
+    return after <= (1.0 - _LEAST_GAIN) * before

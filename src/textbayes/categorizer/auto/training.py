@@ -112,6 +112,7 @@ class AutoTraining:
         widths = np.diff(views.bounds_).tolist()
         choice = {
             "n_texts": len(self._indicator),
+            "n_folds": self._n_folds,
             "log_loss": _or_none(self._mean_loss(log_odds)),
             "second_pass": isinstance(model, FittedHinted),
             "flat_share": model.flat.share if isinstance(model, FittedMultinomial) and model.flat else None,
@@ -234,7 +235,7 @@ class AutoTraining:
         """Scores of the texts of one fold by a member that learnt from the others."""
         learnt = self._fold != k
         weightings = self._weightings(member.views, learnt)
-        member = member.for_folds() if isinstance(member, Regression) else member
+        member = member.for_folds()
         fitted = self._fit(member, self._matrix(member.views, weightings, learnt), learnt)
         return fitted.scores(self._matrix(member.views, weightings, ~learnt))
 
@@ -338,7 +339,7 @@ class AutoTraining:
         self._report("thresholds of rare labels", 0, 1)
         alone = int(np.flatnonzero(~(self._indicator & self._learnable).any(axis=0))[0])
         held_out = self._fold == 0
-        rough = [member.for_folds() if isinstance(member, Regression) else member for member in members]
+        rough = [member.for_folds() for member in members]
         rows = np.ones(len(held_out), dtype=np.bool_)
         read = {
             views: self._matrix(views, self._weightings(views, ~held_out), rows)

@@ -13,11 +13,11 @@ and then u = Σ_i a_i y_i x_i (Yu, Huang & Lin 2011, Machine Learning 85). At th
 elsewhere the duality gap is Σ_i c_i KL(a_i/c_i ‖ σ(−m_i)): the documents' shares in it say which ones are settled.
 
 A sweep visits documents and steps those with a share worth the while; a document that is found settled is visited half
-as often from then on. What the visits found adds up to an estimate of the gap, some of it old; when it is small enough
-a survey of all documents says what it is. Sweeps take the rows as these lie in memory, which should therefore be in
-random order. The intercept is a column of ones. Where it is free, or its prior so wide that every step of a document
-would throw it about, a narrower prior around its present place takes over and moves along with every sweep (proximal
-points, Rockafellar 1976).
+as often every time, until it is not, or a survey finds so. What the visits found adds up to an estimate of the gap,
+some of it old; when it is small enough a survey of all documents says what it is. Sweeps take the rows as these lie in
+memory, which should therefore be in random order. The intercept is a column of ones. Where it is free, or its prior so
+wide that every step of a document would throw it about, a narrower prior around its present place takes over and moves
+along with every sweep (proximal points, Rockafellar 1976).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _NEVER = np.int32(2**31 - 1)
 _SLACK = 0.7  # of the gap asked for: what is known of the documents, some of it old, must be this good for a survey
 _REACH = 2.0  # variance of the intercept's proximal prior, in units of what the documents alone leave of it
 _COUPLED = 0.05  # share of its own curvature that the words leave to the intercept, at least
+_TINY = 1e-300
 _FLOOR = 1e-8  # all documents may be certain: no division by zero
 _MAX_NEWTON = 30
 _SMALL = 0.01  # change of a margin that the first derivative of σ describes
@@ -119,7 +120,7 @@ def divergence(a, c, margin, p):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def terms(margin, a, c):  # type: ignore[no-untyped-def]
-    """σ(−margin), a document's share in the gap, its −log likelihood and its curvature c σ(m) σ(−m)."""
+    """σ(−margin), and of a document its share in the gap, its −log likelihood and its curvature c σ(m) σ(−m)."""
     e = math.exp(-abs(margin))
     p = (e if margin >= 0.0 else 1.0) / (1.0 + e)
     return p, divergence(a, c, margin, p), c * (max(-margin, 0.0) + math.log1p(e)), c * p * (1.0 - p)
@@ -129,7 +130,7 @@ def terms(margin, a, c):  # type: ignore[no-untyped-def]
 def survey(  # type: ignore[no-untyped-def]
     indptr, indices, data, y, c, offset, u, b, a, eta, share, loss, curvature, read
 ):
-    """Fill in every document's predictor, share in the gap, −log likelihood and curvature; returns sums of the last.
+    """Fill in every document's predictor, share in the gap, −log likelihood and curvature; returns sums of these three.
 
     Without ``read`` documents are not looked at: u is zero.
     """
@@ -189,7 +190,7 @@ def sweep(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def what_is_left(gap, loss, curvature, u, b, total, intercept_l2):  # type: ignore[no-untyped-def]
-    """The duality gap, with what a free intercept adds to it, and the objective."""
+    """The duality gap, with what an intercept off its best place adds to it, and the objective."""
     objective = loss + 0.5 * dot(u, u)
     if intercept_l2 < 0.0:
         return gap, objective
@@ -228,8 +229,8 @@ def ascend(  # type: ignore[no-untyped-def]
             indptr, indices, data, y, c, offset, u, b, a, eta, share, losses, curvatures, n_sweeps > 0 or warm
         )
         left, objective = what_is_left(gap, loss, curvature, u, b, total, intercept_l2)
-        if left <= tol * objective or n_sweeps >= max_sweeps:
-            return u, b, eta, left / objective, n_sweeps
+        if not left > tol * objective or n_sweeps >= max_sweeps:  # numbers too large end in NaN
+            return u, b, eta, left / max(objective, _TINY), n_sweeps
         if n_sweeps == 0 and left > objective and warm:  # a start that is worse than none
             a[:] = 0.0
             u[:] = 0.0

@@ -81,7 +81,7 @@ class BayesLinearClassifier(WeightsClassifier):
     draws_ : Draws of the posterior, with ``inference="gibbs"``; else None
     standard_errors_ : array like ``coef_``, NaN for words held at their prior mean, with ``intervals``; else None
     fit_info_ : objective, optimality violation, iterations and convergence per label
-    n_iter_ : Newton steps of the label that took most
+    n_iter_ : iterations, mostly Newton steps, of the label that took most
 
     Notes
     -----

@@ -9,10 +9,11 @@ import pytest
 from scipy import special
 
 from textbayes import TextCategorizer, load_corpus, load_model, save_model
-from textbayes.categorizer.auto.flatten import fit_flat_share
+from textbayes.categorizer.auto.flatten import fit_flat_share, flattened
 from textbayes.categorizer.auto.story import describe_choice
 from textbayes.core.errors import ModelFileError
-from textbayes.kinds.multinomial import FlatShare, MultinomialKind
+from textbayes.core.labels import LabelSpace
+from textbayes.kinds.multinomial import FittedMultinomial, FlatShare, MultinomialKind
 
 STORIES = load_corpus("bbc").train
 TOPICS = sorted(set(STORIES.targets))
@@ -20,29 +21,59 @@ TOPICS = sorted(set(STORIES.targets))
 
 def test_scores_are_those_of_the_mixture():
     scores = np.random.default_rng(0).normal(0, 4, (50, 6))
-    mixed = 0.8 * special.softmax(scores, axis=1) + 0.2 * special.softmax(0.3 * scores, axis=1)
-    found = FlatShare(0.2, 0.3).scores(scores)
+    mixed = 0.8 * special.softmax(1.5 * scores, axis=1) + 0.2 * special.softmax(0.3 * scores, axis=1)
+    found = FlatShare(0.2, 1.5, 0.3).scores(scores)
     np.testing.assert_allclose(special.softmax(found, axis=1), mixed, rtol=1e-12)
     np.testing.assert_array_equal(np.argsort(found, axis=1), np.argsort(scores, axis=1))
-    np.testing.assert_allclose(special.softmax(FlatShare(0.2, 0.3).scores(scores + 50.0), axis=1), mixed, rtol=1e-12)
+    shifted = FlatShare(0.2, 1.5, 0.3).scores(scores + 50.0)
+    np.testing.assert_allclose(special.softmax(shifted, axis=1), mixed, rtol=1e-10)
 
 
 def test_scores_far_out_are_numbers():
-    found = FlatShare(0.05, 0.4).scores(np.array([[1e4, 0.0, -1e4], [0.0, 0.0, 0.0]]))
+    found = FlatShare(0.05, 2.0, 0.4).scores(np.array([[1e4, 0.0, -1e4], [0.0, 0.0, 0.0]]))
     proba = special.softmax(found, axis=1)
     np.testing.assert_allclose(proba, [[1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3]], atol=1e-12)
 
 
-@pytest.mark.parametrize(("slope", "share", "flat"), [(1.5, 0.15, 0.2), (0.7, 0.3, 0.4)])
-def test_what_texts_were_drawn_with_is_found(slope, share, flat):
-    rng = np.random.default_rng(1)
-    scores = rng.normal(0, 4, (40_000, 8))
-    truth = FlatShare(share, flat)
-    proba = special.softmax(truth.scores(slope * scores), axis=1)
-    drawn = (proba.cumsum(axis=1) > rng.random((len(scores), 1))).argmax(axis=1)
-    found = fit_flat_share(scores, np.eye(8, dtype=bool)[drawn], np.ones(len(scores)))
-    assert found[0] == pytest.approx(slope, rel=0.08)
-    assert found[1] == pytest.approx(truth, rel=0.15)
+def drawn(truth: FlatShare, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of texts, and classes drawn with the probabilities that belong to them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 4, (n, 8))
+    proba = special.softmax(truth.scores(scores), axis=1)
+    return scores, np.eye(8, dtype=bool)[(proba.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)]
+
+
+@pytest.mark.parametrize("truth", [FlatShare(0.15, 1.5, 0.3), FlatShare(0.3, 0.7, 0.28)])
+def test_what_texts_were_drawn_with_is_found(truth):
+    scores, right = drawn(truth, 40_000, 1)
+    assert tuple(fit_flat_share(scores, right, np.ones(len(scores)))) == pytest.approx(tuple(truth), rel=0.15)
+
+
+def test_texts_that_do_not_count_have_no_say():
+    scores, right = drawn(FlatShare(0.3, 1.2, 0.3), 4_000, 2)
+    weight = np.repeat([1.0, 0.0], 2_000)
+    right[2_000:] = right[2_000:][::-1]
+    some = fit_flat_share(scores[:2_000], right[:2_000], np.ones(2_000))
+    assert tuple(fit_flat_share(scores, right, weight)) == pytest.approx(tuple(some), rel=1e-3)
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.3, True), (1e-9, False)])
+def test_a_share_is_kept_where_the_other_folds_agree(share, kept):
+    """Where one softmax is right of all texts another says nothing more; nor where no text counts."""
+    scores, right = drawn(FlatShare(share, 1.0, 0.2), 3_000, 3)
+    space = LabelSpace(np.array([f"c{k}" for k in range(8)]), "multiclass")
+    model = FittedMultinomial(space, coef=np.eye(8), intercept=np.zeros(8))
+
+    def loss(after: np.ndarray) -> float:
+        return float(-special.log_softmax(after, axis=1)[right].mean())
+
+    fold = np.arange(len(scores)) % 5
+    found, after = flattened(model, scores, right, np.ones(len(scores)), fold, loss)
+    assert (found.flat is not None) == kept
+    assert (loss(after) < loss(scores)) == kept
+    np.testing.assert_array_equal(found.coef, model.coef)
+    unknown = flattened(model, scores, right, np.zeros(len(scores)), fold, lambda _: float("nan"))
+    assert unknown[0] is model
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +86,7 @@ def odd():
 
 def test_odd_texts_make_a_share_and_a_paragraph(odd):
     assert odd.model_.flat is not None
+    assert odd.model_.flat.is_sound
     assert 0.02 < odd.model_.flat.share < 0.6
     assert odd.choice_["flat_share"] == odd.model_.flat.share
     assert "shared out more evenly" in describe_choice(odd.choice_)
@@ -70,18 +102,16 @@ def test_explanations_add_up(odd):
         assert total == pytest.approx(told.log_odds, abs=1e-9)
 
 
-def test_words_keep_their_order_and_the_base_stays(odd):
-    """What a flatter softmax takes away is taken from all words alike."""
+def test_the_base_is_that_of_no_words_and_words_say_about_as_much(odd):
     plain = copy.copy(odd)
-    text = STORIES.texts[int(odd.predict_proba(STORIES.texts[:50]).max(axis=1).argmax())]
     plain.model_ = copy.copy(odd.model_)
     plain.model_.flat = None
+    text = STORIES.texts[int(odd.predict_proba(STORIES.texts[:50]).max(axis=1).argmax())]
     (flat,), (steep,) = odd.explain(text, top=None), plain.explain(text, top=None)
-    assert flat.base == pytest.approx(steep.base)
-    assert [part.word for part in flat.contributions] == [part.word for part in steep.contributions]
-    ratio = [a.log_odds / b.log_odds for a, b in zip(flat.contributions, steep.contributions, strict=True)]
-    assert ratio == pytest.approx([ratio[0]] * len(ratio))
-    assert 0.0 < ratio[0] < 1.0
+    nothing = odd.predict_proba([""])[0, TOPICS.index(flat.label)]
+    assert flat.base == pytest.approx(special.logit(nothing))
+    before = {part.word: part.log_odds for part in steep.contributions}
+    assert all(0.3 < part.log_odds / before[part.word] < 3.0 for part in flat.contributions[:10])
 
 
 def test_a_saved_model_is_the_model(odd, tmp_path):
@@ -91,7 +121,9 @@ def test_a_saved_model_is_the_model(odd, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(STORIES.texts[:20]), odd.predict_proba(STORIES.texts[:20]))
 
 
-@pytest.mark.parametrize("flat", [[0.1], [0.1, 1.0], [0.0, 0.5], ["0.1", 0.5], {"share": 0.1}, [0.1, float("nan")]])
+@pytest.mark.parametrize(
+    "flat", [[0.1], [0.1, 1.0, 1.0], [0.0, 1.0, 0.5], ["0.1", 1.0, 0.5], {"share": 0.1}, [0.1, 1.0, float("nan")]]
+)
 def test_altered_files_are_refused(odd, flat):
     meta, arrays = odd.model_.to_state()
     with pytest.raises(ModelFileError, match="altered"):

@@ -103,6 +103,13 @@ def test_a_start_worse_than_none_is_dropped():
     np.testing.assert_allclose(first, second, atol=1e-12)
 
 
+def test_numbers_that_are_too_large_come_to_an_end():
+    X, y, c, offset = _problem(3)
+    *_, gap, sweeps = ascend(X.indptr, X.indices, 1e200 * X.data, y, c, offset, 90, np.zeros(60), 0.0, 0.0, 1e-4, 50)
+    assert not gap <= 1e-4
+    assert sweeps <= 50
+
+
 def test_scaled_columns_are_those_of_a_product():
     X = _problem()[0]
     scale = np.arange(1.0, 91.0)
