@@ -120,7 +120,7 @@ def labels(proba: Sequence[float], model: Model) -> list[str]:
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         model = json.load(file)
-    if model["version"] > 2:
+    if model.get("version", 1) > 2:
         sys.exit(f"{sys.argv[1]} is of version {model['version']}, and this scorer of 2: take the one exported with it")
     for line in sys.stdin:
         proba = probabilities(json.loads(line)["text"], model)
