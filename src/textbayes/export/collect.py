@@ -40,6 +40,10 @@ def scoring_of(model: TextCategorizer) -> Scoring:
                     f"a pool of a model with link {member.link.name!r} and others cannot be exported; train the linear "
                     "model by itself, or with --link logit"
                 )
+            if isinstance(member, FittedMultinomial) and member.flat is not None:
+                raise NotSupportedError(
+                    "a pool with a model of a flatter softmax cannot be exported; train it by itself"
+                )
             _add(scoring, views, member, fitted.calibration * float(share), model.average)
     else:
         _add(scoring, views, fitted, 1.0, model.average)
@@ -73,8 +77,6 @@ def _add(scoring: Scoring, views: list[ReadView], fitted: FittedModel, factor: f
             raise NotSupportedError(
                 f"a multinomial model with link {fitted.link.name!r} has no formula; train it with link=logit"
             )
-        if fitted.flat is not None and factor != 1.0:
-            raise NotSupportedError("a pool with a model of a flatter softmax cannot be exported; train it by itself")
         both = fitted.joint
         coef = fitted.coef if both else fitted.coef[1:] - fitted.coef[:1]
         intercept = fitted.intercept if both else fitted.intercept[1:] - fitted.intercept[:1]

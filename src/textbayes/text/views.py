@@ -56,6 +56,11 @@ class View(BaseEstimator):
         self.part = part
         self.factor = factor
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether it counts pairs of words, or longer runs; a view of sentence vectors counts nothing."""
+        return isinstance(self.vectorizer, TextVectorizer) and bool(self.vectorizer.ngram_range[1] > 1)
+
     def read(self, texts: Sequence[str]) -> Sequence[str]:
         """The part of each text that this view reads."""
         check_choice("part", self.part, ("text", "head"))

@@ -65,10 +65,17 @@ TRIED = [(name, kind) for name in (*MODELS, *JSON_ALONE) for kind in KINDS]
 TRIED.remove(("multinomial", "multilabel"))  # it is of exclusive classes
 
 
-def test_every_form_knows_of_a_flatter_softmax(by_json, by_sql, by_onnx):
+def _version(model, folder):
+    export_scoring(model, folder / "m.json")
+    return json.loads((folder / "m.json").read_text(encoding="utf-8"))["version"]
+
+
+def test_every_form_knows_of_a_flatter_softmax(by_json, by_sql, by_onnx, tmp_path):
     model = trained("multiclass")
     plain = model.predict_proba(TEXTS)
+    assert _version(model, tmp_path) == 1  # which scorers of before read
     model.model_.flat = FlatShare(0.15, 1.4, 0.3)
+    assert _version(model, tmp_path) == 2
     expected = model.predict_proba(TEXTS)
     assert np.abs(expected - plain).max() > 0.01
     for form in (by_json, by_sql):

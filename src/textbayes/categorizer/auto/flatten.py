@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize, special
 
-from textbayes.categorizer.auto.second_pass import worth_having
+from textbayes.categorizer.auto.stacking import some_of, worth_having
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.kinds.multinomial import FittedMultinomial, FlatShare
 
@@ -47,13 +47,10 @@ def flattened(
     """
     half, after = fold % 2 == 0, np.empty_like(scores)
     for rows in (half, ~half):
-        others = ~rows & (weight > 0.0)
-        flat = fit_flat_share(scores[others], indicator[others], weight[others])
-        after[rows] = flat.scores(scores[rows])
+        after[rows] = fit_flat_share(scores, indicator, np.where(rows, 0.0, weight)).scores(scores[rows])
     if not worth_having(log_loss(scores), log_loss(after)):
         return model, scores
-    used = weight > 0.0
-    flat = fit_flat_share(scores[used], indicator[used], weight[used])
+    flat = fit_flat_share(scores, indicator, weight)
     return FittedMultinomial(model.space, flat=flat, coef=model.coef, intercept=model.intercept), flat.scores(scores)
 
 
@@ -68,14 +65,12 @@ def fit_flat_share(scores: FloatArray, indicator: BoolArray, weight: FloatArray)
     weight : array (n_docs,)
         How much each document counts.
     """
-    most = max(_MOST_ENTRIES // scores.shape[1], 1_000)
-    if len(scores) > most:
-        rows = np.random.default_rng(0).choice(len(scores), most, replace=False)
-        scores, indicator, weight = scores[rows], indicator[rows], weight[rows] * (len(scores) / most)
+    rows, counts = some_of(indicator, weight, max(_MOST_ENTRIES // scores.shape[1], 1_000))
+    told, right = scores[rows], indicator[rows]
 
     def objective(theta: FloatArray) -> float:
-        log_p = special.log_softmax(_read(theta).scores(scores), axis=1)
-        return -float(weight @ log_p[indicator]) + 0.5 * float((((theta - _START) / _SD) ** 2).sum())
+        log_p = special.log_softmax(_read(theta).scores(told), axis=1)
+        return -float(counts @ log_p[right]) + 0.5 * float((((theta - _START) / _SD) ** 2).sum())
 
     bounds = [(-2.0, 2.0), (-_WIDEST, _WIDEST), (-_WIDEST, _WIDEST)]
     return _read(optimize.minimize(objective, _START, method="L-BFGS-B", bounds=bounds).x)

@@ -93,12 +93,12 @@ def make_plan(
     enough = n_texts >= ENOUGH_TEXTS
     schemes = WORD_SCHEMES if enough else WORD_SCHEMES[:1]
     words, stems = (0,), tuple(range(1, len(views)))
-    members: list[Member] = [Regression("ratio, words", words, *_gaussian(enough, ratio=True))]
+    members: list[Member] = [_gaussian("ratio, words", words, enough, ratio=True)]
     if stems:
-        members.append(Regression("ratio, stems", stems, *_gaussian(enough, ratio=True)))
+        members.append(_gaussian("ratio, stems", stems, enough, ratio=True))
     members += [one for one in (names, prior) if one is not None]
     if meaning is not None:
-        members.append(Regression("Gaussian, sentence vectors", (meaning,), *_gaussian(enough, ratio=False)))
+        members.append(_gaussian("Gaussian, sentence vectors", (meaning,), enough, ratio=False))
     if budget == "quick":
         return Plan(members, (6.0,), schemes, flat_share=enough, prior=prior, meaning=meaning)
     if space.kind == "multiclass":
@@ -107,14 +107,16 @@ def make_plan(
             members.append(Complement("complement, stems", stems[:1]))
     if n_texts >= _SOME_TEXTS:
         sparse, of = (stems, "stems") if stems and space.kind == "multilabel" else (words, "words")
-        members.append(Regression(f"Laplace, {of}", sparse, *_laplace(enough)))
+        members.append(_laplace(f"Laplace, {of}", sparse, enough))
     if budget == "thorough":
-        members += [Regression("Gaussian, words", words, *_gaussian(enough, ratio=False))]
-        members += [Regression("Gaussian, stems", stems, *_gaussian(enough, ratio=False))] if stems else []
+        members += [_gaussian("Gaussian, words", words, enough, ratio=False)]
+        members += [_gaussian("Gaussian, stems", stems, enough, ratio=False)] if stems else []
     scales = (3.0, 6.0, 18.0) if enough else (6.0,)
     rare = n_texts >= _MANY_TEXTS
-    told: dict[str, Any] = {"rare_threshold": rare, "prior": prior, "meaning": meaning}
-    return Plan(members, scales, schemes, second_pass=enough, flat_share=enough, **told)
+    return Plan(
+        members, scales, schemes, second_pass=enough, flat_share=enough, rare_threshold=rare, prior=prior,
+        meaning=meaning,
+    )  # fmt: skip
 
 
 def folds_for(n_texts: int, cv: int, budget: str) -> int:
@@ -200,12 +202,13 @@ def has_headlines(texts: Sequence[str]) -> bool:
     return bool(np.mean([len(head(text)) <= _HEADLINE * len(text) for text in some]) > 0.5) if some else False
 
 
-def _gaussian(enough: bool, ratio: bool) -> tuple[BayesLinearClassifier, float]:
-    """A regression and the tolerance of its folds, which matters only where texts are few."""
+def _gaussian(name: str, views: tuple[int, ...], enough: bool, ratio: bool) -> Regression:
+    """A dense regression; how finely its folds are fitted matters only where texts are few."""
     scales = "ratio" if ratio else None
     one = BayesLinearClassifier(prior="gaussian", scale=6.0, word_scales=scales, inference="dual", tol=1e-2)
-    return one, 1e-1 if enough else 1e-2
+    return Regression(name, views, one, fold_tol=1e-1 if enough else 1e-2)
 
 
-def _laplace(enough: bool) -> tuple[BayesLinearClassifier, float]:
-    return BayesLinearClassifier(prior="laplace", scale=10.0 if enough else 30.0, tol=1e-3), 1e-2 if enough else 1e-3
+def _laplace(name: str, views: tuple[int, ...], enough: bool) -> Regression:
+    one = BayesLinearClassifier(prior="laplace", scale=10.0 if enough else 30.0, tol=1e-3)
+    return Regression(name, views, one, fold_tol=1e-2 if enough else 1e-3)

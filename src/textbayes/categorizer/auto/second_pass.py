@@ -6,12 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from textbayes.categorizer.auto.stacking import fit_stacking
+from textbayes.categorizer.auto.stacking import fit_stacking, worth_having
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.kinds.hinted import hinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
-
-_LEAST_GAIN = 0.002  # of the log-loss
 
 
 def second_pass(
@@ -41,12 +39,3 @@ def second_pass(
         return model, log_odds
     slope, hint = found.weights
     return hinted(model, slope, hint, found.bias), after
-
-
-def worth_having(before: float, after: float) -> bool:
-    """Whether a log-loss of held-out texts fell by enough for one more step of a model; not where nothing is known.
-
-    >>> worth_having(0.5, 0.49), worth_having(float("nan"), float("nan"))
-    (True, False)
-    """
-    return after <= (1.0 - _LEAST_GAIN) * before

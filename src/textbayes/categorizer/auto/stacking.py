@@ -21,7 +21,7 @@ import numpy as np
 from scipy import optimize, special
 
 from textbayes.core.labels import LabelSpace
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference.dense_logit import logit_mode
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
@@ -29,6 +29,7 @@ _WEIGHT_SD = 0.25
 _BIAS_SD = 1.0
 _MOST_ENTRIES = 20_000_000  # of documents × classes that a softmax is fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
+_LEAST_GAIN = 0.002  # of the log-loss, for which one more step of a model is worth having
 _ROUNDS = 4  # of expectation–maximisation: the weights do not move in the third digit after
 _LEAST_VARIANCE = 1e-4
 _SLOPE_PRECISION = 20.0  # of what weights change by with the size of a label: a few labels do not say
@@ -79,15 +80,10 @@ def _softmax_weights(
     scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray
 ) -> PoolWeights:
     n_members, _, n_columns = scores.shape
-    rows = np.flatnonzero((indicator & use).any(axis=1) & (weight > 0.0))
-    most = max(_MOST_ENTRIES // n_columns, 1_000)
-    if len(rows) > most:
-        chosen = np.random.default_rng(0).choice(rows, most, replace=False)
-        weight = weight * (len(rows) / most)
-        rows = np.sort(chosen)
+    rows, weight = some_of(indicator & use, weight, max(_MOST_ENTRIES // n_columns, 1_000))
     if not len(rows):
         return PoolWeights(np.array(np.broadcast_to(mean[:, None], (n_members, n_columns))), np.zeros(n_columns))
-    S, right, w = scores[:, rows], indicator[rows], weight[rows]
+    S, right, w = scores[:, rows], indicator[rows], weight
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
         share, bias = theta[:n_members], theta[n_members:]
@@ -102,6 +98,22 @@ def _softmax_weights(
     start = np.concatenate([mean, np.zeros(n_columns)])
     found = optimize.minimize(objective, start, jac=True, bounds=bounds, method="L-BFGS-B").x
     return PoolWeights(np.array(np.broadcast_to(found[:n_members, None], (n_members, n_columns))), found[n_members:])
+
+
+def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray, FloatArray]:
+    """Documents with something usable that count, a sample where there are more, and how much each of these counts.
+
+    Parameters
+    ----------
+    usable : boolean array (n_docs, n_columns)
+    weight : array (n_docs,)
+    most : int
+    """
+    rows = np.flatnonzero(usable.any(axis=1) & (weight > 0.0))
+    if len(rows) <= most:
+        return rows, weight[rows]
+    chosen = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+    return chosen, weight[chosen] * (len(rows) / most)
 
 
 def _label_weights(
@@ -165,3 +177,12 @@ def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray, 
             rows, counts = rows[kept], counts[kept]
     F = np.column_stack([np.ones(len(rows)), scores[:, rows].T.astype(np.float64)])
     return _Told(F, y[rows], counts)
+
+
+def worth_having(before: float, after: float) -> bool:
+    """Whether a log-loss of held-out texts fell by enough for one more step of a model; not where nothing is known.
+
+    >>> worth_having(0.5, 0.49), worth_having(float("nan"), float("nan"))
+    (True, False)
+    """
+    return after <= (1.0 - _LEAST_GAIN) * before

@@ -31,8 +31,8 @@ from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.multinomial import FittedMultinomial
 from textbayes.links import make_link
-from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.views import TextViews, View, ViewsWeighting, side_by_side
+from textbayes.text import TermWeighting
+from textbayes.text.views import TextViews, ViewsWeighting, side_by_side
 
 _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
@@ -119,7 +119,7 @@ class AutoTraining:
             "left_out": [member.name for member in everybody if member not in tried],
             "interrupted": interrupted,
             "views": [
-                {"name": view.name, "words": n, "scheme": view.weighting.scheme, "pairs": _has_pairs(view)}
+                {"name": view.name, "words": n, "scheme": view.weighting.scheme, "pairs": view.has_pairs}
                 for view, n in zip(views.views, widths, strict=True)
             ],
             "members": told,
@@ -390,11 +390,6 @@ class AutoTraining:
 
 def _or_none(loss: float) -> float | None:
     return loss if np.isfinite(loss) else None
-
-
-def _has_pairs(view: View) -> bool:
-    """Whether a view counts pairs of words, or longer runs; one of sentence vectors counts nothing."""
-    return isinstance(view.vectorizer, TextVectorizer) and bool(view.vectorizer.ngram_range[1] > 1)
 
 
 def _scale(member: Member) -> float | None:

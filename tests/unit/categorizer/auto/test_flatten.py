@@ -89,6 +89,7 @@ def test_odd_texts_make_a_share_and_a_paragraph(odd):
     assert odd.model_.flat.is_sound
     assert 0.02 < odd.model_.flat.share < 0.6
     assert odd.choice_["flat_share"] == odd.model_.flat.share
+    assert odd.choice_["n_folds"] == 3
     assert "shared out more evenly" in describe_choice(odd.choice_)
 
 
