@@ -78,7 +78,7 @@ class BaseEm(BaseInference):
             gradient = transpose_times(X.indptr, X.indices, X.data, fit.refresh()[:, None])[:, 0]
             violation = fit.violation(gradient)
             left = fit.worst(violation)
-            stalled = stalled + 1 if left > 0.5 * best and not steps.gained else 0
+            stalled = stalled + 1 if left > 0.9 * best and not steps.gained else 0
             best = min(best, left)
             done = ended or (not self.plain and fit.finished(violation, self.tol))
             if done or self.plain or round_ == self.max_iter or stalled == _STALLED:

@@ -10,7 +10,7 @@ import numpy as np
 from textbayes.core.memory import room_for_copy
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference._anderson import Anderson
-from textbayes.inference._label import LabelFit
+from textbayes.inference._label import ROUNDING, LabelFit
 from textbayes.inference._mstep import Block
 from textbayes.inference._working_set import column_ends
 from textbayes.kernels.linear.coordinate import newton_step
@@ -21,6 +21,7 @@ _PASSES = 20  # EM steps between two looks at all words
 _BACKTRACKS = 6  # lengths tried of an extrapolated step, each a quarter of the last
 _HALVINGS = 40  # of a step whose full length might lower the posterior; beyond, it stands still
 _SWEEP_TOL, _MAX_SWEEPS = 0.01, 50
+_NOISE = 8.0  # times the rounding error: by how much a step may seem to raise the objective
 
 
 class _State(NamedTuple):
@@ -71,8 +72,9 @@ class EmSteps:
         for _ in range(_PASSES):
             left = self._pass()
             image = self._state()
-            # At a pole the objective says nothing; elsewhere it rises when the system is solved no better than this.
-            if image.objective > here.objective + _rounding(here) and not fit.prior.pole:
+            # At a pole the objective says nothing; elsewhere it rises when the system is solved no better than this. By
+            # chance the last one may have been rounded down: a little more than rounding is no rise.
+            if image.objective > here.objective + _NOISE * _rounding(here) and not fit.prior.pole:
                 self._restore(here)
                 break
             here = self._accelerate(here, image) if accelerate else image
@@ -230,5 +232,5 @@ class EmSteps:
 
 
 def _rounding(state: _State) -> float:
-    """Rounding error of the objective, a sum over the documents."""
-    return 4.0 * float(np.finfo(float).eps) * (2.0 * abs(state.likelihood) + abs(state.objective))
+    """Rounding error of the objective, a sum over documents and words."""
+    return ROUNDING * (abs(state.likelihood) + abs(state.objective))

@@ -19,7 +19,7 @@ MAX_NEWTON = 50
 _GAIN = 0.02  # times tol: share of the objective that single words may still gain at the end
 _ARMIJO = 0.01
 _SMALLEST_STEP = 1e-10
-_ROUNDING = 64.0 * float(np.finfo(float).eps)  # relative error that sums over documents and words may have
+ROUNDING = 64.0 * float(np.finfo(float).eps)  # relative error that sums over documents and words may have
 _HESSIAN_FLOOR = 1e-8  # a document that is certain must not leave a word without curvature
 # A document far on the wrong side has a full slope and hardly any curvature: by itself it would ask for a step of any
 # length. Its curvature is taken to be at least what sends its own predictor this far. (Where tails are heavy, slopes
@@ -278,7 +278,7 @@ class LabelFit:
         change = self._penalty_value(new_w, self.b + shift, penalty) - old
         slope = change - float(dot(self.score, eta_step))
         # Close to the optimum a step's gain drowns in the rounding of the sums it is read from.
-        rounding = _ROUNDING * (abs(self.likelihood) + old)
+        rounding = ROUNDING * (abs(self.likelihood) + old)
         size, here = 1.0, new_w
         while size > _SMALLEST_STEP:
             eta = self.eta + size * eta_step
