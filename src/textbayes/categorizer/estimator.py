@@ -127,7 +127,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     coef_, intercept_ : of linear models, one row per label (one for two classes); of several members their pool
     pool_ : weights of the members; 1 if there is one
     calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
-    sharpness_ : of the probabilities of classes that exclude each other, where members sample; else 1
+    sharpness_ : power of each class's own probability before those of exclusive classes are made to add up to one
     choice_ : what "auto" chose, and how well it did on held-out texts; None of other trainings
     rule_ : the fitted decision rule
     standard_errors_ : of the weights, with ``intervals`` or draws; NaN for words that have none

@@ -12,7 +12,6 @@ from scipy import special
 from textbayes.core.protocols import Contributions
 from textbayes.core.types import AnyArray, FloatArray
 
-_MOST_STRETCH = 10.0  # of what words say: where they hardly say anything the base takes what is left
 _MOST_RIVALS = 3
 _LEAST = 1e-300  # a probability below the floats has no logarithm
 
@@ -179,22 +178,14 @@ def against_others(told: Contributions, column: int) -> tuple[float, FloatArray]
     """Base and parts of ln p_k − ln(1 − p_k) of one of several exclusive classes, p the softmax of the scores.
 
     ln Σ_{j≠k} e^{s_j} = Σ_{j≠k} q_j s_j + H(q) with q the probabilities of the others among themselves and H its
-    entropy, so each word counts by how much more it says for the class than for the others. Where scores are not the
-    sum of their words (``hints``), the base is that of no words at all, and what comes of the words is shared out among
-    them: all are stretched alike.
+    entropy, so each word counts by how much more it says for the class than for the others.
     """
-    scores = told.base + told.parts.sum(axis=1) + (0.0 if told.hints is None else told.hints)
+    scores = told.base + told.parts.sum(axis=1)
     others = np.arange(len(scores)) != column
     shares = special.softmax(scores[others])
     entropy = float(special.entr(shares).sum())
     base = float(told.base[column] - shares @ told.base[others]) - entropy
-    parts = told.parts[column] - shares @ told.parts[others]
-    if told.hints is None:
-        return base, parts
-    base, total = (float(of_text[column] - special.logsumexp(of_text[others])) for of_text in (told.base, scores))
-    rise = float(parts.sum())
-    stretch = (total - base) / rise if rise else 0.0
-    return (base, stretch * parts) if 0.0 < stretch < _MOST_STRETCH else (total - rise, parts)
+    return base, told.parts[column] - shares @ told.parts[others]
 
 
 def mirror(told: Explanation, label: str) -> Explanation:

@@ -128,7 +128,7 @@ class ExplainsWords(FittedAttributes):
             base, parts = against_others(told, column)
             rivals = rivals_of(column, names, proba)
         one = explanation(self.label_space_.column_names[column], p, base, parts, words, counts, top)
-        if told.hints is not None and not rivals:  # which exclude each other: words have shared them out
+        if told.hints is not None:
             hint = float(told.hints[column])
             one = one._replace(other_labels=hint, log_odds=one.log_odds + hint)
         if 0.0 < p < 1.0 and abs(special.expit(one.log_odds) - p) > 1e-9:  # probabilities not averaged, scores are

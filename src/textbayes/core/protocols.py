@@ -128,8 +128,7 @@ class Features:
 class Contributions(NamedTuple):
     """Contributions of words to one document's scores: ``scores`` = ``base`` + the sum of ``parts`` over its words.
 
-    Where labels tell of each other, what the others add is a part of its own, ``hints``; so is what scores of odd texts
-    are changed by where classes exclude each other.
+    Where labels tell of each other, what the others add is a part of its own: ``hints``.
 
     Attributes
     ----------

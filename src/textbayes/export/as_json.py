@@ -15,7 +15,7 @@ from textbayes.export.scoring import Block, Reading, Scoring
 from textbayes.text.patterns import ENTITY
 
 FORMAT = "textbayes scoring"
-VERSION = 2  # 1 where nothing is in it that a scorer of version 1 would not know
+VERSION = 1
 
 
 def to_json(scoring: Scoring) -> Iterator[str]:
@@ -29,7 +29,7 @@ def to_json(scoring: Scoring) -> Iterator[str]:
     hints = scoring.hints
     told: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION if scoring.flat[0] else 1,
+        "version": VERSION,
         "textbayes": __version__,
         "kind": space.kind,
         "classes": space.class_names,
@@ -40,7 +40,6 @@ def to_json(scoring: Scoring) -> Iterator[str]:
         "link": scoring.link,
         "normalise": scoring.normalise,
         "sharpness": scoring.sharpness,
-        "flat": scoring.flat,
         "hints": None if hints is None else [_hint(*row) for row in zip(*(one.tolist() for one in hints), strict=True)],
         "thresholds": scoring.thresholds,
         "least": scoring.least,

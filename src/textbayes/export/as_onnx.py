@@ -148,12 +148,7 @@ class _Graph:
         if scoring.hints is not None:
             scores = self.hinted(scores, *(np.asarray(one)[None] for one in scoring.hints))
         if scoring.normalise == "softmax":
-            share, *slopes = scoring.flat
-            if share == 0.0:
-                return self.node("Softmax", scores, axis=1)
-            both = [self.node("Softmax", self.node("Mul", scores, self.constant(slope)), axis=1) for slope in slopes]
-            parts = zip(both, (1.0 - share, share), strict=True)
-            return self.node("Add", *(self.node("Mul", one, self.constant(part)) for one, part in parts))
+            return self.node("Softmax", scores, axis=1)
         if scoring.normalise == "own":
             sharp = self.node("Mul", self.log_own(scores), self.constant(scoring.sharpness))
             return self.node("Softmax", sharp, axis=1)

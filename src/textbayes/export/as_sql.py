@@ -91,12 +91,12 @@ WITH logs AS (
 ), highest AS (
   SELECT doc_id, MAX(score) AS score FROM logs GROUP BY doc_id
 ), odds AS (
-  SELECT g.doc_id, g.label_id, {odds} AS odds, {flat} AS flat
+  SELECT g.doc_id, g.label_id, {odds} AS odds
   FROM logs g JOIN highest h ON h.doc_id = g.doc_id
 ), total AS (
-  SELECT doc_id, SUM(odds) AS odds, SUM(flat) AS flat FROM odds GROUP BY doc_id
+  SELECT doc_id, SUM(odds) AS odds FROM odds GROUP BY doc_id
 )
-SELECT o.doc_id, o.label_id, l.label, {share} AS probability
+SELECT o.doc_id, o.label_id, l.label, o.odds / t.odds AS probability
 FROM odds o JOIN total t ON t.doc_id = o.doc_id JOIN textbayes_labels l ON l.label_id = o.label_id;
 """
 
@@ -158,12 +158,7 @@ def to_sql(scoring: Scoring) -> Iterator[str]:
         yield _OWN.format(own=_exp(_log_own("s.score")), scores=scores)
     else:
         log = "s.score" if scoring.normalise == "softmax" else f"{scoring.sharpness!r} * {_log_own('s.score')}"
-        share, steep, slope = scoring.flat
-        odds, flat = (_exp(f"({times!r} * (g.score - h.score))") for times in (steep, slope))
-        parts = f"{1.0 - share!r} * o.odds / t.odds + {share!r} * o.flat / t.flat"
-        if not share:
-            odds, flat, parts = _exp("(g.score - h.score)"), "0.0", "o.odds / t.odds"
-        yield _SHARED.format(log=log, scores=scores, odds=odds, flat=flat, share=parts)
+        yield _SHARED.format(log=log, scores=scores, odds=_exp("(g.score - h.score)"))
     if scoring.thresholds is None:
         yield _LIKELIEST.format(least=repr(scoring.least))
     elif scoring.space.kind == "binary":

@@ -40,10 +40,6 @@ def scoring_of(model: TextCategorizer) -> Scoring:
                     f"a pool of a model with link {member.link.name!r} and others cannot be exported; train the linear "
                     "model by itself, or with --link logit"
                 )
-            if isinstance(member, FittedMultinomial) and member.flat is not None:
-                raise NotSupportedError(
-                    "a pool with a model of a flatter softmax cannot be exported; train it by itself"
-                )
             _add(scoring, views, member, fitted.calibration * float(share), model.average)
     else:
         _add(scoring, views, fitted, 1.0, model.average)
@@ -57,8 +53,6 @@ def scoring_of(model: TextCategorizer) -> Scoring:
         scoring.link, scoring.sharpness = fitted.link.name, fitted.sharpness
     if isinstance(fitted, FittedHinted):
         scoring.hints = Hints(fitted.slope, fitted.offset, fitted.hint)
-    if isinstance(fitted, FittedMultinomial) and fitted.flat is not None:
-        scoring.flat = fitted.flat
     _add_rule(scoring, model)
     return scoring
 

@@ -101,10 +101,8 @@ def probabilities(text: str, model: Model, stemmer: Stemmer = None) -> list[floa
     if model["normalise"] == "none":
         found = [math.exp(score) for score in scores]
         return [1.0 - found[0], found[0]] if model["kind"] == "binary" else found
-    share, *slopes = model.get("flat", (0.0, 1.0, 1.0))  # of a softmax: one that is flatter takes a share
-    odds, flat = ([math.exp(slope * (score - max(scores))) for score in scores] for slope in slopes)
-    sums = math.fsum(odds), math.fsum(flat)
-    return [(1.0 - share) * one / sums[0] + share * other / sums[1] for one, other in zip(odds, flat, strict=True)]
+    odds = [math.exp(score - max(scores)) for score in scores]
+    return [one / math.fsum(odds) for one in odds]
 
 
 def labels(proba: Sequence[float], model: Model) -> list[str]:
@@ -120,8 +118,8 @@ def labels(proba: Sequence[float], model: Model) -> list[str]:
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         model = json.load(file)
-    if model.get("version", 1) > 2:
-        sys.exit(f"{sys.argv[1]} is of version {model['version']}, and this scorer of 2: take the one exported with it")
+    if model.get("version", 1) > 1:
+        sys.exit(f"{sys.argv[1]} is of version {model['version']}, and this scorer of 1: take the one exported with it")
     for line in sys.stdin:
         proba = probabilities(json.loads(line)["text"], model)
         print(

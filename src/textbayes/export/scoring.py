@@ -136,9 +136,6 @@ class Scoring:
         Probabilities of exclusive classes are a softmax of the scores, or of ``sharpness`` times the logarithms of each
         class's own probability; others are left as they are.
     sharpness : float
-    flat : (float, float, float)
-        Share of the probability that is a flatter softmax of the scores, and by what these are multiplied in the steep
-        and in the flat one.
     thresholds : list of float or None
         A label is given where its probability is higher; None gives the likeliest class.
     least : float
@@ -156,7 +153,6 @@ class Scoring:
     link: str = "logit"
     normalise: Normalise = "none"
     sharpness: float = 1.0
-    flat: tuple[float, float, float] = (0.0, 1.0, 1.0)
     thresholds: list[float] | None = None
     least: float = 0.0
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy import special
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
@@ -25,52 +24,15 @@ from textbayes.models.multinomial.classifier import LINKS
 from textbayes.priors import make_prior
 
 
-class FlatShare(NamedTuple):
-    """A share of texts whose scores say less than they seem to: their softmax has a flat slope, others' a steep one.
-
-    The share lies between 0 and 1, and so does the flat slope as a part of the steep one.
-    """
-
-    share: float
-    steep: float
-    flat: float
-
-    def scores(self, scores: FloatArray) -> FloatArray:
-        """Scores whose softmax is (1 − share) softmax(steep · s) + share softmax(flat · s); their order stays.
-
-        Parameters
-        ----------
-        scores : array (n_docs, n_classes)
-        """
-        steep, flat = (special.log_softmax(slope * scores, axis=1) for slope in (self.steep, self.flat))
-        mixed = np.logaddexp(np.log1p(-self.share) + steep, np.log(self.share) + flat)
-        return np.asarray(mixed + special.logsumexp(scores, axis=1, keepdims=True))
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether the numbers are such as were described."""
-        return 0.0 < self.share < 1.0 and 0.0 < self.flat < self.steep < 1e3
-
-
 class FittedMultinomial(FittedWeights):
-    """Weights and intercepts of every class, for two classes too.
-
-    Parameters
-    ----------
-    space, weights
-        As for :class:`FittedWeights`.
-    link : str
-    flat : FlatShare, optional
-        Of several classes and the logit link.
-    """
+    """Weights and intercepts of every class, for two classes too; parameters as for :class:`FittedWeights`."""
 
     kind = "multinomial"
 
-    def __init__(self, space: LabelSpace, link: str = "logit", flat: FlatShare | None = None, **weights: Any) -> None:
+    def __init__(self, space: LabelSpace, link: str = "logit", **weights: Any) -> None:
         super().__init__(space, **weights)
-        self.link, self.flat = make_link(link), flat
+        self.link = make_link(link)
         self.joint = space.kind == "multiclass"
-        assert flat is None or (self.joint and link == "logit" and self.draws is None)
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         if self.draws is not None and average:
@@ -79,7 +41,7 @@ class FittedMultinomial(FittedWeights):
         eta = np.asarray(features.weights @ self.coef.T) + self.intercept
         if self.link.name != "logit":  # of which predictors are logarithms of probabilities already
             eta = np.log(np.maximum(self.link.class_probability(eta), 1e-300))
-        return self._columns(eta if self.flat is None else self.flat.scores(eta))
+        return self._columns(eta)
 
     def _columns(self, by_class: FloatArray) -> FloatArray:
         """Of two classes how much the second has more than the first."""
@@ -89,9 +51,6 @@ class FittedMultinomial(FittedWeights):
         columns = document.weights.indices.astype(np.int64)
         parts = document.weights.data * self._columns(self.coef[:, columns].T).T
         total = self.scores(document)[0]
-        if self.flat is not None:
-            base = self.flat.scores(self.intercept[None])[0]
-            return Contributions(base, columns, parts, total - parts.sum(axis=1) - base)
         return Contributions(total - parts.sum(axis=1), columns, parts)
 
     def words(self) -> WordWeights:
@@ -121,8 +80,7 @@ class FittedMultinomial(FittedWeights):
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         draws, arrays = self.weights_state()
         link = {} if self.link.name == "logit" else {"link": self.link.name}  # files of a softmax never had one
-        flat = {} if self.flat is None else {"flat": list(self.flat)}
-        return {"held_scale": self.held_scale, "draws": draws, **link, **flat}, arrays
+        return {"held_scale": self.held_scale, "draws": draws, **link}, arrays
 
 
 def _codes(indicator: BoolArray, space: LabelSpace) -> AnyArray:
@@ -209,19 +167,13 @@ class MultinomialKind(Kind):
     ) -> FittedMultinomial:
         scale = meta.get("held_scale")
         link, known = meta.get("link", "logit"), {"held_scale", "draws"}
-        described = known <= set(meta) <= known | {"link", "flat"} and isinstance(meta["draws"], dict | None)
-        flat = meta.get("flat")
-        if flat is not None:
-            plain = space.kind == "multiclass" and link == "logit" and meta.get("draws") is None
-            described &= plain and isinstance(flat, list) and [type(one) for one in flat] == [float] * 3
-            described = described and FlatShare(*flat).is_sound
-        if not described or link not in LINKS or type(scale) is not float or not 0.0 < scale < 1e100:
+        described = known <= set(meta) <= known | {"link"} and isinstance(meta["draws"], dict | None) and link in LINKS
+        if not described or type(scale) is not float or not 0.0 < scale < 1e100:
             raise ModelFileError("the model's weights are not described as they must be; was the file altered?")
         if space.kind == "multilabel":
             raise ModelFileError("the model is of exclusive classes, but its labels are not; was the file altered?")
         weights = restored_weights(meta["draws"], arrays, (len(space.classes), n_features))
-        told = None if flat is None else FlatShare(*flat)
-        return FittedMultinomial(space, link=link, flat=told, held_scale=scale, **weights)
+        return FittedMultinomial(space, link=link, held_scale=scale, **weights)
 
 
 kinds.register("multinomial")(MultinomialKind())

@@ -11,7 +11,6 @@ import Stemmer
 from textbayes import BayesCountClassifier, TextCategorizer, TextVectorizer, load_corpus
 from textbayes.decide import TopLabel
 from textbayes.export import export_scoring
-from textbayes.kinds.multinomial import FlatShare
 from textbayes.models.counts.families.multinomial import Multinomial
 
 STORIES = load_corpus("bbc")
@@ -63,26 +62,6 @@ JSON_ALONE = {
 KINDS = ("multiclass", "binary", "multilabel")
 TRIED = [(name, kind) for name in (*MODELS, *JSON_ALONE) for kind in KINDS]
 TRIED.remove(("multinomial", "multilabel"))  # it is of exclusive classes
-
-
-def _version(model, folder):
-    export_scoring(model, folder / "m.json")
-    return json.loads((folder / "m.json").read_text(encoding="utf-8"))["version"]
-
-
-def test_every_form_knows_of_a_flatter_softmax(by_json, by_sql, by_onnx, tmp_path):
-    model = trained("multiclass")
-    plain = model.predict_proba(TEXTS)
-    assert _version(model, tmp_path) == 1  # which scorers of before read
-    model.model_.flat = FlatShare(0.15, 1.4, 0.3)
-    assert _version(model, tmp_path) == 2
-    expected = model.predict_proba(TEXTS)
-    assert np.abs(expected - plain).max() > 0.01
-    for form in (by_json, by_sql):
-        found, decided = form(model, TEXTS)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
-        assert decided == model.predict_labels(TEXTS)
-    np.testing.assert_allclose(by_onnx(model, TEXTS), expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "kind"), TRIED)

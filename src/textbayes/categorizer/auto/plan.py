@@ -47,8 +47,6 @@ class Plan:
         Those tried for the weights of plain words.
     second_pass : bool
         Whether labels may tell of each other.
-    flat_share : bool
-        Whether exclusive classes may have a flatter softmax for some of the probability.
     rare_threshold : bool
         Whether labels that no held-out text tests get a threshold learnt on larger ones.
     prior : Told or None
@@ -61,7 +59,6 @@ class Plan:
     scales: tuple[float, ...]
     schemes: tuple[str, ...]
     second_pass: bool = False
-    flat_share: bool = False
     rare_threshold: bool = False
     prior: Told | None = None
     meaning: int | None = None
@@ -100,7 +97,7 @@ def make_plan(
     if meaning is not None:
         members.append(_gaussian("Gaussian, sentence vectors", (meaning,), enough, ratio=False))
     if budget == "quick":
-        return Plan(members, (6.0,), schemes, flat_share=enough, prior=prior, meaning=meaning)
+        return Plan(members, (6.0,), schemes, prior=prior, meaning=meaning)
     if space.kind == "multiclass":
         members.append(Complement("complement, words", words))
         if stems:
@@ -113,10 +110,7 @@ def make_plan(
         members += [_gaussian("Gaussian, stems", stems, enough, ratio=False)] if stems else []
     scales = (3.0, 6.0, 18.0) if enough else (6.0,)
     rare = n_texts >= _MANY_TEXTS
-    return Plan(
-        members, scales, schemes, second_pass=enough, flat_share=enough, rare_threshold=rare, prior=prior,
-        meaning=meaning,
-    )  # fmt: skip
+    return Plan(members, scales, schemes, second_pass=enough, rare_threshold=rare, prior=prior, meaning=meaning)
 
 
 def folds_for(n_texts: int, cv: int, budget: str) -> int:

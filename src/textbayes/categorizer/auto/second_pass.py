@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from textbayes.categorizer.auto.stacking import fit_stacking, worth_having
+from textbayes.categorizer.auto.stacking import fit_stacking
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.kinds.hinted import hinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
+
+_LEAST_GAIN = 0.002  # of the log-loss
 
 
 def second_pass(
@@ -35,7 +37,7 @@ def second_pass(
     told = np.stack([log_odds, some_other_label(log_odds)])
     found = fit_stacking(told, indicator, model.space, learnable, weight, np.array([1.0, 0.0]))
     after = found.scores(told)
-    if not worth_having(log_loss(log_odds), log_loss(after)):
+    if not log_loss(after) <= (1.0 - _LEAST_GAIN) * log_loss(log_odds):  # nor where nothing is known of either
         return model, log_odds
     slope, hint = found.weights
     return hinted(model, slope, hint, found.bias), after

@@ -4,8 +4,10 @@ Labels that may go together have a logistic regression each, η_k = b_k + Σ_m a
 those of labels of the same size: θ_k ~ N(Γ (1, log₂ n_k), diag τ²), with Γ and τ found by expectation–maximisation over
 the labels. A label with hundreds of texts follows its own; one with three follows its kind.
 
-Classes that exclude each other have one softmax, η_k = b_k + Σ_m a_m s_mk: one weight for each member, none negative,
-and a bias for each class, which repairs what one-against-the-rest fits leave of unequal classes.
+Classes that exclude each other have one weight for each member, none negative, a bias for each class, which repairs
+what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with the class's own
+log-odds η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k)^c / Σ_j σ(η_j)^c. Each class's own probability is normalised for c = 1;
+the larger c, the closer it is to a softmax of the log-odds, which makes too much of a class that stands out.
 
 References
 ----------
@@ -26,24 +28,34 @@ from textbayes.inference.dense_logit import logit_mode
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25
+_CLASS_WEIGHT_SD = 0.5  # times the sharpness, of weights that all classes share
 _BIAS_SD = 1.0
-_MOST_ENTRIES = 20_000_000  # of documents × classes that a softmax is fitted to
+_LOG_SHARPNESS_SD = 1.0
+_SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
+_MOST_ENTRIES = 20_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
-_LEAST_GAIN = 0.002  # of the log-loss, for which one more step of a model is worth having
 _ROUNDS = 4  # of expectation–maximisation: the weights do not move in the third digit after
 _LEAST_VARIANCE = 1e-4
 _SLOPE_PRECISION = 20.0  # of what weights change by with the size of a label: a few labels do not say
 
 
 class PoolWeights(NamedTuple):
-    """Weights of the members for every label, (n_members, n_columns), and a bias for each, (n_columns,)."""
+    """Weights of the members for every label, (n_members, n_columns), and a bias for each, (n_columns,).
+
+    Classes that exclude each other have a sharpness as well.
+    """
 
     weights: FloatArray
     bias: FloatArray
+    sharpness: float | None = None
 
     def scores(self, member_scores: FloatArray) -> FloatArray:
-        """Log-odds of the pool from those of its members, (n_members, n_docs, n_columns)."""
-        return np.asarray(np.einsum("mk,mnk->nk", self.weights, member_scores) + self.bias)
+        """Log-odds of the pool from those of its members, (n_members, n_docs, n_columns).
+
+        Of classes that exclude each other: logarithms of their probabilities, up to the same number for all.
+        """
+        log_odds = np.asarray(np.einsum("mk,mnk->nk", self.weights, member_scores) + self.bias)
+        return log_odds if self.sharpness is None else self.sharpness * special.log_expit(log_odds)
 
 
 def fit_stacking(
@@ -72,32 +84,37 @@ def fit_stacking(
     use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
     counts = np.ones(len(indicator)) if weight is None else weight
     if space.kind == "multiclass":
-        return _softmax_weights(scores, indicator, use, counts, mean)
+        return _class_weights(scores, indicator, use, counts, mean)
     return _label_weights(scores, indicator, use, counts, mean)
 
 
-def _softmax_weights(
+def _class_weights(
     scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray
 ) -> PoolWeights:
+    """Weights and sharpness of exclusive classes, fitted as c·a, c·b and ln c, which say less of each other."""
     n_members, _, n_columns = scores.shape
     rows, weight = some_of(indicator & use, weight, max(_MOST_ENTRIES // n_columns, 1_000))
     if not len(rows):
-        return PoolWeights(np.array(np.broadcast_to(mean[:, None], (n_members, n_columns))), np.zeros(n_columns))
+        return PoolWeights(np.tile(mean[:, None], n_columns), np.zeros(n_columns), 1.0)
     S, right, w = scores[:, rows], indicator[rows], weight
+    center = np.concatenate([mean, np.zeros(n_columns + 1)])
+    sd = np.repeat([_CLASS_WEIGHT_SD, _BIAS_SD, _LOG_SHARPNESS_SD], [n_members, n_columns, 1])
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        share, bias = theta[:n_members], theta[n_members:]
-        log_p = special.log_softmax(np.tensordot(share, S, axes=1) + bias, axis=1)
-        slope = w[:, None] * (np.exp(log_p) - right)
-        value = -float(w @ log_p[right])
-        value += 0.5 * float((((share - mean) / _WEIGHT_SD) ** 2).sum() + ((bias / _BIAS_SD) ** 2).sum())
-        gradient = np.tensordot(S, slope, axes=([1, 2], [0, 1])) + (share - mean) / _WEIGHT_SD**2
-        return value, np.concatenate([gradient, slope.sum(axis=0) + bias / _BIAS_SD**2])
+        share, bias, c = theta[:n_members], theta[n_members:-1], np.exp(theta[-1])
+        log_odds = (np.tensordot(share, S, axes=1) + bias) / c
+        log_own = special.log_expit(log_odds)
+        log_p = special.log_softmax(c * log_own, axis=1)
+        left, no = w[:, None] * (np.exp(log_p) - right), special.expit(-log_odds)
+        slope, off = left * no, (theta - center) / sd
+        of_c = c * float((left * (log_own - log_odds * no)).sum())
+        gradient = np.concatenate([np.tensordot(S, slope, axes=([1, 2], [0, 1])), slope.sum(axis=0), [of_c]])
+        return -float(w @ log_p[right]) + 0.5 * float(off @ off), gradient + off / sd
 
-    bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns
-    start = np.concatenate([mean, np.zeros(n_columns)])
-    found = optimize.minimize(objective, start, jac=True, bounds=bounds, method="L-BFGS-B").x
-    return PoolWeights(np.array(np.broadcast_to(found[:n_members, None], (n_members, n_columns))), found[n_members:])
+    bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_SHARPNESS]
+    found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
+    c = float(np.exp(found[-1]))
+    return PoolWeights(np.tile(found[:n_members, None] / c, n_columns), found[n_members:-1] / c, c)
 
 
 def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray, FloatArray]:
@@ -177,12 +194,3 @@ def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray, 
             rows, counts = rows[kept], counts[kept]
     F = np.column_stack([np.ones(len(rows)), scores[:, rows].T.astype(np.float64)])
     return _Told(F, y[rows], counts)
-
-
-def worth_having(before: float, after: float) -> bool:
-    """Whether a log-loss of held-out texts fell by enough for one more step of a model; not where nothing is known.
-
-    >>> worth_having(0.5, 0.49), worth_having(float("nan"), float("nan"))
-    (True, False)
-    """
-    return after <= (1.0 - _LEAST_GAIN) * before

@@ -37,9 +37,6 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
         parts.append(_meaning(**choice["embeddings"], n_texts=choice["n_texts"]))
     if choice["second_pass"]:
         parts.append("What is said of a text's other labels counts as well.")
-    if choice.get("flat_share") is not None:
-        told = f"{choice['flat_share']:.1%} of the probability is shared out more evenly"
-        parts.append(f"Scores of some texts say less than they seem to: {told}.")
     if choice["interrupted"]:
         parts.append("The training was interrupted: models that were not done are not among these.")
     return " ".join(parts)

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from textbayes.categorizer.auto.advice import decision_losses, prior_advice
 from textbayes.categorizer.auto.cross_validation import cross_validate
-from textbayes.categorizer.auto.flatten import flattened
 from textbayes.categorizer.auto.meaning import without_sentences
 from textbayes.categorizer.auto.members import Member, Regression, Told, Weights
 from textbayes.categorizer.auto.plan import Plan
@@ -29,14 +28,13 @@ from textbayes.decide import learnable_entries
 from textbayes.kinds.base import class_probabilities
 from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.multinomial import FittedMultinomial
 from textbayes.links import make_link
 from textbayes.text import TermWeighting
 from textbayes.text.views import TextViews, ViewsWeighting, side_by_side
 
 _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
-_LEAST_GAIN_OF_MEANING = 0.01  # of the log-loss, for which sentence vectors are worth their time
+_LEAST_GAIN_OF_MEANING = 0.02  # share of the log-loss: one more member gains half of that by changing what is expected
 _SURE = 2.0  # standard errors of what they gain, by text
 _LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: below it is left out
 
@@ -94,16 +92,13 @@ class AutoTraining:
         views, log_odds = self._views, pool.scores(scores)
         model, weighting = self._all_texts(tried, pool, views)
         threshold = None
-        if isinstance(model, FittedLinear) and self._space.kind == "multilabel":
+        if self._space.kind == "multilabel":
             first = log_odds
             if self._plan.second_pass:
                 model, log_odds = second_pass(
                     model, first, self._indicator, self._learnable, self._weight, self._mean_loss
                 )
             threshold = self._rare_threshold(tried, pool, model, first)
-        if isinstance(model, FittedMultinomial) and self._plan.flat_share:
-            counts = self._counted(slice(None)).any(axis=1) * self._counts()
-            model, log_odds = flattened(model, log_odds, self._indicator, counts, self._fold, self._mean_loss)
         held_out = self._probabilities(log_odds)
         told = [
             {"name": member.name, "scale": _scale(member), "log_loss": _or_none(loss), "weight": float(share.mean())}
@@ -115,7 +110,6 @@ class AutoTraining:
             "n_folds": self._n_folds,
             "log_loss": _or_none(self._mean_loss(log_odds)),
             "second_pass": isinstance(model, FittedHinted),
-            "flat_share": model.flat.share if isinstance(model, FittedMultinomial) and model.flat else None,
             "left_out": [member.name for member in everybody if member not in tried],
             "interrupted": interrupted,
             "views": [
@@ -297,7 +291,7 @@ class AutoTraining:
         learnable = self._learnable[rows]
         return self._indicator[rows] & learnable if self._space.kind == "multiclass" else learnable
 
-    def _all_texts(self, members: Sequence[Member], pool: PoolWeights, views: TextViews) -> tuple[FittedModel, Any]:
+    def _all_texts(self, members: Sequence[Member], pool: PoolWeights, views: TextViews) -> tuple[FittedLinear, Any]:
         """The members fitted to all texts and added up: one linear model over the columns of all views."""
         rows = np.ones(len(self._indicator), dtype=np.bool_)
         bounds, everything = views.bounds_, tuple(range(len(views.views)))
@@ -319,11 +313,8 @@ class AutoTraining:
         n_words = int(bounds[-1] if self._plan.meaning is None else bounds[self._plan.meaning])
         X = self._matrix(everything, weightings, rows)[:, :n_words]
         intercept = prune(X, coef[:, :n_words], intercept)
-        model: FittedModel
-        if self._space.kind == "multiclass":
-            model = FittedMultinomial(self._space, coef=coef, intercept=intercept)
-        else:
-            model = FittedLinear(self._space, make_link("logit"), coef=coef, intercept=intercept)
+        sharpness = pool.sharpness or 1.0
+        model = FittedLinear(self._space, make_link("logit"), sharpness=sharpness, coef=coef, intercept=intercept)
         factors = [view.factor for view in views.views]
         if len(weightings) == 1:
             return model, weightings[0]

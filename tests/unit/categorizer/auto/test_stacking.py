@@ -26,18 +26,37 @@ def test_weights_of_exclusive_classes_are_the_mode_of_their_posterior():
     S, Y = exclusive(0)
 
     def negative_log_posterior(theta):
-        log_p = special.log_softmax(np.tensordot(theta[:3], S, axes=1) + theta[3:], axis=1)
-        return -log_p[Y].sum() + 0.5 * (((theta[:3] - 1 / 3) / 0.25) ** 2).sum() + 0.5 * (theta[3:] ** 2).sum()
+        weights, bias, c = theta[:3], theta[3:7], np.exp(theta[7])
+        own = special.expit(np.tensordot(weights, S, axes=1) + bias) ** c
+        p = own[Y] / own.sum(axis=1)
+        off = np.concatenate([(c * weights - 1 / 3) / 0.5, c * bias, [theta[7]]])
+        return -np.log(p).sum() + 0.5 * (off**2).sum()
 
     free = optimize.minimize(
-        negative_log_posterior, np.full(7, 0.3), bounds=[(0, None)] * 3 + [(None, None)] * 4, method="trust-constr",
-        options={"gtol": 1e-8, "maxiter": 2000},
+        negative_log_posterior, np.full(8, 0.3), bounds=[(0, None)] * 3 + [(None, None)] * 5, method="L-BFGS-B",
+        options={"ftol": 1e-13, "maxiter": 2000},
     )  # fmt: skip
     found = fit_stacking(S, Y, space(4, "multiclass"))
     np.testing.assert_allclose(found.weights[:, 0], free.x[:3], atol=2e-3)
-    np.testing.assert_allclose(found.bias, free.x[3:], atol=2e-3)
+    np.testing.assert_allclose(found.bias, free.x[3:7], atol=2e-3)
+    assert found.sharpness == pytest.approx(np.exp(free.x[7]), rel=2e-3)
     assert (found.weights == found.weights[:, :1]).all()
     assert found.weights[0, 0] > 5.0 * found.weights[2, 0]
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 1.0, 4.0])
+def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
+    rng = np.random.default_rng(7)
+    scores = rng.normal(-1.0, 2.0, size=(1, 40_000, 6))
+    bias = np.array([0.6, 0.3, 0.0, 0.0, -0.3, -0.6]) / sharpness
+    proba = special.softmax(sharpness * special.log_expit(scores[0] + bias), axis=1)
+    Y = np.eye(6, dtype=bool)[(proba.cumsum(axis=1) > rng.random((len(proba), 1))).argmax(axis=1)]
+    found = fit_stacking(scores, Y, space(6, "multiclass"), expected=np.array([sharpness]))
+    assert found.sharpness == pytest.approx(sharpness, rel=0.2)
+    np.testing.assert_allclose(found.weights, 1.0, rtol=0.15)
+    assert np.abs(special.softmax(found.scores(scores), axis=1) - proba).mean() < 0.005
+    log_odds = found.weights[0] * scores[0] + found.bias
+    np.testing.assert_array_equal(found.scores(scores).argsort(axis=1), log_odds.argsort(axis=1))
 
 
 def test_the_weight_of_one_label_is_the_mode_of_its_posterior():
