@@ -108,7 +108,7 @@ def make_plan(
     if budget == "thorough":
         members += [_gaussian("Gaussian, words", words, enough, ratio=False)]
         members += [_gaussian("Gaussian, stems", stems, enough, ratio=False)] if stems else []
-    scales = (3.0, 6.0, 18.0) if enough else (6.0,)
+    scales = (1.0, 3.0, 6.0, 18.0) if enough else (6.0,)
     rare = n_texts >= _MANY_TEXTS
     return Plan(members, scales, schemes, second_pass=enough, rare_threshold=rare, prior=prior, meaning=meaning)
 
