@@ -62,8 +62,7 @@ class FittedPool(Fitted):
         parts = np.zeros((self.space.n_columns, len(columns)))
         for factor, one in zip(factors, told, strict=True):
             parts[:, np.searchsorted(columns, one.columns)] += factor * one.parts
-        bases = [one.base if one.hints is None else one.base + one.hints for one in told]
-        base = sum(factor * one for factor, one in zip(factors, bases, strict=True))
+        base = sum(factor * one.base for factor, one in zip(factors, told, strict=True))
         return Contributions(np.asarray(base), columns, parts)
 
     def words(self) -> WordWeights:

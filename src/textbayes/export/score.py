@@ -101,8 +101,10 @@ def probabilities(text: str, model: Model, stemmer: Stemmer = None) -> list[floa
     if model["normalise"] == "none":
         found = [math.exp(score) for score in scores]
         return [1.0 - found[0], found[0]] if model["kind"] == "binary" else found
-    odds = [math.exp(score - max(scores)) for score in scores]
-    return [one / math.fsum(odds) for one in odds]
+    highest = max(scores)
+    odds = [math.exp(score - highest) for score in scores]
+    total = math.fsum(odds)
+    return [one / total for one in odds]
 
 
 def labels(proba: Sequence[float], model: Model) -> list[str]:

@@ -130,6 +130,8 @@ def _model(model: TextCategorizer) -> str:
     if len(model.pool_) > 1:
         shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
         text += f"; a pool of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
+    if fitted.space.kind == "multiclass" and model.sharpness_ != 1.0:
+        text += f"; probabilities of the labels to the power {model.sharpness_:.2f} are made to add up to one"
     if model.draws_ is not None:
         n_draws = max(one.intercept.size for one in model.draws_.labels)
         how = "averaged over them" if model.average else "at their mean"

@@ -5,9 +5,9 @@ those of labels of the same size: θ_k ~ N(Γ (1, log₂ n_k), diag τ²), with 
 the labels. A label with hundreds of texts follows its own; one with three follows its kind.
 
 Classes that exclude each other have one weight for each member, none negative, a bias for each class, which repairs
-what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with the class's own
-log-odds η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k)^c / Σ_j σ(η_j)^c. Each class's own probability is normalised for c = 1;
-the larger c, the closer it is to a softmax of the log-odds, which makes too much of a class that stands out.
+what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with
+η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised. In the
+limit of large c it is a softmax of η/2, which makes too much of a class that stands out.
 
 References
 ----------
@@ -28,11 +28,11 @@ from textbayes.inference.dense_logit import logit_mode
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25
-_CLASS_WEIGHT_SD = 0.5  # times the sharpness, of weights that all classes share
+_CLASS_WEIGHT_SD = 0.5  # of weights that all classes share
 _BIAS_SD = 1.0
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
-_MOST_ENTRIES = 20_000_000  # of documents × classes that their common weights are fitted to
+_MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
 _ROUNDS = 4  # of expectation–maximisation: the weights do not move in the third digit after
 _LEAST_VARIANCE = 1e-4
@@ -42,7 +42,7 @@ _SLOPE_PRECISION = 20.0  # of what weights change by with the size of a label: a
 class PoolWeights(NamedTuple):
     """Weights of the members for every label, (n_members, n_columns), and a bias for each, (n_columns,).
 
-    Classes that exclude each other have a sharpness as well.
+    Classes that exclude each other have a sharpness as well: the power of what each has by itself.
     """
 
     weights: FloatArray
@@ -55,7 +55,7 @@ class PoolWeights(NamedTuple):
         Of classes that exclude each other: logarithms of their probabilities, up to the same number for all.
         """
         log_odds = np.asarray(np.einsum("mk,mnk->nk", self.weights, member_scores) + self.bias)
-        return log_odds if self.sharpness is None else self.sharpness * special.log_expit(log_odds)
+        return log_odds if self.sharpness is None else self.sharpness * special.log_expit(log_odds / self.sharpness)
 
 
 def fit_stacking(
@@ -91,7 +91,7 @@ def fit_stacking(
 def _class_weights(
     scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray
 ) -> PoolWeights:
-    """Weights and sharpness of exclusive classes, fitted as c·a, c·b and ln c, which say less of each other."""
+    """Weights and sharpness of exclusive classes."""
     n_members, _, n_columns = scores.shape
     rows, weight = some_of(indicator & use, weight, max(_MOST_ENTRIES // n_columns, 1_000))
     if not len(rows):
@@ -113,8 +113,7 @@ def _class_weights(
 
     bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_SHARPNESS]
     found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
-    c = float(np.exp(found[-1]))
-    return PoolWeights(np.tile(found[:n_members, None] / c, n_columns), found[n_members:-1] / c, c)
+    return PoolWeights(np.tile(found[:n_members, None], n_columns), found[n_members:-1], float(np.exp(found[-1])))
 
 
 def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray, FloatArray]:

@@ -314,7 +314,10 @@ class AutoTraining:
         X = self._matrix(everything, weightings, rows)[:, :n_words]
         intercept = prune(X, coef[:, :n_words], intercept)
         sharpness = pool.sharpness or 1.0
-        model = FittedLinear(self._space, make_link("logit"), sharpness=sharpness, coef=coef, intercept=intercept)
+        coef /= sharpness
+        model = FittedLinear(
+            self._space, make_link("logit"), sharpness=sharpness, coef=coef, intercept=intercept / sharpness
+        )
         factors = [view.factor for view in views.views]
         if len(weightings) == 1:
             return model, weightings[0]

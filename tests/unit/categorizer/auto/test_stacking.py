@@ -27,10 +27,9 @@ def test_weights_of_exclusive_classes_are_the_mode_of_their_posterior():
 
     def negative_log_posterior(theta):
         weights, bias, c = theta[:3], theta[3:7], np.exp(theta[7])
-        own = special.expit(np.tensordot(weights, S, axes=1) + bias) ** c
-        p = own[Y] / own.sum(axis=1)
-        off = np.concatenate([(c * weights - 1 / 3) / 0.5, c * bias, [theta[7]]])
-        return -np.log(p).sum() + 0.5 * (off**2).sum()
+        log_own = c * special.log_expit((np.tensordot(weights, S, axes=1) + bias) / c)
+        off = np.concatenate([(weights - 1 / 3) / 0.5, bias, [theta[7]]])
+        return (special.logsumexp(log_own, axis=1) - log_own[Y]).sum() + 0.5 * (off**2).sum()
 
     free = optimize.minimize(
         negative_log_posterior, np.full(8, 0.3), bounds=[(0, None)] * 3 + [(None, None)] * 5, method="L-BFGS-B",
@@ -53,7 +52,7 @@ def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
     Y = np.eye(6, dtype=bool)[(proba.cumsum(axis=1) > rng.random((len(proba), 1))).argmax(axis=1)]
     found = fit_stacking(scores, Y, space(6, "multiclass"), expected=np.array([sharpness]))
     assert found.sharpness == pytest.approx(sharpness, rel=0.2)
-    np.testing.assert_allclose(found.weights, 1.0, rtol=0.15)
+    np.testing.assert_allclose(found.weights, sharpness, rtol=0.15)
     assert np.abs(special.softmax(found.scores(scores), axis=1) - proba).mean() < 0.005
     log_odds = found.weights[0] * scores[0] + found.bias
     np.testing.assert_array_equal(found.scores(scores).argsort(axis=1), log_odds.argsort(axis=1))
