@@ -6,8 +6,8 @@ the labels. A label with hundreds of texts follows its own; one with three follo
 
 Classes that exclude each other have one weight for each member, none negative, a bias for each class, which repairs
 what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with
-η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised. In the
-limit of large c it is a softmax of η/2, which makes too much of a class that stands out.
+η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised; in
+the limit of large c it is a softmax of η/2, which makes too much of a class that stands out.
 
 References
 ----------
