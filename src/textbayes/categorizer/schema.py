@@ -171,7 +171,6 @@ class SavedChoice(Saved):
     n_folds: WholeFrom1 | None = None
     log_loss: _Loss | None
     second_pass: bool
-    flat_share: None = None  # files of before 0.1.0 may have it
     left_out: list[Text]
     interrupted: bool
     views: Annotated[list[SavedChosenView], Field(min_length=1, max_length=20)]
