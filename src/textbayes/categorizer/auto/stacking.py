@@ -28,7 +28,7 @@ from textbayes.inference.dense_logit import logit_mode
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25
-_CLASS_WEIGHT_SD = 0.5  # of weights that all classes share
+_CLASS_WEIGHT_SD = 0.5  # of weights that all classes share: each text says more of these than of one label's
 _BIAS_SD = 1.0
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm

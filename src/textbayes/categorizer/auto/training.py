@@ -34,7 +34,7 @@ from textbayes.text.views import TextViews, ViewsWeighting, side_by_side
 
 _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
-_LEAST_GAIN_OF_MEANING = 0.02  # share of the log-loss: one more member gains half of that by changing what is expected
+_LEAST_GAIN_OF_MEANING = 0.02  # of the log-loss: a member that tells nothing may gain a little by being one more
 _SURE = 2.0  # standard errors of what they gain, by text
 _LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: below it is left out
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from textbayes import TextCategorizer, load_corpus, load_model, save_model
-from textbayes.report.wording import _model
+from textbayes.report.wording import settings_in_words
 
 STORIES = load_corpus("bbc").train
 TOPICS = sorted(set(STORIES.targets))
@@ -29,7 +29,7 @@ def test_probabilities_are_own_ones_to_a_power(odd):
     np.testing.assert_allclose(proba, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
     np.testing.assert_array_equal(proba.argmax(axis=1), own.argmax(axis=1))
     assert abs(np.log(odd.sharpness_)) > 0.05
-    assert f"to the power {odd.sharpness_:.2f} are made to add up to one" in _model(odd)
+    assert f"to the power {odd.sharpness_:.2f} are made to add up to one" in dict(settings_in_words(odd))["Model"]
 
 
 def test_explanations_add_up(odd):
