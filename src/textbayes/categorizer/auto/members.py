@@ -101,6 +101,40 @@ class Complement:
 
 
 @dataclass(frozen=True)
+class NaiveBayes:
+    """Multinomial naive Bayes on weighted words: each label against all texts without it.
+
+    Parameters
+    ----------
+    name : str
+    views : tuple of int
+    pseudo_count : float
+        Added to the weight of every word on either side.
+    """
+
+    name: str
+    views: tuple[int, ...]
+    pseudo_count: float = 0.1
+
+    def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
+        """As :meth:`Regression.fit`."""
+        counts = np.ones(len(indicator)) if weight is None else weight
+        own = np.asarray(X.T @ (indicator * counts[:, None])).T
+        others = np.maximum(np.asarray(X.T @ counts) - own, 0.0)
+        ratio = self._log_shares(own) - self._log_shares(others)
+        return Weights(ratio, np.zeros(len(ratio)))
+
+    def _log_shares(self, sums: FloatArray) -> FloatArray:
+        """ln of the share of each word in the words of each label."""
+        smoothed = sums + self.pseudo_count
+        return np.asarray(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
+
+    def for_folds(self) -> NaiveBayes:
+        """As :meth:`Regression.for_folds`."""
+        return self
+
+
+@dataclass(frozen=True)
 class Told:
     """What is known of words beforehand: a score that learns nothing but how far to follow it, in the pool.
 
@@ -129,4 +163,4 @@ class Told:
         return self
 
 
-Member = Regression | Complement | Told
+Member = Regression | Complement | NaiveBayes | Told

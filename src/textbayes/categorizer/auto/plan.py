@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from textbayes.categorizer.auto.members import Complement, Member, Regression, Told
+from textbayes.categorizer.auto.members import Complement, Member, NaiveBayes, Regression, Told
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -26,7 +26,7 @@ _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stan
 _FEW_TEXTS = 100  # with so few, words that occur once are kept: they are most of what there is
 _MANY_FOLDS = 20
 _QUICK_FOLDS = 3  # each costs nearly as much as the fit to all texts
-_SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
+_SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author; for naive Bayes of two classes
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
 _MANY_TEXTS = 3_000
@@ -96,12 +96,9 @@ def make_plan(
     members += [one for one in (names, prior) if one is not None]
     if meaning is not None:
         members.append(_gaussian("Gaussian, sentence vectors", (meaning,), enough, ratio=False))
+    members += _naive_bayes(words, stems[:1], space, n_texts)
     if budget == "quick":
         return Plan(members, (6.0,), schemes, prior=prior, meaning=meaning)
-    if space.kind == "multiclass":
-        members.append(Complement("complement, words", words))
-        if stems:
-            members.append(Complement("complement, stems", stems[:1]))
     if n_texts >= _SOME_TEXTS:
         sparse, of = (stems, "stems") if stems and space.kind == "multilabel" else (words, "words")
         members.append(_laplace(f"Laplace, {of}", sparse, enough))
@@ -201,6 +198,19 @@ def _gaussian(name: str, views: tuple[int, ...], enough: bool, ratio: bool) -> R
     scales = "ratio" if ratio else None
     one = BayesLinearClassifier(prior="gaussian", scale=6.0, word_scales=scales, inference="dual", tol=1e-2)
     return Regression(name, views, one, fold_tol=1e-1 if enough else 1e-2)
+
+
+def _naive_bayes(words: tuple[int, ...], stems: tuple[int, ...], space: LabelSpace, n_texts: int) -> list[Member]:
+    """Naive Bayes, which takes no time, where texts are enough to weigh it; of exclusive classes its complement too."""
+    views = [(of, read) for of, read in (("words", words), ("stems", stems)) if read]
+    members: list[Member] = []
+    if space.kind == "multiclass":
+        members += [Complement(f"complement, {of}", read) for of, read in views]
+    elif space.kind == "multilabel":
+        views = views[-1:]
+    if n_texts >= (_SOME_TEXTS if space.kind == "binary" else ENOUGH_TEXTS):
+        members += [NaiveBayes(f"naive Bayes, {of}", read) for of, read in views]
+    return members
 
 
 def _laplace(name: str, views: tuple[int, ...], enough: bool) -> Regression:

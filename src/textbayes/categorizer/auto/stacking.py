@@ -4,8 +4,11 @@ Labels that may go together have a logistic regression each, η_k = b_k + Σ_m a
 those of labels of the same size: θ_k ~ N(Γ (1, log₂ n_k), diag τ²), with Γ and τ found by expectation–maximisation over
 the labels. A label with hundreds of texts follows its own; one with three follows its kind.
 
-Classes that exclude each other have one weight for each member, none negative, a bias for each class, which repairs
-what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with
+Of two classes, or of one label alone, no weight is negative, and the weights share a factor: how far the members are to
+be followed at all, which is little where texts are few and short and more than they ask for where they are long.
+
+Several classes that exclude each other have one weight for each member, none negative, a bias for each class, which
+repairs what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with
 η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised; in
 the limit of large c it is a softmax of η/2, which makes too much of a class that stands out.
 
@@ -25,14 +28,18 @@ from scipy import optimize, special
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference.dense_logit import logit_mode
+from textbayes.kernels.linear.class_power import class_power_likelihood
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25
+# Of two classes: sum of the weights, its standard deviation, and that of each weight around its share.
+_TOTAL, _TOTAL_SD, _SHARE_SD = 0.7, 0.3, 0.2
 _CLASS_WEIGHT_SD = 0.5  # of weights that all classes share: each text says more of these than of one label's
 _BIAS_SD = 1.0
+_CLASS_BIAS_SD = 0.7
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
-_MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
+MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
 _ROUNDS = 4  # of expectation–maximisation: the weights do not move in the third digit after
 _LEAST_VARIANCE = 1e-4
@@ -65,6 +72,7 @@ def fit_stacking(
     learnable: BoolArray | None = None,
     weight: FloatArray | None = None,
     expected: FloatArray | None = None,
+    most: int = MOST_ENTRIES,
 ) -> PoolWeights:
     """Weights and biases of highest posterior, given what members said of documents that they did not see.
 
@@ -79,37 +87,37 @@ def fit_stacking(
         How much each document counts.
     expected : array (n_members,), optional
         Prior means of the weights; an equal share of one where they are not given.
+    most : int
+        Documents × classes, of classes that exclude each other, that are read; of more, a sample.
     """
     mean = np.full(len(scores), 1.0 / len(scores)) if expected is None else expected
     use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
     counts = np.ones(len(indicator)) if weight is None else weight
     if space.kind == "multiclass":
-        return _class_weights(scores, indicator, use, counts, mean)
+        return _class_weights(scores, indicator, use, counts, mean, most)
+    if scores.shape[2] == 1:
+        return _single_weights(_rows(scores[:, :, 0], indicator[:, 0], use[:, 0], counts, 0), mean)
     return _label_weights(scores, indicator, use, counts, mean)
 
 
 def _class_weights(
-    scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray
+    scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray, most: int
 ) -> PoolWeights:
     """Weights and sharpness of exclusive classes."""
     n_members, _, n_columns = scores.shape
-    rows, weight = some_of(indicator & use, weight, max(_MOST_ENTRIES // n_columns, 1_000))
+    rows, weight = some_of(indicator & use, weight, max(most // n_columns, 1_000))
     if not len(rows):
         return PoolWeights(np.tile(mean[:, None], n_columns), np.zeros(n_columns), 1.0)
-    S, right, w = scores[:, rows], indicator[rows], weight
+    S = np.ascontiguousarray(scores[:, rows], dtype=np.float32)
+    codes, counts = indicator[rows].argmax(axis=1), weight.astype(np.float64)
     center = np.concatenate([mean, np.zeros(n_columns + 1)])
-    sd = np.repeat([_CLASS_WEIGHT_SD, _BIAS_SD, _LOG_SHARPNESS_SD], [n_members, n_columns, 1])
+    sd = np.repeat([_CLASS_WEIGHT_SD, _CLASS_BIAS_SD, _LOG_SHARPNESS_SD], [n_members, n_columns, 1])
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        share, bias, c = theta[:n_members], theta[n_members:-1], np.exp(theta[-1])
-        log_odds = (np.tensordot(share, S, axes=1) + bias) / c
-        log_own = special.log_expit(log_odds)
-        log_p = special.log_softmax(c * log_own, axis=1)
-        left, no = w[:, None] * (np.exp(log_p) - right), special.expit(-log_odds)
-        slope, off = left * no, (theta - center) / sd
-        of_c = c * float((left * (log_own - log_odds * no)).sum())
-        gradient = np.concatenate([np.tensordot(S, slope, axes=([1, 2], [0, 1])), slope.sum(axis=0), [of_c]])
-        return -float(w @ log_p[right]) + 0.5 * float(off @ off), gradient + off / sd
+        share, bias, sharpness = theta[:n_members], theta[n_members:-1], float(np.exp(theta[-1]))
+        gradient, off = np.empty(len(theta)), (theta - center) / sd
+        likelihood = class_power_likelihood(S, codes, counts, share, bias, sharpness, gradient)
+        return 0.5 * float(off @ off) - likelihood, off / sd - gradient
 
     bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_SHARPNESS]
     found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
@@ -132,6 +140,25 @@ def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray,
     return chosen, weight[chosen] * (len(rows) / most)
 
 
+def _single_weights(told: _Told, mean: FloatArray) -> PoolWeights:
+    """Weights of two classes, or of one label alone: each its mean times a common factor, and a part of its own."""
+    center = np.concatenate([[0.0], _TOTAL * mean])
+    together = np.concatenate([[0.0], _TOTAL_SD * mean])
+    own = np.array([_BIAS_SD] + [_SHARE_SD] * len(mean))
+    precision = np.linalg.inv(np.diag(own**2) + np.outer(together, together))
+    sign = np.where(told.y, 1.0, -1.0)
+
+    def objective(theta: FloatArray) -> tuple[float, FloatArray]:
+        log_odds, pull = sign * (told.F @ theta), precision @ (theta - center)
+        gradient = pull - told.F.T @ (told.weight * sign * special.expit(-log_odds))
+        loss = told.weight @ np.logaddexp(0.0, -log_odds) + 0.5 * (theta - center) @ pull
+        return float(loss), gradient
+
+    bounds = [(None, None)] + [(0.0, None)] * len(mean)
+    found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
+    return PoolWeights(found[1:, None], found[:1])
+
+
 def _label_weights(
     scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray
 ) -> PoolWeights:
@@ -140,11 +167,9 @@ def _label_weights(
     prior = np.concatenate([[0.0], mean])
     precision = 1.0 / np.array([_BIAS_SD] + [_WEIGHT_SD] * n_members) ** 2
     told = [_rows(scores[:, :, k], indicator[:, k], use[:, k], weight, k) for k in range(n_labels)]
-    # All labels as one: where the others begin, and what a label alone has.
+    # All labels as one: where the others begin.
     together = _Told(*(np.concatenate(parts) for parts in zip(*told, strict=True)))
     start, _ = logit_mode(*together, prior, prior, precision)
-    if n_labels == 1:
-        return PoolWeights(start[1:, None], start[:1])
     own = np.array([one.y.any() for one in told])
     size = np.log2(np.maximum(weight @ indicator, 1.0))
     if own.any():  # nothing is known of labels smaller or larger than those that were tested

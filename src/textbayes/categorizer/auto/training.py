@@ -36,6 +36,7 @@ _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
 _LEAST_GAIN_OF_MEANING = 0.02  # of the log-loss: a member that tells nothing may gain a little by being one more
 _SURE = 2.0  # standard errors of what they gain, by text
+_TO_COMPARE = 400_000  # texts × classes that a member's own pool is fitted to
 _LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: below it is left out
 
 
@@ -266,7 +267,7 @@ class AutoTraining:
         """Mean log-loss of a pool fitted to some scores, on the same: kind, and alike kind to all."""
         indicator, learnable = self._indicator[rows], self._learnable[rows]
         weight = None if self._weight is None else self._weight[rows]
-        pool = fit_stacking(scores, indicator, self._space, learnable, weight)
+        pool = fit_stacking(scores, indicator, self._space, learnable, weight, most=_TO_COMPARE)
         return self._mean_loss(pool.scores(scores), rows)
 
     def _mean_loss(self, log_odds: FloatArray, rows: Any = slice(None)) -> float:

@@ -58,6 +58,29 @@ def test_pairs_and_first_lines_are_read_where_texts_are_enough(n_texts, names, p
     assert all(part in describe_choice(model.choice_) for part in read_as)
 
 
+@pytest.mark.parametrize("budget", ["quick", "normal"])
+@pytest.mark.parametrize(
+    ("kind", "n_texts", "expected"),
+    [
+        ("binary", 49, set()),
+        ("binary", 50, {"naive Bayes, words", "naive Bayes, stems"}),
+        ("multiclass", 49, {"complement, words", "complement, stems"}),
+        ("multiclass", ENOUGH_TEXTS - 1, {"complement, words", "complement, stems"}),
+        (
+            "multiclass",
+            ENOUGH_TEXTS,
+            {"complement, words", "complement, stems", "naive Bayes, words", "naive Bayes, stems"},
+        ),
+        ("multilabel", ENOUGH_TEXTS - 1, set()),
+        ("multilabel", ENOUGH_TEXTS, {"naive Bayes, stems"}),
+    ],
+)
+def test_naive_bayes_is_tried_where_texts_are_enough(kind, n_texts, expected, budget):
+    space = LabelSpace(np.array(["a", "b", "c"][: 2 if kind == "binary" else 3], dtype=object), kind)
+    tried = {member.name for member in make_plan(["words", "stem", "head"], space, n_texts, budget).members}
+    assert {name for name in tried if "complement" in name or "naive" in name} == expected
+
+
 def test_scripts_without_spaces_keep_their_runs_of_characters_however_few_texts():
     assert "家银行" in read_views(["这家银行再次下调利率", "小麦价格去年大幅上涨"])[0].get_feature_names_out()
 

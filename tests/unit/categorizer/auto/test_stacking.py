@@ -28,7 +28,7 @@ def test_weights_of_exclusive_classes_are_the_mode_of_their_posterior():
     def negative_log_posterior(theta):
         weights, bias, c = theta[:3], theta[3:7], np.exp(theta[7])
         log_own = c * special.log_expit((np.tensordot(weights, S, axes=1) + bias) / c)
-        off = np.concatenate([(weights - 1 / 3) / 0.5, bias, [theta[7]]])
+        off = np.concatenate([(weights - 1 / 3) / 0.5, bias / 0.7, [theta[7]]])
         return (special.logsumexp(log_own, axis=1) - log_own[Y]).sum() + 0.5 * (off**2).sum()
 
     free = optimize.minimize(
@@ -58,21 +58,40 @@ def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
     np.testing.assert_array_equal(found.scores(scores).argsort(axis=1), log_odds.argsort(axis=1))
 
 
-def test_the_weight_of_one_label_is_the_mode_of_its_posterior():
-    rng = np.random.default_rng(1)
-    S = rng.normal(size=(2, 200, 1))
-    Y = rng.random((200, 1)) < special.expit(2.0 * S[0] + 0.5 * S[1] - 1.0)
+def two_classes(seed: int, slopes: tuple[float, ...], n_docs: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    S = rng.normal(size=(len(slopes), n_docs, 1))
+    return S, rng.random((n_docs, 1)) < special.expit(np.tensordot(slopes, S, axes=1) - 1.0)
 
-    def negative_log_posterior(theta):
-        eta = theta[0] + theta[1:] @ S[:, :, 0]
-        return (
-            np.logaddexp(0.0, np.where(Y[:, 0], -eta, eta)).sum()
-            + 0.5 * (((theta - [0, 0.5, 0.5]) / [1, 0.25, 0.25]) ** 2).sum()
-        )
 
-    mode = optimize.minimize(negative_log_posterior, np.zeros(3)).x
+def test_weights_of_two_classes_are_the_mode_of_their_posterior():
+    S, Y = two_classes(1, (2.0, 0.5), 200)
+
+    def negative_log_posterior(theta):  # the factor that weights share is a variable of its own here
+        bias, factor, own = theta[0], theta[1], theta[2:]
+        eta = bias + (factor / 2.0 + own) @ S[:, :, 0]
+        prior = bias**2 + ((factor - 0.7) / 0.3) ** 2 + ((own / 0.2) ** 2).sum()
+        return np.logaddexp(0.0, np.where(Y[:, 0], -eta, eta)).sum() + 0.5 * prior
+
+    mode = optimize.minimize(negative_log_posterior, np.zeros(4)).x
     found = fit_stacking(S, Y, space(2, "binary"))
-    np.testing.assert_allclose([found.bias[0], *found.weights[:, 0]], mode, atol=1e-4)
+    np.testing.assert_allclose([found.bias[0], *found.weights[:, 0]], [mode[0], *(mode[1] / 2.0 + mode[2:])], atol=2e-3)
+
+
+def test_no_weight_of_two_classes_is_negative():
+    S, Y = two_classes(3, (1.0, -1.0), 2_000)
+    found = fit_stacking(S, Y, space(2, "binary")).weights[:, 0]
+    assert found[1] == 0.0
+    assert found[0] > 0.5
+
+
+def test_members_of_two_classes_that_tell_nothing_are_followed_the_less_the_more_texts_show_it():
+    total = []
+    for n_docs in (20, 200, 2_000):
+        draws = [two_classes(seed, (0.0, 0.0, 0.0), n_docs) for seed in range(20)]
+        total.append(np.mean([fit_stacking(S, Y, space(2, "binary")).weights.sum() for S, Y in draws]))
+    assert 0.7 > total[0] > total[1] > total[2]
+    assert total[2] < 0.15
 
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
