@@ -23,10 +23,11 @@ _ENGLISH = ("the", "of", "and", "to", "is", "for", "with", "that")
 _READ = 500  # characters of a text, for its language
 _LOOKED_AT = 1_000  # texts, for what they look like
 _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stands for more
-_FEW_TEXTS = 100  # with so few, words that occur once are kept: they are most of what there is
+# With fewer, words that occur once are kept: they are most of what there is. Naive Bayes of two classes needs as many.
+_FEW_TEXTS = 100
 _MANY_FOLDS = 20
 _QUICK_FOLDS = 3  # each costs nearly as much as the fit to all texts
-_SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author; for naive Bayes of two classes
+_SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
 _MANY_TEXTS = 3_000
@@ -208,7 +209,7 @@ def _naive_bayes(words: tuple[int, ...], stems: tuple[int, ...], space: LabelSpa
         members += [Complement(f"complement, {of}", read) for of, read in views]
     elif space.kind == "multilabel":
         views = views[-1:]
-    if n_texts >= (_SOME_TEXTS if space.kind == "binary" else ENOUGH_TEXTS):
+    if n_texts >= (_FEW_TEXTS if space.kind == "binary" else ENOUGH_TEXTS):
         members += [NaiveBayes(f"naive Bayes, {of}", read) for of, read in views]
     return members
 

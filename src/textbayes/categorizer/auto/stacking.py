@@ -33,7 +33,7 @@ from textbayes.kernels.linear.class_power import class_power_likelihood
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25
 # Of two classes: sum of the weights, its standard deviation, and that of each weight around its share.
-_TOTAL, _TOTAL_SD, _SHARE_SD = 0.7, 0.3, 0.2
+_TOTAL, _TOTAL_SD, _SHARE_SD = 0.8, 0.3, 0.25
 _CLASS_WEIGHT_SD = 0.5  # of weights that all classes share: each text says more of these than of one label's
 _BIAS_SD = 1.0
 _CLASS_BIAS_SD = 0.7

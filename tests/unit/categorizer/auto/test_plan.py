@@ -62,8 +62,8 @@ def test_pairs_and_first_lines_are_read_where_texts_are_enough(n_texts, names, p
 @pytest.mark.parametrize(
     ("kind", "n_texts", "expected"),
     [
-        ("binary", 49, set()),
-        ("binary", 50, {"naive Bayes, words", "naive Bayes, stems"}),
+        ("binary", 99, set()),
+        ("binary", 100, {"naive Bayes, words", "naive Bayes, stems"}),
         ("multiclass", 49, {"complement, words", "complement, stems"}),
         ("multiclass", ENOUGH_TEXTS - 1, {"complement, words", "complement, stems"}),
         (
