@@ -119,15 +119,16 @@ class NaiveBayes:
     def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
         """As :meth:`Regression.fit`."""
         counts = np.ones(len(indicator)) if weight is None else weight
-        own = np.asarray(X.T @ (indicator * counts[:, None])).T
-        others = np.maximum(np.asarray(X.T @ counts) - own, 0.0)
-        ratio = self._log_shares(own) - self._log_shares(others)
+        ratio = np.ascontiguousarray(np.asarray(X.T @ (indicator * counts[:, None])).T)
+        others = np.asarray(X.T @ counts) - ratio
+        np.maximum(others, 0.0, out=others)  # a sum may be rounded to less than its part
+        for sums in (ratio, others):  # in place: labels × words may be many
+            sums += self.pseudo_count
+            total = sums.sum(axis=1, keepdims=True)
+            np.log(sums, out=sums)
+            sums -= np.log(total)
+        ratio -= others
         return Weights(ratio, np.zeros(len(ratio)))
-
-    def _log_shares(self, sums: FloatArray) -> FloatArray:
-        """ln of the share of each word in the words of each label."""
-        smoothed = sums + self.pseudo_count
-        return np.asarray(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
 
     def for_folds(self) -> NaiveBayes:
         """As :meth:`Regression.for_folds`."""

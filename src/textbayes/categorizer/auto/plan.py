@@ -202,7 +202,7 @@ def _gaussian(name: str, views: tuple[int, ...], enough: bool, ratio: bool) -> R
 
 
 def _naive_bayes(words: tuple[int, ...], stems: tuple[int, ...], space: LabelSpace, n_texts: int) -> list[Member]:
-    """Naive Bayes, which takes no time, where texts are enough to weigh it; of exclusive classes its complement too."""
+    """Naive Bayes, which is fast, where texts are enough to weigh it; of several classes its complement too."""
     views = [(of, read) for of, read in (("words", words), ("stems", stems)) if read]
     members: list[Member] = []
     if space.kind == "multiclass":

@@ -32,13 +32,14 @@ from textbayes.kernels.linear.class_power import class_power_likelihood
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25
-# Of two classes: sum of the weights, its standard deviation, and that of each weight around its share.
-_TOTAL, _TOTAL_SD, _SHARE_SD = 0.8, 0.3, 0.25
+# Of two classes: mean and standard deviation of the factor that weights share, and the latter of each around its share.
+_FACTOR, _FACTOR_SD, _SHARE_SD = 0.8, 0.3, 0.25
 _CLASS_WEIGHT_SD = 0.5  # of weights that all classes share: each text says more of these than of one label's
 _BIAS_SD = 1.0
 _CLASS_BIAS_SD = 0.7
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
+TRACE = 1e-3  # weight of a member that is kept though none tells anything
 MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
 _ROUNDS = 4  # of expectation–maximisation: the weights do not move in the third digit after
@@ -86,7 +87,8 @@ def fit_stacking(
     weight : array (n_docs,), optional
         How much each document counts.
     expected : array (n_members,), optional
-        Prior means of the weights; an equal share of one where they are not given.
+        Prior means of the weights, of two classes before their common factor; an equal share of one where they are not
+        given.
     most : int
         Documents × classes, of classes that exclude each other, that are read; of more, a sample.
     """
@@ -142,8 +144,8 @@ def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray,
 
 def _single_weights(told: _Told, mean: FloatArray) -> PoolWeights:
     """Weights of two classes, or of one label alone: each its mean times a common factor, and a part of its own."""
-    center = np.concatenate([[0.0], _TOTAL * mean])
-    together = np.concatenate([[0.0], _TOTAL_SD * mean])
+    center = np.concatenate([[0.0], _FACTOR * mean])
+    together = np.concatenate([[0.0], _FACTOR_SD * mean])
     own = np.array([_BIAS_SD] + [_SHARE_SD] * len(mean))
     precision = np.linalg.inv(np.diag(own**2) + np.outer(together, together))
     sign = np.where(told.y, 1.0, -1.0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from textbayes.categorizer.auto.stacking import TRACE
+
 _VIEWS = {"words": "words", "stem": "stems", "head": "first lines", "chars": "characters"}
 _VIEWS |= {"embedding": "sentence vectors"}
 _PAIRED = ("words", "stem")  # views of which it is said whether they have pairs
@@ -20,7 +22,10 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
     views = _listed([_view(view) for view in choice["views"]])
     members = choice["members"]
     parts = [f"{choice['n_texts']:,} texts were read as {views}."]
-    if len(members) == 1:
+    nothing_told = all(abs(one["weight"]) <= TRACE for one in members)
+    if nothing_told:
+        parts.append("No model told texts apart that it had not seen: answers are how common the labels are.")
+    elif len(members) == 1:
         parts.append(f"One model was kept: {_named(members[0])}.")
     elif choice["log_loss"] is None:
         parts.append(f"{len(members)} models were pooled, with equal weights: {_listed([_named(m) for m in members])}.")
@@ -31,7 +36,7 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
             f"{len(members)} models were pooled, with weights that fit texts best which they had not seen; log-loss of "
             f"each alone: {told}; of all together: {choice['log_loss']:.4f}."
         )
-    if choice["left_out"]:
+    if choice["left_out"] and not nothing_told:
         parts.append(f"Left out, since the others say all that they do: {_listed(choice['left_out'])}.")
     if choice.get("embeddings") is not None:
         parts.append(_meaning(**choice["embeddings"], n_texts=choice["n_texts"]))

@@ -17,7 +17,7 @@ from textbayes.categorizer.auto.plan import Plan
 from textbayes.categorizer.auto.prune import prune
 from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.auto.second_pass import second_pass
-from textbayes.categorizer.auto.stacking import PoolWeights, fit_stacking
+from textbayes.categorizer.auto.stacking import TRACE, PoolWeights, fit_stacking
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.trained import Trained
 from textbayes.core.labels import LabelSpace
@@ -85,10 +85,13 @@ class AutoTraining:
         pool = self._pool(tried, scores)
         losses = [self._loss(one[None]) for one in scores]
         kept = np.flatnonzero(np.abs(pool.weights).max(axis=1) > _LEAST_WEIGHT)
+        kept = kept if len(kept) else np.array([0])  # where no member tells anything: the one that reads plain words
         everybody, everything, whole_pool = tried, scores, pool
-        if 0 < len(kept) < len(tried):
+        if len(kept) < len(tried):
             tried, scores, losses = [tried[m] for m in kept], scores[kept], [losses[m] for m in kept]
             pool = self._pool(tried, scores)
+        if np.abs(pool.weights).max() <= _LEAST_WEIGHT:  # its words are known all the same
+            pool = pool._replace(weights=np.full_like(pool.weights, TRACE))
         embeddings = self._settle_meaning(tried, embeddings)
         views, log_odds = self._views, pool.scores(scores)
         model, weighting = self._all_texts(tried, pool, views)

@@ -77,8 +77,9 @@ def test_pairs_and_first_lines_are_read_where_texts_are_enough(n_texts, names, p
 )
 def test_naive_bayes_is_tried_where_texts_are_enough(kind, n_texts, expected, budget):
     space = LabelSpace(np.array(["a", "b", "c"][: 2 if kind == "binary" else 3], dtype=object), kind)
-    tried = {member.name for member in make_plan(["words", "stem", "head"], space, n_texts, budget).members}
+    tried = {one.name: one.views for one in make_plan(["words", "stem", "head"], space, n_texts, budget).members}
     assert {name for name in tried if "complement" in name or "naive" in name} == expected
+    assert all(tried[name] == ((0,) if "words" in name else (1,)) for name in expected)
 
 
 def test_scripts_without_spaces_keep_their_runs_of_characters_however_few_texts():

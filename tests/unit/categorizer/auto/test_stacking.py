@@ -64,18 +64,28 @@ def two_classes(seed: int, slopes: tuple[float, ...], n_docs: int) -> tuple[np.n
     return S, rng.random((n_docs, 1)) < special.expit(np.tensordot(slopes, S, axes=1) - 1.0)
 
 
-def test_weights_of_two_classes_are_the_mode_of_their_posterior():
-    S, Y = two_classes(1, (2.0, 0.5), 200)
+@pytest.mark.parametrize("kind", ["binary", "multilabel"])  # two classes, and one label alone
+@pytest.mark.parametrize("expected", [None, (0.5, 0.5, 0.0)])
+def test_weights_of_two_classes_are_the_mode_of_their_posterior(kind, expected):
+    S, Y = two_classes(1, (2.0, 0.5, 0.5), 200)
+    mean = np.full(3, 1 / 3) if expected is None else np.array(expected)
 
     def negative_log_posterior(theta):  # the factor that weights share is a variable of its own here
         bias, factor, own = theta[0], theta[1], theta[2:]
-        eta = bias + (factor / 2.0 + own) @ S[:, :, 0]
+        eta = bias + (factor * mean + own) @ S[:, :, 0]
         prior = bias**2 + ((factor - 0.8) / 0.3) ** 2 + ((own / 0.25) ** 2).sum()
         return np.logaddexp(0.0, np.where(Y[:, 0], -eta, eta)).sum() + 0.5 * prior
 
-    mode = optimize.minimize(negative_log_posterior, np.zeros(4)).x
-    found = fit_stacking(S, Y, space(2, "binary"))
-    np.testing.assert_allclose([found.bias[0], *found.weights[:, 0]], [mode[0], *(mode[1] / 2.0 + mode[2:])], atol=2e-3)
+    mode = optimize.minimize(negative_log_posterior, np.zeros(5), options={"gtol": 1e-7}).x
+    found = fit_stacking(S, Y, space(2 if kind == "binary" else 1, kind), expected=None if expected is None else mean)
+    np.testing.assert_allclose(found.bias[0], mode[0], atol=4e-4)
+    np.testing.assert_allclose(found.weights[:, 0], mode[1] * mean + mode[2:], atol=4e-4)
+
+
+def test_weights_of_many_classes_may_be_fitted_to_a_sample():
+    S, Y = exclusive(6, 3_000)
+    whole, sample = (fit_stacking(S, Y, space(4, "multiclass"), most=most) for most in (12_000, 4_000))
+    assert 0.0 < np.abs(whole.weights - sample.weights).max() < 0.3
 
 
 def test_no_weight_of_two_classes_is_negative():

@@ -7,6 +7,7 @@ import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
 from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
+from textbayes.categorizer.auto.story import describe_choice
 from textbayes.core.errors import InputError
 
 TOPICS = {
@@ -167,3 +168,16 @@ def test_labels_of_one_text_and_of_all_texts_are_believed_as_far_as_they_go():
 def test_a_gap_among_the_texts_is_named():
     with pytest.raises(InputError, match="document 1 is a NoneType, not a str; leave it out or pass ''"):
         TextCategorizer().fit(["wheat corn", None, "bank"], ["a", "b", "b"])
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4])  # of eight, those whose held-out texts speak for no member
+def test_a_model_that_could_learn_nothing_knows_its_words_all_the_same(seed):
+    rng = np.random.default_rng(seed)
+    words = np.array([f"w{i:03d}" for i in range(200)])
+    texts = [" ".join(rng.choice(words, 15)) for _ in range(100)]
+    model = TextCategorizer(budget="quick", n_jobs=1).fit(texts, np.array(["a", "b"])[rng.integers(2, size=100)])
+    told = model.assess(texts)
+    assert (told.known_words > 0).all()
+    assert "No model told texts apart" in describe_choice(model.choice_)
+    assert "Left out" not in describe_choice(model.choice_)
+    assert np.ptp(told.proba) < 0.02
