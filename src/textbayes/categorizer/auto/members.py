@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -70,24 +70,33 @@ class Regression:
 
 
 @dataclass(frozen=True)
-class Complement:
-    """Complement naive Bayes on weighted words: a class is scored by how badly the others explain the words.
+class _WordSums:
+    """A count model of weighted words, fitted by sums over the documents of each label.
 
     Parameters
     ----------
     name : str
     views : tuple of int
     pseudo_count : float
-        Added to the weight of every word in every class.
-
-    References
-    ----------
-    Rennie, Shih, Teevan & Karger (2003), Tackling the poor assumptions of naive Bayes text classifiers, ICML.
+        Added to the sum of every word.
     """
 
     name: str
     views: tuple[int, ...]
     pseudo_count: float = 0.1
+
+    def for_folds(self) -> Self:
+        """As :meth:`Regression.for_folds`."""
+        return self
+
+
+class Complement(_WordSums):
+    """Complement naive Bayes: a class is scored by how badly the others explain the words.
+
+    References
+    ----------
+    Rennie, Shih, Teevan & Karger (2003), Tackling the poor assumptions of naive Bayes text classifiers, ICML.
+    """
 
     def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
         """As :meth:`Regression.fit`."""
@@ -95,26 +104,9 @@ class Complement:
         score = complement_scores(np.asarray(X.T @ Y).T, self.pseudo_count)
         return Weights(score - score.mean(axis=0), np.zeros(len(score)))
 
-    def for_folds(self) -> Complement:
-        """As :meth:`Regression.for_folds`."""
-        return self
 
-
-@dataclass(frozen=True)
-class NaiveBayes:
-    """Multinomial naive Bayes on weighted words: each label against all texts without it.
-
-    Parameters
-    ----------
-    name : str
-    views : tuple of int
-    pseudo_count : float
-        Added to the weight of every word on either side.
-    """
-
-    name: str
-    views: tuple[int, ...]
-    pseudo_count: float = 0.1
+class NaiveBayes(_WordSums):
+    """Multinomial naive Bayes: each label against all texts without it."""
 
     def fit(self, X: Any, indicator: BoolArray, weight: FloatArray | None, n_jobs: int | None) -> Weights:
         """As :meth:`Regression.fit`."""
@@ -129,10 +121,6 @@ class NaiveBayes:
             sums -= np.log(total)
         ratio -= others
         return Weights(ratio, np.zeros(len(ratio)))
-
-    def for_folds(self) -> NaiveBayes:
-        """As :meth:`Regression.for_folds`."""
-        return self
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ _BIAS_SD = 1.0
 _CLASS_BIAS_SD = 0.7
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
-TRACE = 1e-3  # weight of a member that is kept though none tells anything
-MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
+LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: with less it is left out
+_MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
 _ROUNDS = 4  # of expectation–maximisation: the weights do not move in the third digit after
 _LEAST_VARIANCE = 1e-4
@@ -73,7 +73,7 @@ def fit_stacking(
     learnable: BoolArray | None = None,
     weight: FloatArray | None = None,
     expected: FloatArray | None = None,
-    most: int = MOST_ENTRIES,
+    most: int = _MOST_ENTRIES,
 ) -> PoolWeights:
     """Weights and biases of highest posterior, given what members said of documents that they did not see.
 

@@ -17,7 +17,7 @@ from textbayes.categorizer.auto.plan import Plan
 from textbayes.categorizer.auto.prune import prune
 from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.auto.second_pass import second_pass
-from textbayes.categorizer.auto.stacking import TRACE, PoolWeights, fit_stacking
+from textbayes.categorizer.auto.stacking import LEAST_WEIGHT, PoolWeights, fit_stacking
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.trained import Trained
 from textbayes.core.labels import LabelSpace
@@ -37,7 +37,6 @@ _SEED = 0  # of the texts that rare labels are made of
 _LEAST_GAIN_OF_MEANING = 0.02  # of the log-loss: a member that tells nothing may gain a little by being one more
 _SURE = 2.0  # standard errors of what they gain, by text
 _TO_COMPARE = 400_000  # texts × classes that a member's own pool is fitted to
-_LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: below it is left out
 
 
 class AutoTraining:
@@ -84,14 +83,14 @@ class AutoTraining:
         tried, scores, embeddings = self._approved(tried, scores)
         pool = self._pool(tried, scores)
         losses = [self._loss(one[None]) for one in scores]
-        kept = np.flatnonzero(np.abs(pool.weights).max(axis=1) > _LEAST_WEIGHT)
+        kept = np.flatnonzero(np.abs(pool.weights).max(axis=1) > LEAST_WEIGHT)
         kept = kept if len(kept) else np.array([0])  # where no member tells anything: the one that reads plain words
         everybody, everything, whole_pool = tried, scores, pool
         if len(kept) < len(tried):
             tried, scores, losses = [tried[m] for m in kept], scores[kept], [losses[m] for m in kept]
             pool = self._pool(tried, scores)
-        if np.abs(pool.weights).max() <= _LEAST_WEIGHT:  # its words are known all the same
-            pool = pool._replace(weights=np.full_like(pool.weights, TRACE))
+        if np.abs(pool.weights).max() <= LEAST_WEIGHT:  # its words are known all the same
+            pool = pool._replace(weights=np.full_like(pool.weights, LEAST_WEIGHT))
         embeddings = self._settle_meaning(tried, embeddings)
         views, log_odds = self._views, pool.scores(scores)
         model, weighting = self._all_texts(tried, pool, views)
