@@ -8,7 +8,8 @@ same training texts. Nothing is chosen on test texts. A corpus counts as below w
 ahead of us and the difference is no luck at the 5 % level: by McNemar's exact test over texts, or, of labels that go
 together, by the two-sided sign test over decisions (where the peer has the higher micro-F1) or over labels (where it
 has the higher macro-F1). Log-loss is per text, of labels that go together per decision; the calibration error is that
-of the likeliest class, or of all decisions, in 15 bins. What peers answer is kept in the user's cache folder and used
+of the likeliest class, or of all decisions, in 15 bins; "by chance" is what it comes to on the average where labels are
+drawn with our probabilities, which then are right: no model of so few texts can be expected to have less. What peers answer is kept in the user's cache folder and used
 again until their code or the texts change; ``--fresh`` asks them again, ``--alone`` does not ask them: named bars and
 calibration are all that is held. ``--quick`` takes a few hundred texts of each corpus: figures without meaning, to see
 that all runs.
@@ -41,6 +42,7 @@ from textbayes.evaluate import (
 )
 
 N_BINS = 15
+N_DRAWS = 50  # of labels, for the calibration error by chance
 LEVEL = 0.05
 ECE_BAR = 0.03
 BARS = {  # least quality, or, of "log-loss", most
@@ -53,11 +55,12 @@ NOT_BELOW = {"openstax": "NB-SVM"}
 
 
 class Verdict(NamedTuple):
-    """What one corpus says: peers significantly ahead, log-losses lost, calibration error, and named bars missed."""
+    """What one corpus says: peers significantly ahead, log-losses lost, calibration errors, and named bars missed."""
 
     below: list[str]
     lost: list[str]
     calibration_error: float
+    by_chance: float
     missed: list[str]
 
 
@@ -70,15 +73,24 @@ def figures(Y: np.ndarray, answer: Answer, exclusive: bool) -> dict[str, float]:
         found = {f"{average}-F1": float(f_measure(table, average)) for average in ("micro", "macro")}
     if answer.proba is not None:
         proba = np.clip(answer.proba.astype(np.float64), 0.0, 1.0)
-        if exclusive:
-            likeliest = proba.argmax(axis=1)
-            right, sure = Y[np.arange(len(Y)), likeliest], proba.max(axis=1)
-            found["log-loss"] = class_log_losses(Y, proba)[0]
-            found["ECE"] = float(calibration_error(right[:, None], sure[:, None], n_bins=N_BINS))
-        else:
-            found["log-loss"] = float(log_loss(Y, proba))
-            found["ECE"] = float(calibration_error(Y, proba, n_bins=N_BINS))
+        found["log-loss"] = class_log_losses(Y, proba)[0] if exclusive else float(log_loss(Y, proba))
+        found["ECE"] = float(calibration_error(*decided(Y, proba, exclusive), n_bins=N_BINS))
     return found
+
+
+def decided(Y: np.ndarray, proba: np.ndarray, exclusive: bool) -> tuple[np.ndarray, np.ndarray]:
+    """What calibration is judged by: of exclusive classes the likeliest and whether it is right, else all labels."""
+    if not exclusive:
+        return Y, proba
+    likeliest = proba.argmax(axis=1)
+    return Y[np.arange(len(Y)), likeliest][:, None], proba.max(axis=1)[:, None]
+
+
+def error_by_chance(Y: np.ndarray, proba: np.ndarray, exclusive: bool) -> float:
+    """Mean calibration error where labels are drawn with the probabilities."""
+    rng, (_, proba) = np.random.default_rng(0), decided(Y, np.clip(proba, 0.0, 1.0), exclusive)
+    drawn = [calibration_error(rng.random(proba.shape) < proba, proba, n_bins=N_BINS) for _ in range(N_DRAWS)]
+    return float(np.mean(drawn))
 
 
 def significantly_below(Y: np.ndarray, ours: np.ndarray, theirs: np.ndarray, measure: str) -> bool:
@@ -157,6 +169,8 @@ def judge(name: str, budget: str, quick: bool, fresh: bool, alone: bool) -> Verd
     for system, found in results.items():
         told = f"   {seconds:.0f} s" if system == "textbayes" else ""
         print(f"{system:26}" + "".join(f"  {what} {value:.4f}" for what, value in found.items()) + told)
+    by_chance = error_by_chance(truth, ours.proba, task.exclusive)
+    print(f"calibration error by chance: {by_chance:.4f}")
     print("peers: not asked" if alone else f"peers: {asked:.0f} s")
     own = results.pop("textbayes")
     below = []
@@ -177,7 +191,7 @@ def judge(name: str, budget: str, quick: bool, fresh: bool, alone: bool) -> Verd
         rival = NOT_BELOW[name]
         if significantly_below(truth, ours.decisions, peers[rival].decisions, "accuracy"):
             missed.append(f"{name} significantly below {rival}")
-    return Verdict(below, lost, own["ECE"], missed)
+    return Verdict(below, lost, own["ECE"], by_chance, missed)
 
 
 def main() -> None:
@@ -203,12 +217,16 @@ def main() -> None:
     print("log-loss lost to a probabilistic peer:", "; ".join(lost) or none)
     print("named bars missed:", "; ".join(missed) or "none")
     ece = verdicts[worst].calibration_error
+    unsure = [f"{name} {one.calibration_error:.4f} (by chance {one.by_chance:.4f})" for name, one in verdicts.items()
+              if one.calibration_error >= ECE_BAR]  # fmt: skip
+    print(f"calibration error of {ECE_BAR:g} or more:", "; ".join(unsure) or "none")
     lost_on = f"{len(below)} of {len(chosen)} corpora significantly below the best peer (bar 0), log-loss lost on "
     beside = "peers not asked" if options.alone else f"{lost_on}{len(lost)} (bar 0)"
     close(
         "answers",
         not below and not lost and not missed and ece < ECE_BAR,
-        f"{beside}, worst calibration error {ece:.4f} on {worst} (bar {ECE_BAR:g}), {len(missed)} named bars missed "
+        f"{beside}, worst calibration error {ece:.4f} on {worst} (bar {ECE_BAR:g}; "
+        f"{verdicts[worst].by_chance:.4f} by chance), {len(missed)} named bars missed "
         "(bar 0)",
     )
 

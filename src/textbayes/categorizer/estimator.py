@@ -102,7 +102,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
     cv : int
         Folds for the held-out probabilities that pool and rule learn from; "auto" takes more where texts are few, and
-        three at most with the budget "quick".
+        three at most with the budget "quick" or for more than ten million texts × labels.
     random_state : int
         Of the folds.
     n_jobs : int or None

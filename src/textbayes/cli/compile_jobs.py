@@ -41,6 +41,7 @@ def read_words(folder: Path) -> None:
 def linear_models(folder: Path) -> None:
     """The default model from fitting to answers of a loaded file, then other links, priors and inferences."""
     from textbayes.categorizer import TextCategorizer
+    from textbayes.inference.dense_logit import logit_mode
     from textbayes.models.linear.classifier import BayesLinearClassifier
     from textbayes.models.weights import as_columns
     from textbayes.scale.joblib_executor import JoblibExecutor
@@ -65,6 +66,8 @@ def linear_models(folder: Path) -> None:
         BayesLinearClassifier(**settings).fit(X, labels)
     BayesLinearClassifierCV(cv=2).fit(X, labels)
     y = np.where(np.asarray(labels)[:, None] == model.classes_, 1.0, -1.0)
+    ones = np.ones(len(y))
+    logit_mode(y, y[:, 0] > 0.0, ones, *np.ones((3, y.shape[1])))
     parts = [Documents(as_columns(X), y, None)]
     fit_in_parts(JoblibExecutor(1), parts, BayesLinearClassifier(), model.label_space_, X.shape[1])
 

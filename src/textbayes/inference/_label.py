@@ -245,26 +245,27 @@ class LabelFit:
             eta, y, weight = np.full(2, 0.0 if self.one_sided else eta[0]), np.array([1.0, -1.0]), counts
         l1, l2 = (0.0, 0.0) if self.one_sided else (self.intercept_l1, self.intercept_l2)
 
-        def value(shift: float, likelihood: float) -> float:
-            b = self.b + shift
-            return likelihood - l1 * abs(b) - 0.5 * l2 * b * b
-
-        shift = 0.0
-        for _ in range(MAX_NEWTON):
+        def at(shift: float) -> tuple[float, float, float]:
+            """What is to be highest, and slope and curvature of the likelihood."""
             likelihood, score, omega = self._derivatives(eta + shift, y, weight)
-            slope, curvature = float(score.sum()), max(float(omega.sum()), _HESSIAN_FLOOR)  # no document may count
+            b = self.b + shift
+            # No document may count: there is some curvature all the same.
+            return likelihood - l1 * abs(b) - 0.5 * l2 * b * b, score.sum(), max(omega.sum(), _HESSIAN_FLOOR)
+
+        shift, (value, slope, curvature) = 0.0, at(0.0)
+        for _ in range(MAX_NEWTON):
             if l1 == l2 == 0.0:
                 step = slope / curvature
             else:
                 b = self.b + shift
                 pull = curvature * b + slope
                 step = math.copysign(max(abs(pull) - l1, 0.0), pull) / (curvature + l2) - b
-            here = value(shift, likelihood)
-            while abs(step) > 1e-6 and value(shift + step, self._derivatives(eta + shift + step, y, weight)[0]) < here:
+            while abs(step) > 1e-6 and (there := at(shift + step))[0] < value:
                 step /= 2.0
             shift += step
             if abs(step) <= 1e-6:
                 break
+            value, slope, curvature = there
         self.eta = self.eta + shift
         self.b += shift
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from scipy import special
 
 from textbayes.core.types import BoolArray, FloatArray
+from textbayes.kernels.linear.dense_logit import dense_logit_loss
 
 
 def logit_mode(
@@ -22,25 +24,32 @@ def logit_mode(
     start, mean, precision : arrays (n_terms,)
         Where to begin; mean and precision of the prior.
     """
-    sign = np.where(y, 1.0, -1.0)
-
-    def loss(theta: FloatArray) -> float:
-        return float(weight @ np.logaddexp(0.0, -sign * (F @ theta)) + 0.5 * precision @ (theta - mean) ** 2)
-
-    def curvature(p: FloatArray) -> FloatArray:
-        return np.asarray((F * (weight * p * (1.0 - p))[:, None]).T @ F + np.diag(precision))
-
-    theta, value = start.copy(), loss(start)
+    F, y, weight = np.ascontiguousarray(F), np.ascontiguousarray(y), np.ascontiguousarray(weight)
+    theta, here = start, _at(F, y, weight, start, mean, precision)
     for _ in range(20):
-        p = special.expit(F @ theta)
-        gradient = F.T @ (weight * (p - y)) + precision * (theta - mean)
-        step = np.linalg.solve(curvature(p), gradient)
+        step = np.linalg.solve(here.hessian, here.gradient)
         length = 1.0
-        while (tried := loss(theta - length * step)) > value and length > 1e-3:
+        while (there := _at(F, y, weight, theta - length * step, mean, precision)).loss > here.loss and length > 1e-3:
             length *= 0.5
-        if tried > value:
+        if there.loss > here.loss:
             break
-        theta, gain, value = theta - length * step, value - tried, tried
+        theta, gain, here = theta - length * step, here.loss - there.loss, there
         if gain < 1e-6:
             break
-    return theta, curvature(special.expit(F @ theta))
+    return theta, here.hessian
+
+
+class _Place(NamedTuple):
+    """−log posterior at some coefficients, and its derivatives."""
+
+    loss: float
+    gradient: FloatArray
+    hessian: FloatArray
+
+
+def _at(
+    F: FloatArray, y: BoolArray, weight: FloatArray, theta: FloatArray, mean: FloatArray, precision: FloatArray
+) -> _Place:
+    gradient, hessian, off = np.empty(len(theta)), np.empty((len(theta), len(theta))), theta - mean
+    loss = dense_logit_loss(F, y, weight, theta, gradient, hessian)
+    return _Place(loss + 0.5 * float(precision @ off**2), gradient + precision * off, hessian + np.diag(precision))

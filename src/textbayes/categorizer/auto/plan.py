@@ -26,7 +26,8 @@ _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stan
 # With fewer, words that occur once are kept: they are most of what there is. Naive Bayes of two classes needs as many.
 _FEW_TEXTS = 100
 _MANY_FOLDS = 20
-_QUICK_FOLDS = 3  # each costs nearly as much as the fit to all texts
+_FEW_FOLDS = 3  # each costs nearly as much as the fit to all texts
+_MANY_DECISIONS = 10_000_000  # texts × labels, of which more folds would take a quarter of an hour and tell little more
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
@@ -111,19 +112,21 @@ def make_plan(
     return Plan(members, scales, schemes, second_pass=enough, rare_threshold=rare, prior=prior, meaning=meaning)
 
 
-def folds_for(n_texts: int, cv: int, budget: str) -> int:
+def folds_for(n_texts: int, n_columns: int, cv: int, budget: str) -> int:
     """Folds of a cross-validation: more where texts are few, so that each model has nearly all of them to learn from.
 
     Parameters
     ----------
-    n_texts : int
+    n_texts, n_columns : int
+        Texts and labels.
     cv : int
-        Folds where texts are enough; three at most with the budget "quick".
+        Folds where texts are enough; three at most with the budget "quick", or where decisions are very many.
     budget : {"quick", "normal", "thorough"}
     """
     if n_texts < ENOUGH_TEXTS:
         return max(cv, min(n_texts, _MANY_FOLDS))
-    return min(cv, _QUICK_FOLDS) if budget == "quick" else cv
+    few = budget == "quick" or (budget == "normal" and n_texts * n_columns > _MANY_DECISIONS)
+    return min(cv, _FEW_FOLDS) if few else cv
 
 
 def read_views(texts: Sequence[str], vectorizer: Any = None) -> tuple[TextViews, list[Any]]:

@@ -10,7 +10,9 @@ be followed at all, which is little where texts are few and short and more than 
 Several classes that exclude each other have one weight for each member, none negative, a bias for each class, which
 repairs what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with
 η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised; in
-the limit of large c it is a softmax of η/2, which makes too much of a class that stands out.
+the limit of large c it is a softmax of η/2, which makes too much of a class that stands out. The probabilities that fit
+held-out texts best are raised to a power a little below one: the pool was fitted to these texts, and later ones are
+never quite like them.
 
 References
 ----------
@@ -39,6 +41,9 @@ _BIAS_SD = 1.0
 _CLASS_BIAS_SD = 0.7
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
+# The power that probabilities of classes are raised to: at most, since later texts are others, and what n texts make of
+# it, less where they are few. `benchmarks/tune_power.py` prints what is left to gain.
+_MOST_POWER, _LOST_OF_ONE_TEXT, _LEAST_RAISED = 0.94, 0.9, 300
 LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: with less it is left out
 _MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
@@ -107,6 +112,7 @@ def _class_weights(
 ) -> PoolWeights:
     """Weights and sharpness of exclusive classes."""
     n_members, _, n_columns = scores.shape
+    n_texts = int((indicator & use).any(axis=1).sum())
     rows, weight = some_of(indicator & use, weight, max(most // n_columns, 1_000))
     if not len(rows):
         return PoolWeights(np.tile(mean[:, None], n_columns), np.zeros(n_columns), 1.0)
@@ -123,7 +129,19 @@ def _class_weights(
 
     bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_SHARPNESS]
     found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
-    return PoolWeights(np.tile(found[:n_members, None], n_columns), found[n_members:-1], float(np.exp(found[-1])))
+    power = lasting_power(n_texts)
+    share, bias, sharpness = found[:n_members], found[n_members:-1], float(np.exp(found[-1]))
+    return PoolWeights(np.tile(power * share[:, None], n_columns), power * bias, power * sharpness)
+
+
+def lasting_power(n_texts: int) -> float:
+    """The power that classes' probabilities are raised to after they were fitted to so many held-out texts.
+
+    Parameters
+    ----------
+    n_texts : int
+    """
+    return 1.0 if n_texts < _LEAST_RAISED else min(_MOST_POWER, 1.0 - _LOST_OF_ONE_TEXT * n_texts ** (-1.0 / 3.0))
 
 
 def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray, FloatArray]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from textbayes.categorizer.auto.stacking import fit_stacking
+from textbayes.categorizer.auto.stacking import fit_stacking, lasting_power
 from textbayes.core.labels import LabelSpace
 
 
@@ -35,10 +35,10 @@ def test_weights_of_exclusive_classes_are_the_mode_of_their_posterior():
         negative_log_posterior, np.full(8, 0.3), bounds=[(0, None)] * 3 + [(None, None)] * 5, method="L-BFGS-B",
         options={"ftol": 1e-13, "maxiter": 2000},
     )  # fmt: skip
-    found = fit_stacking(S, Y, space(4, "multiclass"))
-    np.testing.assert_allclose(found.weights[:, 0], free.x[:3], atol=2e-3)
-    np.testing.assert_allclose(found.bias, free.x[3:7], atol=2e-3)
-    assert found.sharpness == pytest.approx(np.exp(free.x[7]), rel=2e-3)
+    found, power = fit_stacking(S, Y, space(4, "multiclass")), lasting_power(300)
+    np.testing.assert_allclose(found.weights[:, 0] / power, free.x[:3], atol=2e-3)
+    np.testing.assert_allclose(found.bias / power, free.x[3:7], atol=2e-3)
+    assert found.sharpness / power == pytest.approx(np.exp(free.x[7]), rel=2e-3)
     assert (found.weights == found.weights[:, :1]).all()
     assert found.weights[0, 0] > 5.0 * found.weights[2, 0]
 
@@ -51,11 +51,20 @@ def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
     proba = special.softmax(sharpness * special.log_expit(scores[0] + bias), axis=1)
     Y = np.eye(6, dtype=bool)[(proba.cumsum(axis=1) > rng.random((len(proba), 1))).argmax(axis=1)]
     found = fit_stacking(scores, Y, space(6, "multiclass"), expected=np.array([sharpness]))
-    assert found.sharpness == pytest.approx(sharpness, rel=0.1)
-    np.testing.assert_allclose(found.weights, sharpness, rtol=0.1)
-    assert np.abs(special.softmax(found.scores(scores), axis=1) - proba).mean() < 0.003
+    power = lasting_power(len(Y))
+    assert found.sharpness / power == pytest.approx(sharpness, rel=0.1)
+    np.testing.assert_allclose(found.weights / power, sharpness, rtol=0.1)
+    # Probabilities are those that the classes were drawn with, to that power.
+    assert np.abs(special.softmax(found.scores(scores) / power, axis=1) - proba).mean() < 0.003
     log_odds = found.weights[0] * scores[0] + found.bias
     np.testing.assert_array_equal(found.scores(scores).argsort(axis=1), log_odds.argsort(axis=1))
+
+
+def test_probabilities_of_classes_are_raised_to_a_power_below_one_that_rises_with_the_texts():
+    powers = [lasting_power(n) for n in (10, 299, 300, 1_000, 3_000, 10**6)]
+    assert powers[:2] == [1.0, 1.0]  # too few for naive Bayes, whose pool is the one that says too much
+    assert np.all(np.diff(powers[2:]) > 0.0)
+    assert 0.85 < powers[2] < powers[-1] < 0.95
 
 
 def two_classes(seed: int, slopes: tuple[float, ...], n_docs: int) -> tuple[np.ndarray, np.ndarray]:

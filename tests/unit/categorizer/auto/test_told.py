@@ -87,14 +87,19 @@ def test_names_help_where_texts_are_few_and_codes_take_nothing_away(n):
 
 
 def test_few_texts_have_many_folds():
-    assert [folds_for(n, 5, "normal") for n in (4, 15, 200, 300, 10_000)] == [5, 15, 20, 5, 5]
-    assert folds_for(50, 30, "quick") == 30
+    assert [folds_for(n, 90, 5, "normal") for n in (4, 15, 200, 300, 10_000)] == [5, 15, 20, 5, 5]
+    assert folds_for(50, 1, 30, "quick") == 30
 
 
 def test_haste_has_fewer_folds_where_texts_are_enough():
-    assert [folds_for(n, 5, "quick") for n in (299, 300, 20_000)] == [20, 3, 3]
-    assert folds_for(300, 2, "quick") == 2
-    assert folds_for(300, 5, "thorough") == 5
+    assert [folds_for(n, 1, 5, "quick") for n in (299, 300, 20_000)] == [20, 3, 3]
+    assert folds_for(300, 1, 2, "quick") == 2
+    assert folds_for(300, 1, 5, "thorough") == 5
+
+
+def test_very_many_decisions_have_fewer_folds():
+    assert [folds_for(60_000, n_labels, 5, "normal") for n_labels in (1, 34, 850)] == [5, 5, 3]
+    assert folds_for(60_000, 850, 5, "thorough") == 5
 
 
 CODES = dict(zip(TOPICS, ["c1", "c2", "c3", "c4"], strict=True))
