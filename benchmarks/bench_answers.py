@@ -9,9 +9,10 @@ ahead of us and the difference is no luck at the 5 % level: by McNemar's exact t
 together, by the two-sided sign test over decisions (where the peer has the higher micro-F1) or over labels (where it
 has the higher macro-F1). Log-loss is per text, of labels that go together per decision; the calibration error is that
 of the likeliest class, or of all decisions, in 15 bins; "by chance" is what it comes to on the average where labels are
-drawn with our probabilities, which then are right: no model of so few texts can be expected to have less. What peers answer is kept in the user's cache folder and used
-again until their code or the texts change; ``--fresh`` asks them again, ``--alone`` does not ask them: named bars and
-calibration are all that is held. ``--quick`` takes a few hundred texts of each corpus: figures without meaning, to see
+drawn with our probabilities, which then are right: no model can be expected to have less on so few texts. What peers
+answer is kept in the user's cache folder and used again until their code or the texts change; ``--fresh`` asks them
+again, ``--alone`` does not ask them: named bars and calibration are all that is held.
+``--quick`` takes a few hundred texts of each corpus: figures without meaning, to see
 that all runs.
 """
 

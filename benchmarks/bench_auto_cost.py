@@ -8,9 +8,9 @@ times of ``preset="linear"``. Memory: what the peak resident memory adds to that
 a matrix of counts, in times of the matrices, which are that and the weights of the model (``bench_memory.py`` counts
 the same); the peak in times of the counts alone is printed beside. Growth: titles and abstracts of arXiv × 34 labels,
 the exponent of the least-squares line through the logarithms of texts and seconds; ``--full`` adds 100,000 texts.
-``--many``: 60,000 titles × 850 labels within ten minutes on the clock, with progress told, on all cores as ``textbayes
-train`` does it. The labels are the 850 commonest pairs of neighbouring words of the titles, which are taken out of them:
-what is left must tell.
+``--many``: 60,000 titles × 850 labels within ten minutes on the clock, with progress told, on all cores as by
+``textbayes train``. The labels are the 850 commonest pairs of neighbouring words of the titles, which are taken out of
+them: what is left must tell.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 ``python benchmarks/tune_power.py [corpus …] [--texts N]``
 
-Of the training texts of each corpus with several classes a quarter is held out: once at random, and once the last of each
-class in the order of the corpus, which in most is that of time. The categorizer learns from the others, or from some of
-them (``--texts``). The power g is the one that makes p^g, normalised, fit the held-out texts best: below one where the
-model was too sure. Log-losses are as the model has them and with that power. Test parts are not read.
+Of the training texts of each corpus with several classes a quarter is held out: once at random, and once the last of
+each class in the order of the corpus, which in most is that of time. The categorizer learns from the others, or from
+some of them (``--texts``). The power g is the one that makes p^g, normalised, fit the held-out texts best: below one
+where the model was too sure. Log-losses are as the model has them and with that power. Test parts are not read.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
         views, blocks = with_sentences(views, blocks, data.texts, model, report)
     plan = make_plan(read, data.space, len(data.texts), settings.budget, names, told, meaning)
     grouped = few and data.groups is not None  # which may be fewer than folds
-    n_folds = settings.cv if grouped else folds_for(*data.indicator.shape, settings.cv, settings.budget)
+    n_folds = settings.cv if grouped else folds_for(len(data.texts), data.space.n_columns, settings.cv, settings.budget)
     fold = stratified_folds(data.indicator, min(n_folds, len(data.texts)), settings.random_state, data.groups)
     training = AutoTraining(plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report)
     trained = training.run()
