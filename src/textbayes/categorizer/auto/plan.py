@@ -92,21 +92,22 @@ def make_plan(
     enough = n_texts >= ENOUGH_TEXTS
     schemes = WORD_SCHEMES if enough else WORD_SCHEMES[:1]
     words, stems = (0,), tuple(range(1, len(views)))
+    of_stems = "characters" if "chars" in views else "stems"
     members: list[Member] = [_gaussian("ratio, words", words, enough, ratio=True)]
     if stems:
-        members.append(_gaussian("ratio, stems", stems, enough, ratio=True))
+        members.append(_gaussian(f"ratio, {of_stems}", stems, enough, ratio=True))
     members += [one for one in (names, prior) if one is not None]
     if meaning is not None:
         members.append(_gaussian("Gaussian, sentence vectors", (meaning,), enough, ratio=False))
-    members += _naive_bayes(words, stems[:1], space, n_texts)
+    members += _naive_bayes({"words": words, of_stems: stems[:1]}, space, n_texts)
     if budget == "quick":
         return Plan(members, (6.0,), schemes, prior=prior, meaning=meaning)
     if n_texts >= _SOME_TEXTS:
-        sparse, of = (stems, "stems") if stems and space.kind == "multilabel" else (words, "words")
+        sparse, of = (stems, of_stems) if stems and space.kind == "multilabel" else (words, "words")
         members.append(_laplace(f"Laplace, {of}", sparse, enough))
     if budget == "thorough":
         members += [_gaussian("Gaussian, words", words, enough, ratio=False)]
-        members += [_gaussian("Gaussian, stems", stems, enough, ratio=False)] if stems else []
+        members += [_gaussian(f"Gaussian, {of_stems}", stems, enough, ratio=False)] if stems else []
     scales = (1.0, 3.0, 6.0, 18.0) if enough else (6.0,)
     rare = n_texts >= _MANY_TEXTS
     return Plan(members, scales, schemes, second_pass=enough, rare_threshold=rare, prior=prior, meaning=meaning)
@@ -204,9 +205,9 @@ def _gaussian(name: str, views: tuple[int, ...], enough: bool, ratio: bool) -> R
     return Regression(name, views, one, fold_tol=1e-1 if enough else 1e-2)
 
 
-def _naive_bayes(words: tuple[int, ...], stems: tuple[int, ...], space: LabelSpace, n_texts: int) -> list[Member]:
+def _naive_bayes(named: dict[str, tuple[int, ...]], space: LabelSpace, n_texts: int) -> list[Member]:
     """Naive Bayes, which is fast, where texts are enough to weigh it; of several classes its complement too."""
-    views = [(of, read) for of, read in (("words", words), ("stems", stems)) if read]
+    views = [(of, read) for of, read in named.items() if read]
     members: list[Member] = []
     if space.kind == "multiclass":
         members += [Complement(f"complement, {of}", read) for of, read in views]

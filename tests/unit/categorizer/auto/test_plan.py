@@ -154,3 +154,13 @@ def test_the_threshold_of_rare_labels_separates_what_scores_separate():
 
     threshold = rare_threshold(indicator, np.arange(6), held_out, score, 0)
     assert -6.5 < np.log(threshold / (1 - threshold)) < -3.5
+
+
+@pytest.mark.parametrize(("second", "of"), [("stem", "stems"), ("chars", "characters")])
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+def test_members_are_named_after_what_they_read(second, of, kind):
+    space = LabelSpace(np.array(["a", "b", "c"][: 2 if kind == "binary" else 3], dtype=object), kind)
+    for budget in ("quick", "normal", "thorough"):
+        plan = make_plan(["words", second], space, ENOUGH_TEXTS, budget)
+        assert {member.name.split(", ")[1] for member in plan.members} == {"words", of}
+        assert all((of in member.name) == (member.views == (1,)) for member in plan.members)
