@@ -78,12 +78,12 @@ def column_ends(X: Any, columns: IntArray) -> tuple[IntArray, IntArray]:
     return X.indptr[columns].astype(np.int64), X.indptr[columns + 1].astype(np.int64)
 
 
-def choose(fit: LabelFit, violation: FloatArray, growth: float) -> IntArray:
-    """The support and the worst violators, ``growth`` times as many as the support or a minimum."""
+def choose(fit: LabelFit, violation: FloatArray, growth: float, share: float = 0.0) -> IntArray:
+    """The support and the worst violators: ``growth`` times as many as the support, a share of all, or a minimum."""
     chosen = fit.w != fit.penalty.center
     chosen |= (fit.penalty.l1 == 0.0) & (violation > 0.0)  # without a kink every word takes part
     candidates = np.flatnonzero((violation > 0.0) & ~chosen)
-    most = max(_MIN_NEW, int(growth * np.count_nonzero(chosen)))
+    most = max(_MIN_NEW, int(growth * np.count_nonzero(chosen)), int(share * len(candidates)))
     if len(candidates) > most:
         candidates = candidates[np.argpartition(violation[candidates], -most)[-most:]]
     chosen[candidates] = True

@@ -25,9 +25,11 @@ from textbayes.inference.starts import away_from_pole
 from textbayes.kernels.sparse import times, transpose_times
 
 _GROWTH = 1.0  # times the support: words that a working set may add to it
+_SHARE_NEW = 1 / 32  # or this share of those that violate: where these are many, so will be the support
 _NEWTON_STEPS = 3  # per working set: a new reading of the matrix, shared by 8 labels, costs less than one more;
 _HASTY_ROUNDS = 20  # in a fit that takes more rounds than this, the words are settled and the steps decide
 _SUB_GOAL = 0.1  # or until its violation has fallen to this share of the full one
+_INTERCEPT = 0.3  # of the words' largest violation: an intercept that is off by more is moved by itself
 _SWEEP_TOL = 0.2  # sweeps end when the quadratic model's violation has fallen to this share
 _SETTLED = 2e-2  # documents with less than this share of the largest curvature are settled: see the kernels
 
@@ -76,10 +78,14 @@ class Coordinate(BaseInference):
 
     def _solve_working_set(self, fit: LabelFit, violation: FloatArray, most_steps: int) -> None:
         """Newton steps on the words that violate most, until their violation is a fraction of the full one."""
-        working_set = WorkingSet(fit, choose(fit, violation, _GROWTH))
+        working_set = WorkingSet(fit, choose(fit, violation, _GROWTH, _SHARE_NEW))
         target = max(_SUB_GOAL * fit.worst(violation), 0.3 * self.tol * fit.reference)
         for _ in range(most_steps):
             if not working_set.newton_step(_SWEEP_TOL, _SETTLED * float(fit.omega.max()), target):
-                return
+                break
             fit.relinearise()
             self.record(fit.label, fit.w, fit.intercept)
+        # A sum over all documents is soon large beside those over a word's, and would keep settled words from ending.
+        if fit.intercept_violation() > max(_INTERCEPT * float(violation.max(initial=0.0)), target):
+            fit.solve_intercept()
+            fit.refresh()
