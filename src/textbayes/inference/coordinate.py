@@ -89,3 +89,4 @@ class Coordinate(BaseInference):
         if fit.intercept_violation() > max(_INTERCEPT * float(violation.max(initial=0.0)), target):
             fit.solve_intercept()
             fit.refresh()
+            self.record(fit.label, fit.w, fit.intercept)

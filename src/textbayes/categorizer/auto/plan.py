@@ -27,7 +27,7 @@ _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stan
 _FEW_TEXTS = 100
 _MANY_FOLDS = 20
 _FEW_FOLDS = 3  # each costs nearly as much as the fit to all texts
-_MANY_DECISIONS = 10_000_000  # texts × labels, of which more folds would take a quarter of an hour and tell little more
+_MANY_DECISIONS = 10_000_000  # texts × labels: with more, folds are what takes longest, and so many texts need fewer
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
