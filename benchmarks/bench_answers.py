@@ -11,9 +11,8 @@ has the higher macro-F1). Log-loss is per text, of labels that go together per d
 of the likeliest class, or of all decisions, in 15 bins; "by chance" is what it comes to on the average where labels are
 drawn with our probabilities, which then are right: no model can be expected to have less on so few texts. What peers
 answer is kept in the user's cache folder and used again until their code or the texts change; ``--fresh`` asks them
-again, ``--alone`` does not ask them: named bars and calibration are all that is held.
-``--quick`` takes a few hundred texts of each corpus: figures without meaning, to see
-that all runs.
+again, ``--alone`` does not ask them: named bars and calibration are all that is held. ``--quick`` takes a few hundred
+texts of each corpus: figures without meaning, to see that all runs.
 """
 
 from __future__ import annotations
@@ -227,8 +226,7 @@ def main() -> None:
         "answers",
         not below and not lost and not missed and ece < ECE_BAR,
         f"{beside}, worst calibration error {ece:.4f} on {worst} (bar {ECE_BAR:g}; "
-        f"{verdicts[worst].by_chance:.4f} by chance), {len(missed)} named bars missed "
-        "(bar 0)",
+        f"{verdicts[worst].by_chance:.4f} by chance), {len(missed)} named bars missed (bar 0)",
     )
 
 

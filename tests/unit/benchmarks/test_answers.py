@@ -12,7 +12,7 @@ from sklearn import metrics
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 from _peers import Answer
-from bench_answers import figures, significantly_below, together
+from bench_answers import error_by_chance, figures, significantly_below, together
 from bench_auto_cost import many_labels
 
 
@@ -86,3 +86,13 @@ def test_common_pairs_become_labels_and_leave_the_text():
     texts, labels = many_labels(titles, n_labels=2, n_texts=4)
     assert texts == ["for searching in images", "of with little memory", "a survey of since then", titles[4].lower()]
     assert labels == [("neural_networks",), ("deep_learning", "neural_networks"), ("deep_learning",), ()]
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_the_calibration_error_by_chance_is_that_of_a_share_in_one_bin(exclusive):
+    n_texts = 400
+    proba = np.column_stack([np.full(n_texts, 0.6), np.full(n_texts, 0.4)])
+    Y = np.zeros(proba.shape, dtype=bool)  # what the texts are does not matter
+    # |share − p| of n draws has mean √(2 p (1 − p) / (π n)); the two labels that go together have a bin each.
+    expected = np.sqrt(2.0 * 0.6 * 0.4 / (np.pi * n_texts))
+    assert error_by_chance(Y, proba, exclusive) == pytest.approx(expected, rel=0.3)

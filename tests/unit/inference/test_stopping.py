@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.inference import coordinate
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
 NEAR = 1e-4
@@ -47,3 +48,26 @@ def test_objective_is_near_the_optimum_whatever_the_columns(texts, kind, fit_int
     tight = "coordinate" if prior == "laplace" else "newton"
     best = BayesLinearClassifier(**settings, inference=tight, tol=1e-8, max_iter=1000).fit(M, Y).fit_info_
     assert (found.objective <= best.objective * (1.0 + NEAR)).all()
+
+
+def _words_as_common_as_in_texts(seed):
+    rng = np.random.default_rng(seed)
+    n, p, length = 20_000, 5_000, 30
+    words = np.minimum(rng.zipf(1.3, size=(n, length)) - 1, p - 1)
+    X = sparse.csr_matrix((np.ones(words.size), (np.repeat(np.arange(n), length), words.ravel())), shape=(n, p))
+    X.data[:] = 1.0
+    X = sparse.diags(1.0 / np.sqrt(np.diff(X.indptr))) @ X
+    eta = X @ np.where(rng.random(p) < 0.1, rng.normal(0, 20, p), 0.0)
+    return X, eta - np.quantile(eta, 0.9) + rng.logistic(0, 0.5, n) > 0.0
+
+
+def test_an_intercept_that_is_off_does_not_keep_words_from_ending(monkeypatch):
+    """Its slope is a sum over all documents: moved by itself, it takes fewer steps of the words to come to rest."""
+    steps = {}
+    for own in (True, False):
+        if not own:
+            monkeypatch.setattr(coordinate, "_INTERCEPT", np.inf)
+        found = [BayesLinearClassifier(scale=10.0, tol=1e-2).fit(*_words_as_common_as_in_texts(k)) for k in range(4)]
+        steps[own] = sum(one.fit_info_.n_iter.sum() for one in found), [one.fit_info_.objective[0] for one in found]
+    assert steps[True][0] < 0.9 * steps[False][0]
+    np.testing.assert_allclose(*(objectives for _, objectives in steps.values()), rtol=1e-3)

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference.dense_logit import logit_mode
@@ -42,8 +43,9 @@ _CLASS_BIAS_SD = 0.7
 _LOG_SHARPNESS_SD = 1.0
 _SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
 # The power that probabilities of classes are raised to: at most, since later texts are others, and what n texts make of
-# it, less where they are few. `benchmarks/tune_power.py` prints what is left to gain.
-_MOST_POWER, _LOST_OF_ONE_TEXT, _LEAST_RAISED = 0.94, 0.9, 300
+# it, less where they are few; without naive Bayes, which begins at ENOUGH_TEXTS, there is nothing to gain.
+# `benchmarks/tune_power.py` prints what is left.
+_MOST_POWER, _LOST_OF_ONE_TEXT = 0.94, 0.9
 LEAST_WEIGHT = 1e-3  # of a member in the pool, of all its labels: with less it is left out
 _MOST_ENTRIES = 8_000_000  # of documents × classes that their common weights are fitted to
 _ALL_UP_TO = 4_000  # documents that a label's regression reads; of more, those that matter and a sample of the others
@@ -112,8 +114,8 @@ def _class_weights(
 ) -> PoolWeights:
     """Weights and sharpness of exclusive classes."""
     n_members, _, n_columns = scores.shape
-    n_texts = int((indicator & use).any(axis=1).sum())
-    rows, weight = some_of(indicator & use, weight, max(most // n_columns, 1_000))
+    usable = indicator & use
+    rows, weight = some_of(usable, weight, max(most // n_columns, 1_000))
     if not len(rows):
         return PoolWeights(np.tile(mean[:, None], n_columns), np.zeros(n_columns), 1.0)
     S = np.ascontiguousarray(scores[:, rows], dtype=np.float32)
@@ -129,7 +131,7 @@ def _class_weights(
 
     bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_SHARPNESS]
     found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
-    power = lasting_power(n_texts)
+    power = lasting_power(int(usable.any(axis=1).sum()))
     share, bias, sharpness = found[:n_members], found[n_members:-1], float(np.exp(found[-1]))
     return PoolWeights(np.tile(power * share[:, None], n_columns), power * bias, power * sharpness)
 
@@ -141,7 +143,7 @@ def lasting_power(n_texts: int) -> float:
     ----------
     n_texts : int
     """
-    return 1.0 if n_texts < _LEAST_RAISED else min(_MOST_POWER, 1.0 - _LOST_OF_ONE_TEXT * n_texts ** (-1.0 / 3.0))
+    return 1.0 if n_texts < ENOUGH_TEXTS else min(_MOST_POWER, 1.0 - _LOST_OF_ONE_TEXT * n_texts ** (-1.0 / 3.0))
 
 
 def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray, FloatArray]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
 from textbayes.categorizer.auto.stacking import fit_stacking, lasting_power
 from textbayes.core.labels import LabelSpace
 
@@ -61,7 +62,7 @@ def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
 
 
 def test_probabilities_of_classes_are_raised_to_a_power_below_one_that_rises_with_the_texts():
-    powers = [lasting_power(n) for n in (10, 299, 300, 1_000, 3_000, 10**6)]
+    powers = [lasting_power(n) for n in (10, ENOUGH_TEXTS - 1, ENOUGH_TEXTS, 1_000, 3_000, 10**6)]
     assert powers[:2] == [1.0, 1.0]  # too few for naive Bayes, whose pool is the one that says too much
     assert np.all(np.diff(powers[2:]) > 0.0)
     assert 0.85 < powers[2] < powers[-1] < 0.95
