@@ -101,8 +101,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     refit_k, refit_by : int or None; {"mean", "sign", "inclusion"}
         Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
     cv : int
-        Folds for the held-out probabilities that pool and rule learn from; "auto" takes more where texts are few, and
-        three at most with the budget "quick" or for more than ten million texts × labels.
+        Folds for the held-out probabilities that pool and rule learn from. "auto" takes more where texts are few, three
+        at most if "quick", and holds out only as many of them as have 20,000 texts, two at least, unless "thorough".
     random_state : int
         Of the folds.
     n_jobs : int or None
@@ -138,7 +138,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     prior_advice_ : what was done with the prior, label by label
     held_out_ : figures of the cross-validation, over all labels and for each, as ``textbayes.evaluate.evaluate`` has
         them
-    held_out_proba_ : what models that had not seen a training text said of it; model files do not keep it
+    held_out_proba_ : what models that had not seen a training text said of it, NaN where none was asked; not in files
     label_counts_ : training texts of each class; None if the model was loaded from a file without them
     fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
     classes_, label_space_, vectorizer_, weighting_, link_
@@ -243,7 +243,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
 
     def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:
         """Become what was trained, with a rule fitted to what members said of texts that they had not seen."""
-        indicator, space = data.indicator, data.space
+        indicator, space = trained.of_tested(data.indicator), data.space
         proba, learnable = trained.held_out, trained.learnable
         rule.fit(proba, indicator if rule.counts_positives else indicator & learnable)
         if trained.rare_threshold is not None and self.rule == "auto":
@@ -257,7 +257,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             decisions = np.where(learnable, decisions, indicator.mean(axis=0) > 0.5)
         # Honest for probabilities, a little kind to thresholds that were tuned on them.
         self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
-        self.held_out_proba_, self.label_counts_ = proba, space.counts(indicator)
+        self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
         self.fingerprints_ = fingerprints
         self.label_space_, self.classes_ = space, space.classes
         return self

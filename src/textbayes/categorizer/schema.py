@@ -169,6 +169,7 @@ class SavedChoice(Saved):
 
     n_texts: WholeFrom1
     n_folds: WholeFrom1 | None = None
+    n_held_out: WholeFrom1 | None = None
     log_loss: _Loss | None
     second_pass: bool
     left_out: list[Text]

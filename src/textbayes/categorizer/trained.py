@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from textbayes.categorizer.knowledge import Advice
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import FittedModel
@@ -32,10 +34,12 @@ class Trained:
     model : FittedModel
     pool : array
         Weights of the members.
-    held_out : array (n_docs, n_columns)
-        Probabilities of the training texts by members that had not seen them.
-    learnable : boolean array (n_docs, n_columns)
+    held_out : array (n_held_out, n_columns)
+        Probabilities of training texts by members that had not seen them.
+    learnable : boolean array (n_held_out, n_columns)
         False where they mean nothing, since the other folds had no text of the label.
+    tested : boolean array (n_docs,) or None
+        Which of the training texts these are; None for all.
     prior_table, prior_weight, prior_audit, prior_advice
         What is known of words, how far each label follows it, what became of it, and why.
     choice : dict or None
@@ -50,9 +54,22 @@ class Trained:
     pool: FloatArray
     held_out: FloatArray
     learnable: BoolArray
+    tested: BoolArray | None = None
     prior_table: WordPriors | None = None
     prior_weight: FloatArray | None = None
     prior_audit: list[AuditRow] = field(default_factory=list)
     prior_advice: list[Advice] = field(default_factory=list)
     choice: dict[str, Any] | None = None
     rare_threshold: float | None = None
+
+    def of_tested(self, rows: BoolArray) -> BoolArray:
+        """The rows, one for each training text, of those that were held out."""
+        return rows if self.tested is None else rows[self.tested]
+
+    def held_out_of_all(self) -> FloatArray:
+        """Held-out probabilities with a row for every training text, NaN where it was not held out."""
+        if self.tested is None:
+            return self.held_out
+        proba = np.full((len(self.tested), *self.held_out.shape[1:]), np.nan)
+        proba[self.tested] = self.held_out
+        return proba

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def print_estimate(
             return int((2.5 + 1.5 * n_threads(own.n_jobs)) * size)
 
     note(f"trying on some of {total:,} documents")
-    found = estimate(train, len(given.documents), total, reading)
+    found = estimate(train, len(given.documents), total, reading, n_fits=_n_fits(model, out_of_core))
     memory, disk = available_memory(), _disk_there(out_of_core, free_disk)
     row = _row(found, memory, disk, out_of_core)
     if output.is_table:
@@ -78,6 +79,16 @@ def print_estimate(
     else:
         output.write([row], list(row))
     _refuse(found, memory, disk, out_of_core)
+
+
+def _n_fits(model: TextCategorizer, out_of_core: bool) -> Callable[[int], float]:
+    """How many fits a training on so many documents is worth: automatic ones hold out fewer folds of many."""
+    from textbayes.categorizer.auto import uses_auto
+    from textbayes.categorizer.auto.plan import fits_to_all
+
+    if out_of_core or not uses_auto(model):
+        return lambda _: 1.0  # as many of any number
+    return lambda n_docs: fits_to_all(n_docs, model.cv, model.budget)
 
 
 def _disk_there(out_of_core: bool, free_disk: Any) -> int | None:

@@ -117,16 +117,15 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
 
 
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> list[tuple[str, str]]:
-    from textbayes.report.wording import members_in_words, settings_in_words
+    from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
 
-    folds = f"{(model.choice_ or {}).get('n_folds') or model.cv} folds, seed {model.random_state}"
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
         ("Kind", shown["kind"]),
         ("Training texts", f"{shown['n_texts']:,}"),
         *settings_in_words(model),
         ("Members", "; ".join(members_in_words(model)) or _UNKNOWN),
-        ("Cross-validation", folds),
+        ("Cross-validation", f"{folds_in_words(model)}, seed {model.random_state}"),
     ]
 
 

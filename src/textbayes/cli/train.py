@@ -97,7 +97,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "--folds",
         "cv",
         type=click.IntRange(min=2),
-        help="For held-out decisions; budget quick takes three at most, and so do ten million texts × labels.",
+        help="For held-out decisions; budget quick takes three at most, and of many texts some are held out.",
     ),
     click.option(  # the name is the reader's, so that its messages are put in words of this option
         "--group-field",

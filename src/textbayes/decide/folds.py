@@ -17,14 +17,15 @@ from textbayes.core.validation import check_indicator
 def learnable_entries(indicator: BoolArray, fold: IntArray) -> BoolArray:
     """Whether the other folds of each document hold both texts of a label and texts without it, like ``indicator``.
 
-    Where they do not, what is said of the label there means nothing.
+    Where they do not, what is said of the label there means nothing. False for documents of no fold.
 
     Parameters
     ----------
     indicator : boolean array (n_docs, n_labels)
     fold : array (n_docs,)
+        −1 for documents that are not held out.
     """
-    learnable = np.empty(indicator.shape, dtype=np.bool_)
+    learnable = np.zeros(indicator.shape, dtype=np.bool_)
     for k in range(int(fold.max()) + 1):
         others = indicator[fold != k]
         learnable[fold == k] = others.any(axis=0) & ~others.all(axis=0)

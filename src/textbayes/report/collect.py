@@ -70,7 +70,8 @@ def collect_report(
     timings : seconds by what took them
     assessment : what ``model.assess(texts)`` gave, if it is there already
     cross_validated : judge the texts that the model was trained on by the cross-validation of ``fit``, in which each
-        was decided by a model that had not seen it; of a model that was fitted just now, since files do not keep it
+        was decided by a model that had not seen it, those alone that were held out; of a model that was fitted just
+        now, since files do not keep it
     mistakes : how many of the texts decided wrongly are listed
     """
     texts = list(texts)
@@ -81,7 +82,16 @@ def collect_report(
     check_same_length(texts, "texts", truth, "labels")
     names = [str(i) for i in range(1, len(texts) + 1)] if ids is None else [str(name) for name in ids]
     check_same_length(texts, "texts", names, "ids")
-    proba, decisions = _assessed(model, texts, assessment, cross_validated)
+    if cross_validated:
+        proba = _held_out(model, len(texts))
+        rows = np.flatnonzero(~np.isnan(proba).any(axis=1))  # large trainings hold out some of their texts
+        texts, names = [texts[i] for i in rows], [names[i] for i in rows]
+        truth, proba = truth[rows], proba[rows]
+        decisions = model.rule_.decide(proba)
+    else:
+        found = model.assess(texts) if assessment is None else assessment
+        check_same_length(texts, "texts", found.proba, "assessment")
+        proba, decisions = found.proba, found.decisions
     judged = Judged(names, texts, truth, space.both_columns(proba), _both(decisions, space), space.kind)
     measures = evaluate(truth, judged.proba, judged.decisions, space.class_names, kind=space.kind)
     curves = _curves(judged, space)
@@ -143,22 +153,16 @@ def _truth(labels: Any, space: LabelSpace) -> BoolArray:
     return encode_labels(rows, classes)[0]
 
 
-def _assessed(
-    model: TextCategorizer, texts: Sequence[str], assessment: Assessment | None, cross_validated: bool
-) -> tuple[FloatArray, BoolArray]:
-    """Probabilities and decisions in the model's columns."""
-    if not cross_validated:
-        found = model.assess(texts) if assessment is None else assessment
-        check_same_length(texts, "texts", found.proba, "assessment")
-        return found.proba, found.decisions
-    proba = getattr(model, "held_out_proba_", None)
-    if proba is None or len(proba) != len(texts):
+def _held_out(model: TextCategorizer, n_texts: int) -> FloatArray:
+    """Probabilities of the texts that a model was just trained on, in the model's columns; NaN if not held out."""
+    proba: FloatArray | None = getattr(model, "held_out_proba_", None)
+    if proba is None or len(proba) != n_texts:
         have = "no cross-validation" if proba is None else f"the cross-validation of {len(proba):,} texts"
         raise InputError(
-            f"the model has {have}, and {len(texts):,} texts were given; pass a model that was fitted on these texts "
+            f"the model has {have}, and {n_texts:,} texts were given; pass a model that was fitted on these texts "
             "and not loaded from a file, or leave out cross_validated"
         )
-    return proba, model.rule_.decide(proba)
+    return proba
 
 
 def _both(decisions: BoolArray, space: LabelSpace) -> BoolArray:

@@ -54,6 +54,19 @@ def members_in_words(model: TextCategorizer) -> list[str]:
     return [kind_of(one).describe_settings(one) for one in members] if len(members) == len(model.pool_) else []
 
 
+def folds_in_words(model: TextCategorizer) -> str:
+    """Folds of the cross-validation of a training, and how many texts were held out where not all were.
+
+    Parameters
+    ----------
+    model : fitted TextCategorizer
+    """
+    choice = model.choice_ or {}
+    n_texts, n_held_out = choice.get("n_texts", 0), choice.get("n_held_out") or 0
+    folds = f"{choice.get('n_folds') or model.cv} folds"
+    return f"{folds}, {n_held_out:,} of {n_texts:,} texts held out" if 0 < n_held_out < n_texts else folds
+
+
 def _labels(model: TextCategorizer) -> str:
     space = model.label_space_
     names = [str(name) for name in space.classes]

@@ -1,8 +1,8 @@
 """What a training will need: seconds, memory and disk, from trainings on small parts of the same input.
 
 The input is read through once, which counts the documents and draws a sample of them. The model is trained on more and
-more of the sample, twice as many each time, until that has taken some seconds. Time is taken to be a constant and a
-power of the number of documents, both found from the largest parts; memory grows in proportion.
+more of the sample, twice as many each time, until that has taken some seconds. Time of a fit is taken to be a constant
+and a power of the number of documents, both found from the largest parts; memory grows in proportion.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
     memory, disk : int
         Bytes at the peak.
     power : float
-        Time grows as documents to this power.
+        Time of a fit grows as documents to this power.
     tried : list of (documents, seconds)
     """
 
@@ -80,7 +80,12 @@ def sample(documents: Iterable[Document], most: int = _MOST, seed: int = 0) -> t
 
 
 def estimate(
-    train: Callable[[int], int], n_sample: int, total: int, reading: float = 0.0, seconds: float = _SECONDS
+    train: Callable[[int], int],
+    n_sample: int,
+    total: int,
+    reading: float = 0.0,
+    seconds: float = _SECONDS,
+    n_fits: Callable[[int], float] = lambda _: 1.0,
 ) -> Estimate:
     """What a training of ``total`` documents will need.
 
@@ -95,6 +100,8 @@ def estimate(
         Seconds that reading the whole input takes.
     seconds : float
         How long to try.
+    n_fits : function of a number of documents
+        How many fits to all of them a training is worth.
     """
     tried: list[tuple[int, float]] = []
     peaks: list[tuple[int, int]] = []
@@ -116,8 +123,10 @@ def estimate(
         if size >= n_sample or enough:
             break
         size = min(2 * size, n_sample)
-    power, needed = grown(tried, total)
-    return Estimate(total, needed + reading, _line(peaks, total), int(disk * total / size), power, tried)
+    power, one_fit = grown([(size, took / n_fits(size)) for size, took in tried], total)
+    return Estimate(
+        total, n_fits(total) * one_fit + reading, _line(peaks, total), int(disk * total / size), power, tried
+    )
 
 
 def grown(tried: Sequence[tuple[int, float]], total: int) -> tuple[float, float]:

@@ -41,6 +41,22 @@ def test_parts_grow_until_there_are_no_more_documents():
     assert found.seconds >= 5.0
 
 
+def test_a_training_of_fewer_fits_takes_less(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(estimating.time, "perf_counter", lambda: clock[0])
+
+    def n_fits(n_docs):
+        return 5.0 if n_docs <= 1_000 else 2.5
+
+    def train(n_docs):
+        clock[0] += n_fits(n_docs) * 1e-3 * n_docs**1.3
+        return 0
+
+    found = estimate(train, 1_000, 50_000, seconds=1e9, n_fits=n_fits)
+    assert found.seconds == pytest.approx(2.5 * 1e-3 * 50_000**1.3)
+    assert found.power == pytest.approx(1.3)
+
+
 def test_every_document_has_the_same_chance():
     documents = [Document(str(i), "word") for i in range(40)]
     counts = Counter()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from textbayes.categorizer.auto.meaning import chosen_model, with_sentences
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, folds_for, make_plan, read_views
+from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, folds_for, folds_held_out, make_plan, read_views
 from textbayes.categorizer.auto.told import told_members
 from textbayes.categorizer.auto.training import AutoTraining
 from textbayes.categorizer.knowledge import read_prior
@@ -76,10 +76,12 @@ def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
         views, blocks = with_sentences(views, blocks, data.texts, model, report)
     plan = make_plan(read, data.space, len(data.texts), settings.budget, names, told, meaning)
     grouped = few and data.groups is not None  # which may be fewer than folds
-    n_folds = settings.cv if grouped else folds_for(len(data.texts), data.space.n_columns, settings.cv, settings.budget)
+    n_folds = settings.cv if grouped else folds_for(len(data.texts), settings.cv, settings.budget)
     fold = stratified_folds(data.indicator, min(n_folds, len(data.texts)), settings.random_state, data.groups)
+    n_folds = int(fold.max()) + 1  # groups may be fewer
+    fold[fold >= folds_held_out(len(data.texts), n_folds, settings.budget)] = -1
     training = AutoTraining(plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report)
-    trained = training.run()
+    trained = training.run(n_folds)
     if table is not None and trained.prior_weight is None:  # it says nothing of these words and labels
         trained = replace(trained, prior_weight=np.zeros(data.space.n_columns))
     if trained.choice is not None and too_long and model is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stan
 _FEW_TEXTS = 100
 _MANY_FOLDS = 20
 _FEW_FOLDS = 3  # each costs nearly as much as the fit to all texts
-_MANY_DECISIONS = 10_000_000  # texts × labels: with more, folds are what takes longest, and so many texts need fewer
+_ENOUGH_HELD_OUT = 20_000  # texts: what more of them say of pool and thresholds costs more than it tells
+_LEAST_HELD_OUT = 2  # folds: what is fitted to one may be judged by the other
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 # To learn a threshold on labels cut down to one text: with hundreds of texts it cost more decisions than it gained.
@@ -113,21 +115,44 @@ def make_plan(
     return Plan(members, scales, schemes, second_pass=enough, rare_threshold=rare, prior=prior, meaning=meaning)
 
 
-def folds_for(n_texts: int, n_columns: int, cv: int, budget: str) -> int:
+def folds_for(n_texts: int, cv: int, budget: str) -> int:
     """Folds of a cross-validation: more where texts are few, so that each model has nearly all of them to learn from.
 
     Parameters
     ----------
-    n_texts, n_columns : int
-        Texts and labels.
+    n_texts : int
     cv : int
-        Folds where texts are enough; three at most with the budget "quick", or where decisions are very many.
+        Folds where texts are enough; three at most with the budget "quick".
     budget : {"quick", "normal", "thorough"}
     """
     if n_texts < ENOUGH_TEXTS:
         return max(cv, min(n_texts, _MANY_FOLDS))
-    few = budget == "quick" or (budget == "normal" and n_texts * n_columns > _MANY_DECISIONS)
-    return min(cv, _FEW_FOLDS) if few else cv
+    return min(cv, _FEW_FOLDS) if budget == "quick" else cv
+
+
+def folds_held_out(n_texts: int, n_folds: int, budget: str) -> int:
+    """How many of the folds are held out in turn: fewer where texts are many, so that training grows with the texts.
+
+    Parameters
+    ----------
+    n_texts, n_folds : int
+    budget : {"quick", "normal", "thorough"}
+    """
+    if budget == "thorough":
+        return n_folds
+    return min(n_folds, max(_LEAST_HELD_OUT, math.ceil(n_folds * _ENOUGH_HELD_OUT / n_texts)))
+
+
+def fits_to_all(n_texts: int, cv: int, budget: str) -> float:
+    """How many fits to all texts a training is worth: one, and one for each fold held out, less that fold.
+
+    Parameters
+    ----------
+    n_texts, cv : int
+    budget : {"quick", "normal", "thorough"}
+    """
+    n_folds = folds_for(n_texts, cv, budget)
+    return 1.0 + folds_held_out(n_texts, n_folds, budget) * (1.0 - 1.0 / n_folds)
 
 
 def read_views(texts: Sequence[str], vectorizer: Any = None) -> tuple[TextViews, list[Any]]:

@@ -36,6 +36,9 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
             f"{len(members)} models were pooled, with weights that fit texts best which they had not seen; log-loss of "
             f"each alone: {told}; of all together: {choice['log_loss']:.4f}."
         )
+    n_held_out = choice.get("n_held_out") or choice["n_texts"]
+    if n_held_out < choice["n_texts"]:
+        parts.append(f"{n_held_out:,} of the texts were held out to tell this.")
     if choice["left_out"] and not nothing_told:
         parts.append(f"Left out, since the others say all that they do: {_listed(choice['left_out'])}.")
     if choice.get("embeddings") is not None:

@@ -11,21 +11,20 @@ from sklearn.base import clone
 
 from textbayes.categorizer.auto.advice import decision_losses, prior_advice
 from textbayes.categorizer.auto.cross_validation import cross_validate
+from textbayes.categorizer.auto.held_out import HeldOut
 from textbayes.categorizer.auto.meaning import without_sentences
 from textbayes.categorizer.auto.members import Member, Regression, Told, Weights
 from textbayes.categorizer.auto.plan import Plan
 from textbayes.categorizer.auto.prune import prune
 from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.auto.second_pass import second_pass
-from textbayes.categorizer.auto.stacking import LEAST_WEIGHT, PoolWeights, fit_stacking
+from textbayes.categorizer.auto.stacking import LEAST_WEIGHT, PoolWeights
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.trained import Trained
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import learnable_entries
-from textbayes.kinds.base import class_probabilities
 from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 from textbayes.links import make_link
@@ -36,7 +35,6 @@ _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
 _LEAST_GAIN_OF_MEANING = 0.02  # of the log-loss: a member that tells nothing may gain a little by being one more
 _SURE = 2.0  # standard errors of what they gain, by text
-_TO_COMPARE = 400_000  # texts × classes that a member's own pool is fitted to
 
 
 class AutoTraining:
@@ -50,7 +48,7 @@ class AutoTraining:
     indicator : boolean array (n_docs, n_columns)
     space : LabelSpace
     fold : array (n_docs,)
-        The fold of each text.
+        The fold of each text; −1 for those that are only learnt from.
     weight : array (n_docs,) or None
         How much each text counts.
     n_jobs : int or None
@@ -72,17 +70,22 @@ class AutoTraining:
         self._plan, self._indicator, self._space, self._fold = plan, indicator, space, fold
         self._views, self._blocks = views, blocks
         self._weight, self._n_jobs, self._report = weight, n_jobs, report
-        self._n_folds = int(fold.max()) + 1
-        self._learnable = learnable_entries(indicator, fold)
+        self._held = HeldOut.of(indicator, fold, weight, space)
 
-    def run(self) -> Trained:
-        """Train on the texts; Ctrl-C in the cross-validation keeps the members that are done, if any."""
+    def run(self, n_folds: int) -> Trained:
+        """Train on the texts; Ctrl-C in the cross-validation keeps the members that are done, if any.
+
+        Parameters
+        ----------
+        n_folds : int
+            Those that the texts were cut into, to be told; all may be held out, or some.
+        """
         self._choose_scheme()
         tried, scores = self._out_of_fold()
         interrupted = len(tried) < len(self._plan.members)
         tried, scores, embeddings = self._approved(tried, scores)
         pool = self._pool(tried, scores)
-        losses = [self._loss(one[None]) for one in scores]
+        losses = [self._held.log_loss_alone(one) for one in scores]
         kept = np.flatnonzero(np.abs(pool.weights).max(axis=1) > LEAST_WEIGHT)
         kept = kept if len(kept) else np.array([0])  # where no member tells anything: the one that reads plain words
         everybody, everything, whole_pool = tried, scores, pool
@@ -98,11 +101,9 @@ class AutoTraining:
         if self._space.kind == "multilabel":
             first = log_odds
             if self._plan.second_pass:
-                model, log_odds = second_pass(
-                    model, first, self._indicator, self._learnable, self._weight, self._mean_loss
-                )
+                model, log_odds = second_pass(model, first, self._held)
             threshold = self._rare_threshold(tried, pool, model, first)
-        held_out = self._probabilities(log_odds)
+        held_out = self._held.probabilities(log_odds)
         told = [
             {"name": member.name, "scale": _scale(member), "log_loss": _or_none(loss), "weight": float(share.mean())}
             for member, loss, share in zip(tried, losses, pool.weights, strict=True)
@@ -110,8 +111,9 @@ class AutoTraining:
         widths = np.diff(views.bounds_).tolist()
         choice = {
             "n_texts": len(self._indicator),
-            "n_folds": self._n_folds,
-            "log_loss": _or_none(self._mean_loss(log_odds)),
+            "n_folds": n_folds,
+            "n_held_out": len(held_out),
+            "log_loss": _or_none(self._held.log_loss(log_odds)),
             "second_pass": isinstance(model, FittedHinted),
             "left_out": [member.name for member in everybody if member not in tried],
             "interrupted": interrupted,
@@ -124,9 +126,10 @@ class AutoTraining:
         }
         vectorizer = views.vectorizers_[0] if len(views.views) == 1 else views
         weights = pool.weights.mean(axis=1)
+        tested = None if (self._fold >= 0).all() else self._fold >= 0
         return Trained(
-            vectorizer, weighting, model, weights, held_out, self._learnable, choice=choice, rare_threshold=threshold,
-            **self._prior(everybody, everything, whole_pool, model),
+            vectorizer, weighting, model, weights, held_out, self._held.learnable, tested, choice=choice,
+            rare_threshold=threshold, **self._prior(everybody, everything, whole_pool, model),
         )  # fmt: skip
 
     def _prior(
@@ -139,12 +142,12 @@ class AutoTraining:
         others = np.array([member is not prior for member in members])
         without = self._pool([member for member in members if member is not prior], scores[others])
         loss_with, loss_without = (
-            decision_losses(self._probabilities(log_odds), self._indicator)
+            decision_losses(self._held.probabilities(log_odds), self._held.indicator)
             for log_odds in (pool.scores(scores), without.scores(scores[others]))
         )
         known = Knowledge(prior.matched, np.clip(pool.weights[~others][0], 0.0, 1.0))
         (v,), rows = prior.views, np.ones(len(self._indicator), dtype=np.bool_)
-        advice = prior_advice(known, self._blocks[v], loss_with, loss_without, self._learnable, self._space)
+        advice = prior_advice(known, self._blocks[v], loss_with, loss_without, self._held.learnable, self._space)
         X = self._matrix(prior.views, self._weightings(prior.views, rows), rows)
         columns = slice(int(self._views.bounds_[v]), int(self._views.bounds_[v + 1]))
         features = Features(self._blocks[v], X, np.zeros(len(rows)))  # a regression reads no lengths
@@ -168,10 +171,10 @@ class AutoTraining:
             return members, scores, None
         others = [member for member, kept in zip(members, words, strict=True) if kept]
         pools = [self._cross_fitted(members, scores), self._cross_fitted(others, scores[words])]
-        losses = [_or_none(self._mean_loss(log_odds)) for log_odds in pools]
+        losses = [_or_none(self._held.log_loss(log_odds)) for log_odds in pools]
         told = {"outcome": "kept", "log_loss": losses[0], "log_loss_without": losses[1]}
-        before = self._text_losses(pools[1])
-        gain = before - self._text_losses(pools[0])
+        before = self._held.text_losses(pools[1])
+        gain = before - self._held.text_losses(pools[0])
         by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
         if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_MEANING * before.sum(), by_chance):
             return members, scores, told
@@ -179,7 +182,7 @@ class AutoTraining:
 
     def _cross_fitted(self, members: Sequence[Member], scores: FloatArray) -> FloatArray:
         """Log-odds of each half of the folds by a pool that was fitted to the other."""
-        log_odds, half = np.empty(self._indicator.shape), self._fold % 2 == 0
+        log_odds, half = np.empty(self._held.indicator.shape), self._held.fold % 2 == 0
         for rows in (half, ~half):
             log_odds[rows] = self._pool(members, scores, ~rows).scores(scores[:, rows])
         return log_odds
@@ -197,27 +200,21 @@ class AutoTraining:
     def _pool(self, members: Sequence[Member], scores: FloatArray, rows: Any = slice(None)) -> PoolWeights:
         """Weights of the members; those that learnt are expected to share one, and those that were told have none."""
         learnt = np.array([not isinstance(member, Told) for member in members], dtype=np.float64)
-        expected = learnt / max(learnt.sum(), 1.0)
-        weight = None if self._weight is None else self._weight[rows]
-        indicator, learnable = self._indicator[rows], self._learnable[rows]
-        return fit_stacking(scores[:, rows], indicator, self._space, learnable, weight, expected)
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of the pool from its scores; those of exclusive classes add up to one."""
-        return class_probabilities(scores, self._space, joint=True)
+        return self._held.pool(scores, learnt / max(learnt.sum(), 1.0), rows)
 
     def _out_of_fold(self) -> tuple[list[Member], FloatArray]:
-        """The members that were fitted in every fold, and their scores (n_members, n_docs, n_columns)."""
+        """The members that were fitted in every fold, and their scores (n_members, n_held_out, n_columns)."""
         done: list[Member] = []
         scores: list[Any] = []
-        held_out = np.empty(self._indicator.shape, dtype=np.float32)
-        n_folds, total = self._n_folds, len(self._plan.members) * self._n_folds
+        held_out = np.empty(self._held.indicator.shape, dtype=np.float32)
+        n_folds = int(self._fold.max()) + 1
+        total = len(self._plan.members) * n_folds
         whole = copy.copy(self)
         whole._report, whole._blocks = silent, []  # the blocks reach each worker once
         self._report("cross-validation", 0, total)
         try:
             for member, k, found in cross_validate(whole, self._blocks, self._plan.members, n_folds):
-                held_out[self._fold == k] = found
+                held_out[self._held.fold == k] = found
                 self._report("cross-validation", len(done) * n_folds + k + 1, total)
                 if k == n_folds - 1:
                     done.append(member)
@@ -261,38 +258,9 @@ class AutoTraining:
             by_size = np.argsort(-self._indicator.sum(axis=0), kind="stable")
             labels = by_size[np.linspace(0, n_columns - 1, _MOST_SEARCHED).astype(int)]
             part = copy.copy(self)
-            part._indicator, part._learnable = self._indicator[:, labels], self._learnable[:, labels]
-            part._space = LabelSpace(self._space.classes[labels], "multilabel")
-        return part._loss(part.score_fold(member, 0)[None], self._fold == 0)
-
-    def _loss(self, scores: FloatArray, rows: Any = slice(None)) -> float:
-        """Mean log-loss of a pool fitted to some scores, on the same: kind, and alike kind to all."""
-        indicator, learnable = self._indicator[rows], self._learnable[rows]
-        weight = None if self._weight is None else self._weight[rows]
-        pool = fit_stacking(scores, indicator, self._space, learnable, weight, most=_TO_COMPARE)
-        return self._mean_loss(pool.scores(scores), rows)
-
-    def _mean_loss(self, log_odds: FloatArray, rows: Any = slice(None)) -> float:
-        """Mean log-loss of scores of some texts, per text for exclusive classes, else per label."""
-        n_counted = int(self._counted(rows).sum())
-        # Nothing can be said of so few texts that none counts.
-        return float(self._text_losses(log_odds, rows).sum()) / n_counted if n_counted else float("nan")
-
-    def _text_losses(self, log_odds: FloatArray, rows: Any = slice(None)) -> FloatArray:
-        """Log-losses of some texts, each the sum over its labels."""
-        indicator = self._indicator[rows]
-        proba = np.clip(self._probabilities(log_odds), 1e-15, 1.0 - 1e-15)
-        own = np.where(indicator, proba, 1.0 - proba)
-        return np.asarray(np.where(self._counted(rows), -np.log(own), 0.0).sum(axis=1))
-
-    def _counts(self) -> FloatArray:
-        """How much each text counts."""
-        return np.ones(len(self._indicator)) if self._weight is None else self._weight
-
-    def _counted(self, rows: Any) -> BoolArray:
-        """Which labels of some texts count for the log-loss: of exclusive classes the true one, else all."""
-        learnable = self._learnable[rows]
-        return self._indicator[rows] & learnable if self._space.kind == "multiclass" else learnable
+            part._indicator, part._held = self._indicator[:, labels], self._held.of_labels(labels)
+            part._space = part._held.space
+        return part._held.log_loss_alone(part.score_fold(member, 0), self._held.fold == 0)
 
     def _all_texts(self, members: Sequence[Member], pool: PoolWeights, views: TextViews) -> tuple[FittedLinear, Any]:
         """The members fitted to all texts and added up: one linear model over the columns of all views."""
@@ -330,12 +298,13 @@ class AutoTraining:
         self, members: Sequence[Member], pool: PoolWeights, model: FittedLinear, first: FloatArray
     ) -> float | None:
         """The threshold of labels that no held-out text tests; None where nothing tells it."""
-        labels = labels_to_thin(self._indicator, self._learnable, _SEED)
+        labels = labels_to_thin(self._indicator, self._held, _SEED)
         if not self._plan.rare_threshold or not len(labels):
             return None
         self._report("thresholds of rare labels", 0, 1)
-        alone = int(np.flatnonzero(~(self._indicator & self._learnable).any(axis=0))[0])
-        held_out = self._fold == 0
+        alone = int(np.flatnonzero(self._held.untested())[0])
+        answered, held_out = self._fold >= 0, self._fold == 0
+        place = np.cumsum(answered) - 1  # of a text among those that were held out
         rough = [member.for_folds() for member in members]
         rows = np.ones(len(held_out), dtype=np.bool_)
         read = {
@@ -346,18 +315,18 @@ class AutoTraining:
         def score(k: int, learnt: BoolArray, judged: BoolArray) -> FloatArray:
             total = np.full(int(judged.sum()), pool.bias[alone])
             label = self._indicator[:, [k]] & learnt[:, None]
-            weight = learnt * self._counts()  # others are there and do not count
+            weight = np.where(learnt, 1.0 if self._weight is None else self._weight, 0.0)  # others do not count
             for member, share in zip(rough, pool.weights[:, alone], strict=True):
                 scores = member.fit(read[member.views], label, weight, self._n_jobs).scores(read[member.views])
                 total += share * scores[judged, k if isinstance(member, Told) else 0]
             if isinstance(model, FittedHinted):
-                others = first[judged].copy()
+                others = first[place[judged]]
                 others[:, k] = -np.inf
                 hint = some_other_label(others)[:, k]
                 total = model.slope[alone] * total + model.offset[alone] + model.hint[alone] * hint
             return total
 
-        found = rare_threshold(self._indicator, labels, held_out, score, _SEED)
+        found = rare_threshold(self._indicator, labels, held_out, answered, score, _SEED)
         self._report("thresholds of rare labels", 1, 1)
         return found
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer
+from textbayes.categorizer.auto.held_out import HeldOut
 from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, has_headlines, language_of, make_plan, read_views
 from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.auto.story import describe_choice
@@ -135,24 +136,29 @@ def test_labels_are_cut_down_only_where_a_label_is_untested():
     indicator = np.zeros((100, 8), dtype=bool)
     for k in range(7):
         indicator[k * 10 : k * 10 + 6, k] = True
+    space, fold = LabelSpace(np.arange(8), "multilabel"), np.arange(100) % 5
+    indicator[50, 7] = True  # in another fold
     indicator[99, 7] = True
-    learnable = np.ones_like(indicator)
-    assert not len(labels_to_thin(indicator, learnable, 0))
-    learnable[99, 7] = False
-    assert labels_to_thin(indicator, learnable, 0).tolist() == list(range(7))
+    fold[[50, 99]] = 0, 4
+    assert not len(labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0))
+    indicator[50, 7] = False
+    assert labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0).tolist() == list(range(7))
+    fold[:6] = [0, -1, -1, -1, -1, -1]  # of the first label one text is held out, too few to be judged by
+    assert labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0).tolist() == list(range(1, 7))
 
 
 def test_the_threshold_of_rare_labels_separates_what_scores_separate():
     rng = np.random.default_rng(0)
     indicator = rng.random((400, 6)) < 0.03
-    held_out = np.arange(400) < 80
+    held_out, answered = np.arange(400) < 80, np.arange(400) < 300
 
     def score(k, learnt, judged):
         assert (indicator[learnt, k]).sum() == 1  # one text is left of the label
         assert not (learnt & judged).any()
+        assert not (judged & ~answered).any()
         return np.where(indicator[judged, k], -3.0, -7.0) + rng.normal(0.0, 0.3, judged.sum())
 
-    threshold = rare_threshold(indicator, np.arange(6), held_out, score, 0)
+    threshold = rare_threshold(indicator, np.arange(6), held_out, answered, score, 0)
     assert -6.5 < np.log(threshold / (1 - threshold)) < -3.5
 
 

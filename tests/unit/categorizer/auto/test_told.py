@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
-from textbayes.categorizer.auto.plan import folds_for, read_views
+from textbayes.categorizer.auto.plan import fits_to_all, folds_for, folds_held_out, read_views
 from textbayes.categorizer.auto.told import told_members
 from textbayes.core.labels import LabelSpace
 from textbayes.knowledge import WordPrior, WordPriors
@@ -87,19 +87,23 @@ def test_names_help_where_texts_are_few_and_codes_take_nothing_away(n):
 
 
 def test_few_texts_have_many_folds():
-    assert [folds_for(n, 90, 5, "normal") for n in (4, 15, 200, 300, 10_000)] == [5, 15, 20, 5, 5]
-    assert folds_for(50, 1, 30, "quick") == 30
+    assert [folds_for(n, 5, "normal") for n in (4, 15, 200, 300, 10_000)] == [5, 15, 20, 5, 5]
+    assert folds_for(50, 30, "quick") == 30
 
 
 def test_haste_has_fewer_folds_where_texts_are_enough():
-    assert [folds_for(n, 1, 5, "quick") for n in (299, 300, 20_000)] == [20, 3, 3]
-    assert folds_for(300, 1, 2, "quick") == 2
-    assert folds_for(300, 1, 5, "thorough") == 5
+    assert [folds_for(n, 5, "quick") for n in (299, 300, 20_000)] == [20, 3, 3]
+    assert folds_for(300, 2, "quick") == 2
+    assert folds_for(300, 5, "thorough") == 5
 
 
-def test_very_many_decisions_have_fewer_folds():
-    assert [folds_for(60_000, n_labels, 5, "normal") for n_labels in (1, 34, 850)] == [5, 5, 3]
-    assert folds_for(60_000, 850, 5, "thorough") == 5
+def test_of_many_texts_some_folds_are_held_out():
+    sizes = (300, 20_000, 20_001, 25_000, 30_000, 60_000, 1_000_000)
+    assert [folds_held_out(n, 5, "normal") for n in sizes] == [5, 5, 5, 4, 4, 2, 2]
+    assert [folds_held_out(n, 3, "quick") for n in (20_000, 40_000)] == [3, 2]
+    assert folds_held_out(60_000, 5, "thorough") == 5
+    assert folds_held_out(60_000, 2, "normal") == 2
+    assert [fits_to_all(n, 5, "normal") for n in (300, 60_000)] == pytest.approx([5.0, 2.6])
 
 
 CODES = dict(zip(TOPICS, ["c1", "c2", "c3", "c4"], strict=True))
