@@ -74,11 +74,11 @@ def reading_of(vectorizer: TextVectorizer, head: bool = False) -> Reading:
         token=NO_WORD,
     )  # fmt: skip
     if vectorizer.analyzer == "char":
-        return replace(base, replace=((r"\s\s+", " "),), runs=((r"(?s:.+)", "", low, high),))
+        return replace(base, replace=((r"\s\s+", " "),), runs=(("(?s:.)", "", low, high),))
     if vectorizer.analyzer == "char_wb":
-        return replace(base, runs=((r"\S+", " ", low, high),))
+        return replace(base, runs=((r"\S", " ", low, high),))
     named = vectorizer.token_pattern in PATTERN_NAMES
-    runs = tuple((f"[{script.characters}]+", "", low, high + script.more) for script in SCRIPTS)
+    runs = tuple((f"[{script.characters}]", "", low, high + script.more) for script in SCRIPTS)
     return replace(
         base,
         tidy=named,
@@ -105,5 +105,5 @@ def all_words(vectorizer: TextVectorizer) -> Reading:
             "lengths in words; train it on words, or train a linear model"
         )
     reading = reading_of(vectorizer)
-    runs = tuple((pattern, edge, 1, 1) for pattern, edge, _, _ in reading.runs)
+    runs = tuple((unit, edge, 1, 1) for unit, edge, _, _ in reading.runs)
     return replace(reading, runs=runs, stop_words=(), stemmer=None, ngrams=(1, 1))

@@ -5,127 +5,76 @@ python score.py model.json < texts.jsonl    lines with "text" in; labels and pro
 It is one file that may be copied anywhere (``textbayes export --scorer score.py``) and rewritten in any language.
 """
 
-from __future__ import annotations
-
 import html
-import json
 import math
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
 from typing import Any
 
-Model = dict[str, Any]  # or a part of one
-Stemmer = Callable[[str], str] | None
+# What rules call by name, of a match; stemmers that the JSON has no rules of ("Snowball german") are to be added.
+FUNCTIONS: dict[str, Any] = {"lower": lambda found: found[0].lower(), "unescape": lambda found: html.unescape(found[0])}
 
 
-def stem(word: str, steps: Sequence[Sequence[Sequence[str]]]) -> str:
-    """The stem of a word by rules: suffix, condition on what stands before it, replacement."""
-    found = re.sub("(^|[aeiouy])y", r"\1Y", word)  # where it is a consonant
-    for step in steps:
-        suffix, condition, new = next((rule for rule in step if found.endswith(rule[0])), ("", "$.", ""))
-        before = found[: len(found) - len(suffix)]
-        found = before + new if re.match(condition, before) else found
-    return found.replace("Y", "y") or word
+def rewrite(text: str, rules: Any) -> str:
+    """A text or a word after each rule in turn: what matches becomes a replacement, or what a function makes of it."""
+    for pattern, new, function in rules:
+        text = re.sub(pattern, FUNCTIONS[function] if function else new, text)
+    return text
 
 
-def ngrams(items: Sequence[str], least: int, most: int, glue: str) -> list[str]:
-    """All n-grams of words or of characters."""
-    return [glue.join(items[i : i + n]) for n in range(least, most + 1) for i in range(len(items) - n + 1)]
-
-
-def cut(text: str, how: Model, stemmer: Stemmer = None) -> list[str]:
-    """The terms of a text."""
-    text = text.lstrip().partition("\n")[0][: how["head"]] if how["head"] else text
-    text = re.sub(how["unescape"], lambda entity: html.unescape(entity[0]), text) if how["unescape"] else text
-    for pattern, new in how["replace"]:
-        text = re.sub(pattern, new, text)
-    text, terms = text.lower() if how["lowercase"] else text, []
-    for pattern, edge, least, most in how["runs"]:  # runs of characters that are read as n-grams of these
-        for run in (edge + run + edge for run in re.findall(pattern, text)):
-            terms += ngrams(run, least, most, "") or ([run] if edge else [])
-        text = re.sub(pattern, " ", text)
-    words, left_out = re.findall(how["token"], text), set(how["stop_words"])
-    words = [word for word in words if word not in left_out]
-    if how["stemmer"]:
-        if not (stemmer or how["steps"]):
-            sys.exit(f"the model has stems by the stemmer {how['stemmer']!r}: pass that of a Snowball library")
-        stems = {word: stemmer(word) if stemmer else stem(word, how["steps"]) for word in set(words)}
-        words = [stems[word] for word in words]
-    least, most = how["ngrams"]
-    return terms + ngrams(words, least, most, " ")
-
-
-def term_weight(n: int, tf: str) -> float:
-    """What a term that occurs n times counts, before its idf."""
-    return {"raw": n, "binary": 1.0, "log": 1.0 + math.log(n), "log2": 1.0 + math.log2(n)}[tf]
+def cut(text: str, how: dict[str, Any]) -> list[str]:
+    """The terms of a text: n-grams of words or, where these are single characters, of characters."""
+    found = re.findall(how["word"], rewrite(text, how["text_rules"]))
+    words = [rewrite(word, how["word_rules"]) for word in found if word not in how["stop_words"]]
+    return [how["glue"].join(words[i : i + n]) for n in how["ngrams"] for i in range(len(words) - n + 1)]
 
 
 def log_own(score: float, link: str) -> float:
-    """Logarithm of the probability that a label has by itself."""
-    if link == "probit":
-        return math.log(max(math.erfc(-score / math.sqrt(2.0)) / 2.0, 1e-300))
-    return min(score, 0.0) - math.log1p(math.exp(-abs(score)))
+    """Logarithm of the probability that a class has by itself, or of its odds against all others (exp)."""
+    probit = math.log(max(math.erfc(-score / math.sqrt(2.0)) / 2.0, 1e-300))
+    return {"exp": score, "logit": min(score, 0.0) - math.log1p(math.exp(-abs(score))), "probit": probit}[link]
 
 
-def probabilities(text: str, model: Model, stemmer: Stemmer = None) -> list[float]:
-    """One probability for each class; where the JSON has no steps of the stemmer, pass it: a function of a word."""
-    length = len(cut(text, model["length"])) / 1000.0 if model["length"] else 0.0
-    both = zip(model["intercept"], model["per_thousand"], model["with_words"], strict=True)
-    scores = [base + length * each + (length > 0.0) * there for base, each, there in both]
-    for block in model["blocks"]:
-        counts = Counter(term for term in cut(text, block["reading"], stemmer) if term in block["terms"])
-        values = {term: term_weight(n, block["tf"]) * block["terms"][term][0] for term, n in counts.items()}
-        norm = math.hypot(*values.values()) if block["cosine"] else 1.0
+def probabilities(text: str, model: dict[str, Any]) -> list[float]:
+    """One probability for each class."""
+    scores = list(model["intercept"])
+    for view in model["views"]:
+        counts = Counter(term for how in view["cuts"] for term in cut(text, how) if term in view["terms"])
+        values = {term: n ** view["power"] * (1.0 + view["log"] * math.log(n)) for term, n in counts.items()}
+        norm = math.hypot(*(value * view["terms"][term][0] for term, value in values.items())) or 1.0
         for term, value in values.items():
-            for column, weight in zip(*block["terms"][term][1:], strict=True):
-                scores[column] += value / (norm or 1.0) * weight
-    for block in model["dispersed"]:
-        counts = Counter(cut(text, block["reading"], stemmer))
-        for term, both in block["terms"].items():
-            for (column, factor), rate, delta in zip(block["rows"], *both, strict=True):
-                spread = math.log1p(length * delta)
-                rising = math.fsum(math.log(rate + i * delta) for i in range(counts[term]))
-                absent = rate * spread / delta if delta else rate * length
-                scores[column] += factor * (rising - counts[term] * spread - absent)
-    if model["hints"]:
-        first = [(score - told["offset"]) / told["slope"] for score, told in zip(scores, model["hints"], strict=True)]
-        none = [log_own(-score, "logit") for score in first]
-        scores = [
-            score - told["hint"] * math.expm1(math.fsum(none) - own)
-            for score, told, own in zip(scores, model["hints"], none, strict=True)
-        ]
-    if model["normalise"] != "softmax":
-        scores = [model["sharpness"] * log_own(score, model["link"]) for score in scores]
-    if model["normalise"] == "none":
-        found = [math.exp(score) for score in scores]
-        return [1.0 - found[0], found[0]] if model["kind"] == "binary" else found
-    highest = max(scores)
-    odds = [math.exp(score - highest) for score in scores]
-    total = math.fsum(odds)
-    return [one / total for one in odds]
+            for column, weight in zip(*view["terms"][term][1:], strict=True):
+                scores[column] += value / norm * weight
+        for term, column, factor, size, delta in view["dispersed"]:  # "\n" stands for every word, known or not
+            rising = math.fsum(math.log1p(i / size) for i in range(counts[term]))
+            scores[column] += factor * (rising - (counts[term] + size) * math.log1p(counts["\n"] * delta))
+    none = [log_own(at + per * score, "logit") for score, at, per in zip(scores, *model["first_pass"], strict=True)]
+    all_none = math.fsum(none)
+    scores = [s - hint * math.expm1(all_none - own) for s, hint, own in zip(scores, model["hint"], none, strict=True)]
+    logs = [model["sharpness"] * log_own(score, model["link"]) for score in scores]
+    highest = max(logs)
+    total = highest + math.log(math.fsum(math.exp(one - highest) for one in logs)) if model["exclusive"] else 0.0
+    return [math.exp(one - total) for one in logs]
 
 
-def labels(proba: Sequence[float], model: Model) -> list[str]:
-    """The classes that are decided on."""
-    if model["thresholds"] is None:
-        return [name for name, p in zip(model["classes"], proba, strict=True) if p == max(proba) >= model["least"]][:1]
-    if model["kind"] == "binary":
-        return [model["classes"][int(proba[1] > model["thresholds"][0])]]
-    both = zip(model["classes"], proba, model["thresholds"], strict=True)
-    return [name for name, p, threshold in both if p > threshold]
+def labels(proba: list[float], model: dict[str, Any]) -> list[str]:
+    """The classes whose probability is above their threshold; where one is to be given, the one that is most above."""
+    above = {name: p - bar for name, p, bar in zip(model["classes"], proba, model["thresholds"], strict=True)}
+    least = max(above.values()) if model["most"] == 1 else 0.0
+    return [name for name, margin in above.items() if margin > 0.0 and margin >= least][: model["most"]]
 
 
 if __name__ == "__main__":
+    import json
+    import sys
+
     with open(sys.argv[1], encoding="utf-8") as file:
         model = json.load(file)
-    if model.get("version", 1) > 1:
-        sys.exit(f"{sys.argv[1]} is of version {model['version']}, and this scorer of 1: take the one exported with it")
+    if (model.get("format"), model.get("version")) != ("textbayes scoring", 2):
+        sys.exit(f"{sys.argv[1]} is not of version 2, which this file scores: take the scorer exported with it")
+    if missing := set(model["functions"]) - set(FUNCTIONS):
+        sys.exit(f"the model needs {', '.join(missing)}: add the stemmer of a Snowball library to FUNCTIONS")
     for line in sys.stdin:
         proba = probabilities(json.loads(line)["text"], model)
-        print(
-            json.dumps(
-                {"labels": labels(proba, model), "probabilities": dict(zip(model["classes"], proba, strict=True))}
-            )
-        )
+        shown = dict(zip(model["classes"], proba, strict=True))
+        print(json.dumps({"labels": labels(proba, model), "probabilities": shown}))

@@ -27,9 +27,9 @@ class Reading:
         HTML entities are read as what they stand for.
     replace : tuple of (pattern, replacement)
     lowercase : bool
-    runs : tuple of (pattern, edge, shortest, longest)
-        Runs of characters that are read as n-grams of these, with ``edge`` on either side, and taken out; one shorter
-        than ``shortest`` is one term if it has an edge.
+    runs : tuple of (unit, edge, shortest, longest)
+        Runs of characters that match ``unit`` are read as n-grams of these, with ``edge`` on either side, and taken
+        out; one shorter than ``shortest`` is one term if it has an edge.
     token : str
         The regular expression of a word, as Python's ``re`` reads it.
     stop_words : tuple of str

@@ -9,7 +9,7 @@ import pytest
 import Stemmer
 
 from textbayes import BayesCountClassifier, TextCategorizer, TextVectorizer, load_corpus
-from textbayes.decide import TopLabel
+from textbayes.decide import FixedThreshold, TopLabel
 from textbayes.export import export_scoring
 from textbayes.models.counts.families.multinomial import Multinomial
 
@@ -98,6 +98,7 @@ READINGS = {
     "scripts without spaces": {"analyzer": "mixed", "ngram_range": (1, 2), "token_pattern": "all"},
     "characters": {"analyzer": "char", "ngram_range": (2, 3), "min_df": 5},
     "characters of words": {"analyzer": "char_wb", "ngram_range": (3, 5), "min_df": 5},
+    "characters of words, some shorter": {"analyzer": "char_wb", "ngram_range": (5, 6), "min_df": 5},
     "presence": {"binary": True},
 }
 
@@ -125,16 +126,36 @@ def test_text_without_spaces_and_marks(by_json):
     np.testing.assert_allclose(by_json(model, new)[0], model.predict_proba(new), rtol=0, atol=1e-9)
 
 
-def test_a_stemmer_of_another_language_is_passed(scorer, tmp_path):
-    vectorizer = TextVectorizer(stemmer="german")
+@pytest.mark.parametrize("model", ["counts:model=poisson", "counts:model=bernoulli", "counts:model=negative_binomial"])
+def test_lengths_in_scripts_without_spaces(model, by_json):
+    texts = ["東京の天気は晴れ ok", "株価が上がった today", "天気 tomorrow 雨", "株価と為替 falls"] * 5
+    vectorizer = TextVectorizer(analyzer="mixed", ngram_range=(1, 2), stop_words=["ok"])
+    trained = TextCategorizer(vectorizer, model=model, cv=2).fit(texts, ["weather", "money"] * 10)
+    new = ["天気と株価 ok unknown", "ไทย 東京", "rain 雨が today", "", "…"]
+    np.testing.assert_allclose(by_json(trained, new)[0], trained.predict_proba(new), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("stemmer", "lowercase"), [("german", True), ("porter", False)])
+def test_a_stemmer_without_rules_is_passed(stemmer, lowercase, scorer, tmp_path, monkeypatch):
+    vectorizer = TextVectorizer(stemmer=stemmer, lowercase=lowercase)
     texts = ["die Preise steigen", "der Preis fällt", "das Spiel beginnt", "zwei Spiele heute"] * 5
     model = TextCategorizer(vectorizer, model="linear").fit(texts, list("aabb") * 5)
     export_scoring(model, tmp_path / "m.json")
     exported, new = json.loads((tmp_path / "m.json").read_text()), "neue Preisen und Spielen"
-    found = scorer.probabilities(new, exported, Stemmer.Stemmer("german", 0).stemWord)
-    np.testing.assert_allclose(found, model.predict_proba([new])[0], rtol=0, atol=1e-9)
-    with pytest.raises(SystemExit, match="the stemmer 'german'"):
+    assert f"Snowball {stemmer}" in exported["functions"]
+    with pytest.raises(KeyError, match=f"Snowball {stemmer}"):
         scorer.probabilities(new, exported)
+    stem = Stemmer.Stemmer(stemmer, 0).stemWord
+    monkeypatch.setitem(scorer.FUNCTIONS, f"Snowball {stemmer}", lambda found: stem(found[0]))
+    found = scorer.probabilities(new, exported)
+    np.testing.assert_allclose(found, model.predict_proba([new])[0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("threshold", [-1.0, 0.3, 0.5, 1.0])
+def test_thresholds_of_every_kind_of_labels(kind, threshold, by_json):
+    model = trained(kind, "linear:prior=laplace", 20, rule=FixedThreshold(threshold))
+    assert by_json(model, TEXTS)[1] == model.predict_labels(TEXTS)
 
 
 def test_the_likeliest_class_needs_the_least_probability(by_json, by_sql):

@@ -1,102 +1,154 @@
-"""The reference scorer on models written by hand, so that every step has a known result."""
+"""The reference scorer on models written by hand, so that every step has a known result; and how long it is."""
 
 from __future__ import annotations
 
+import ast
+import io
+import json
 import math
 import subprocess
 import sys
+import tokenize
+from pathlib import Path
 
 import pytest
 from scipy import special, stats
 
-READING = {
-    "head": None, "unescape": None, "replace": [], "lowercase": True, "runs": [], "token": r"\w+", "stop_words": [],
-    "stemmer": None, "steps": None, "ngrams": [1, 1],
+LINES = 40
+CUT = {
+    "text_rules": [["(?s)^.*", "", "lower"]], "word": r"\w+", "stop_words": [], "word_rules": [], "ngrams": [1],
+    "glue": " ",
 }  # fmt: skip
 
 
-def model(**changes):
-    """A model of one label with nothing but an intercept of 0."""
+def model(n_classes=1, **changes):
+    """A model of labels with nothing but intercepts of 0."""
+    none = [0.0] * n_classes
     plain = {
-        "kind": "multilabel", "classes": ["a"], "intercept": [0.0], "per_thousand": [0.0], "with_words": [0.0],
-        "length": None, "blocks": [], "dispersed": [], "hints": None, "link": "logit", "normalise": "none",
-        "sharpness": 1.0, "thresholds": [0.5], "least": 0.0,
+        "format": "textbayes scoring", "version": 2, "functions": [], "classes": list("abc"[:n_classes]),
+        "intercept": none, "views": [], "first_pass": [none, none], "hint": none, "link": "logit", "sharpness": 1.0,
+        "exclusive": False, "thresholds": [0.5] * n_classes, "most": n_classes,
     }  # fmt: skip
     return plain | changes
 
 
-def block(terms, tf="raw", cosine=False, **reading):
-    return {"name": "words", "reading": READING | reading, "tf": tf, "cosine": cosine, "terms": terms}
+def view(terms, power=1, log=0.0, cuts=(CUT,), dispersed=()):
+    return {"name": "words", "cuts": cuts, "power": power, "log": log, "terms": terms, "dispersed": dispersed}
 
 
 @pytest.mark.parametrize(
-    ("tf", "cosine", "score"),
+    ("power", "log", "cosine", "score"),
     [
-        ("raw", False, 4 * 2.0 * 3.0 - 5.0),
-        ("binary", False, 2.0 * 3.0 - 5.0),
-        ("log", False, (1 + math.log(4)) * 2.0 * 3.0 - 5.0),
-        ("log2", False, (1 + 2) * 2.0 * 3.0 - 5.0),
-        ("raw", True, (8 * 3.0 - 1 * 5.0) / math.sqrt(8**2 + 1)),
+        (1, 0.0, False, 4 * 6.0 - 5.0),
+        (0, 0.0, False, 6.0 - 5.0),
+        (0, 1.0, False, (1 + math.log(4)) * 6.0 - 5.0),
+        (0, 1 / math.log(2), False, (1 + 2) * 6.0 - 5.0),
+        (1, 0.0, True, (4 * 6.0 - 5.0) / math.sqrt((4 * 2) ** 2 + 1)),
     ],
 )
-def test_values_of_terms(scorer, tf, cosine, score):
-    one = block({"corn": [2.0, [0], [3.0]], "oil": [1.0, [0], [-5.0]], "gas": [1.0, [], []]}, tf, cosine)
-    [found] = scorer.probabilities("Corn corn CORN corn oil unknown", model(blocks=[one]))
+def test_values_of_terms(scorer, power, log, cosine, score):
+    one = view({"corn": [2.0 * cosine, [0], [6.0]], "oil": [cosine, [0], [-5.0]], "gas": [cosine, [], []]}, power, log)
+    [found] = scorer.probabilities("Corn corn CORN corn oil unknown", model(views=[one]))
     assert found == pytest.approx(special.expit(score), abs=1e-15)
 
 
 def test_terms_in_order(scorer):
-    how = READING | {"stop_words": ["the"], "ngrams": [1, 2], "runs": [["[0-9]+", "", 1, 2]], "head": 31}
-    how |= {"unescape": "&lt;", "replace": [["’", "'"]], "token": r"[\w'<]+"}
-    text = "\n The don’t &lt; 123 the end, cut at thirty characters\nno more"
-    words = ["don't", "<", "end", "cut", "don't <", "< end", "end cut"]
-    assert scorer.cut(text, how) == ["1", "2", "3", "12", "23", *words]
+    how = CUT | {"stop_words": ["the"], "ngrams": [1, 2], "word": r"[\w'<]+", "word_rules": [["s$", "", ""]]}
+    rules = [[r"(?s)^\s*([^\n]{0,31}).*", r"\1", ""], ["&lt;", "", "unescape"], ["’", "'", ""], *CUT["text_rules"]]
+    text = "\n The don’t &lt; 123 the ends, cut at thirty characters\nno more"
+    words = ["don't", "<", "123", "end", "cu", "don't <", "< 123", "123 end", "end cu"]
+    assert scorer.cut(text, how | {"text_rules": rules}) == words
 
 
 def test_probabilities_of_exclusive_classes(scorer):
-    three = {"kind": "multiclass", "classes": ["a", "b", "c"], "intercept": [1.0, 0.0, -2.0], "thresholds": None}
-    three |= {"per_thousand": [0.0] * 3, "with_words": [0.0] * 3}
-    joint = scorer.probabilities("", model(**three, normalise="softmax"))
+    three = {"n_classes": 3, "intercept": [1.0, 0.0, -2.0], "exclusive": True, "most": 1}
+    joint = scorer.probabilities("", model(**three, link="exp"))
     assert joint == pytest.approx(special.softmax([1.0, 0.0, -2.0]))
     own = special.ndtr([1.0, 0.0, -2.0]) ** 1.5
-    found = scorer.probabilities("", model(**three, normalise="own", sharpness=1.5, link="probit"))
+    found = scorer.probabilities("", model(**three, sharpness=1.5, link="probit"))
     assert found == pytest.approx(own / own.sum())
-    assert scorer.labels(found, model(**three)) == ["a"]
-    assert scorer.labels(found, model(**three, least=0.9)) == []
+    assert scorer.labels(found, model(**three, thresholds=[0.5] * 3)) == ["a"]
+    assert scorer.labels(found, model(**three, thresholds=[0.9] * 3)) == []
+
+
+def test_one_label_or_many(scorer):
+    assert scorer.labels([0.4, 0.4, 0.2], model(3, thresholds=[0.0] * 3, most=1)) == ["a"]
+    assert scorer.labels([0.4, 0.5, 0.1], model(3, thresholds=[0.3, 0.5, 0.0])) == ["a", "c"]
 
 
 def test_labels_that_tell_of_each_other(scorer):
     """Of two labels the other's first pass is 2·score − 1, and the hint times its probability is added."""
-    told = [{"slope": 0.5, "offset": 0.5, "hint": 3.0}] * 2
-    two = {"classes": ["a", "b"], "intercept": [1.0, -1.0], "per_thousand": [0.0] * 2, "with_words": [0.0] * 2}
-    found = scorer.probabilities("", model(**two, hints=told))
-    assert found == pytest.approx(
+    two = model(2, intercept=[1.0, -1.0], first_pass=[[1.0] * 2, [-2.0] * 2], hint=[3.0] * 2)
+    assert scorer.probabilities("", two) == pytest.approx(
         [special.expit(1 + 3 * special.expit(-3.0)), special.expit(-1 + 3 * special.expit(1.0))]
     )
 
 
 def test_lengths_and_negative_binomials(scorer):
-    """Mean ωμ and variance ωμ(1 + ωδ), so size μ/δ and success probability 1/(1 + ωδ)."""
-    rates, deltas = {"corn": [40.0, 90.0], "oil": [30.0, 20.0]}, {"corn": [60.0, 0.0], "oil": [15.0, 25.0]}
-    one = {"name": "words", "reading": READING, "rows": [[0, -1.0], [0, 1.0]]}
-    one["terms"] = {term: [rates[term], deltas[term]] for term in rates}
+    """Mean ωμ and variance ωμ(1 + ωδ), so size μ/δ and success probability 1/(1 + ωδ); δ next to 0 is a Poisson."""
+    rates, deltas = {"corn": [40.0, 90.0], "oil": [30.0, 20.0]}, {"corn": [60.0, 1e-100], "oil": [15.0, 25.0]}
+    terms = {term: [0.0, [0], [math.log(second / first)]] for term, (first, second) in rates.items()}
+    both = [(term, row, sign) for term in rates for row, sign in ((0, -1.0), (1, 1.0))]
+    size = {(term, row): rates[term][row] / deltas[term][row] for term, row, _ in both}
+    dispersed = [[term, 0, sign, size[term, row], deltas[term][row] / 1000.0] for term, row, sign in both]
+    every_word = CUT | {"word_rules": [["(?s)^.*", "\n", ""]]}
     text, omega = "corn corn corn oil and so on", 7 / 1000
     expected = 0.3 + omega * 50.0 - 0.25
-    for term, n in (("corn", 3), ("oil", 1)):
-        for sign, rate, delta in zip((-1, 1), rates[term], deltas[term], strict=True):
-            poisson = stats.poisson(omega * rate).logpmf(n)
-            expected += sign * (stats.nbinom(rate / delta, 1 / (1 + omega * delta)).logpmf(n) if delta else poisson)
-    given = {"intercept": [0.3], "per_thousand": [50.0], "with_words": [-0.25], "length": READING}
-    [found] = scorer.probabilities(text, model(**given, dispersed=[one]))
+    for term, row, sign in both:
+        n, rate, delta = {"corn": 3, "oil": 1}[term], rates[term][row], deltas[term][row]
+        poisson, binomial = stats.poisson(omega * rate), stats.nbinom(rate / delta, 1 / (1 + omega * delta))
+        expected += sign * (binomial if delta > 1.0 else poisson).logpmf(n)
+    views = [
+        view(terms | {"\n": [0.0, [0], [0.05]]}, cuts=[CUT, every_word], dispersed=dispersed),
+        view({"\n": [0.0, [0], [-0.25]]}, power=0, cuts=[every_word]),
+    ]
+    [found] = scorer.probabilities(text, model(intercept=[0.3], views=views))
     assert found == pytest.approx(special.expit(expected), abs=1e-13)
-    [empty] = scorer.probabilities("", model(**given, dispersed=[one]))
+    [empty] = scorer.probabilities("", model(intercept=[0.3], views=views))
     assert empty == pytest.approx(special.expit(0.3))
 
 
+def run_by_itself(scorer, path, exported):
+    path.write_text(json.dumps(exported))
+    command = [sys.executable, "-I", "-S", scorer.__file__, path]
+    return subprocess.run(command, input='{"text": "é"}\n', capture_output=True, text=True, check=False)
+
+
 def test_it_needs_the_standard_library_alone(scorer, tmp_path):
-    (tmp_path / "m.json").write_text('{"kind": "multilabel", "classes": ["a"], "intercept": [1], "per_thousand": [0], '
-        '"with_words": [0], "length": null, "blocks": [], "dispersed": [], "hints": null, "link": "logit", '
-        '"normalise": "none", "sharpness": 1, "thresholds": [0.5]}')  # fmt: skip
-    command = [sys.executable, "-I", "-S", scorer.__file__, tmp_path / "m.json"]
-    done = subprocess.run(command, input='{"text": "é"}\n', capture_output=True, text=True, check=True)
+    done = run_by_itself(scorer, tmp_path / "m.json", model(intercept=[1]))
     assert done.stdout == f'{{"labels": ["a"], "probabilities": {{"a": {1 / (1 + math.exp(-1))!r}}}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": 1}, "m.json is not of version 2, which this file scores"),
+        ({"version": 3}, "m.json is not of version 2, which this file scores"),
+        ({"format": None}, "m.json is not of version 2, which this file scores"),
+        ({"functions": ["lower", "Snowball german"]}, "the model needs Snowball german: add the stemmer"),
+    ],
+)
+def test_what_it_cannot_score_is_refused_in_a_sentence(scorer, tmp_path, changes, sentence):
+    done = run_by_itself(scorer, tmp_path / "m.json", model(**changes))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_it_stays_short(scorer):
+    """Lines of code, imports too, without docstrings and what runs as a command; each statement has its own line."""
+    source = Path(scorer.__file__).read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    command = tree.body[-1]
+    assert isinstance(command, ast.If)
+    assert ast.unparse(command.test) == "__name__ == '__main__'"
+    nodes = list(ast.walk(tree))
+    texts = [one for one in nodes if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
+    left_out = {line for one in (*texts, command) for line in range(one.lineno, one.end_lineno + 1)}
+    blank = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = [one for one in tokenize.generate_tokens(io.StringIO(source).readline) if one.type not in blank]
+    code = {line for one in tokens for line in range(one.start[0], one.end[0] + 1)} - left_out
+    assert len(code) <= LINES
+    assert max(map(len, source.splitlines())) <= 120
+    starts = [one.lineno for one in nodes if isinstance(one, ast.stmt) and one.lineno not in left_out]
+    assert len(starts) == len(set(starts))
