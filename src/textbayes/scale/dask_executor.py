@@ -21,6 +21,12 @@ R = TypeVar("R")
 _PATIENCE = 5  # seconds for a scheduler to answer
 _WORKERS_PATIENCE = 30  # seconds for its first worker
 _REMEMBERED = 4  # shared objects that workers keep for the next call
+# What a cluster does to watch itself takes processor time from the work, and a profile of it is not looked at.
+_SELDOM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.worker.memory.monitor-interval": "500ms",
+}
 _SMALL = 2**20  # bytes that travel with every task sooner than be shared beforehand, which takes a round of messages
 
 
@@ -42,11 +48,14 @@ class DaskExecutor:
     def started(cls, n_workers: int) -> DaskExecutor:
         """An executor with a cluster of its own: worker processes of one thread each on this machine."""
         distributed = _installed()
-        cluster = distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )  # fmt: skip
-        client = distributed.Client(cluster, set_as_default=False)
+        import dask
+
+        with dask.config.set(_SELDOM):
+            cluster = distributed.LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+            client = distributed.Client(cluster, set_as_default=False)
         client.amm.stop()  # it takes copies away that no task waits for at the moment; the next would send them again
         return cls(client, cluster)
 

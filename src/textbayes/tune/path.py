@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.executor import in_parallel
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.inference import BaseInference, FitInfo, Posterior, Problem, make_inference
-from textbayes.inference._label import blocks_of
+from textbayes.inference._label import blocks_of, longest_first
 from textbayes.inference._path import Solution, solve_path
 from textbayes.inference.coordinate import Coordinate
 from textbayes.priors.base import BasePrior
@@ -147,13 +147,14 @@ def regularisation_path(
     Coordinate.check(problem.link, prior)
     n_labels = factors.shape[1]
     blocks = blocks_of(n_labels)
+    in_turn = longest_first(blocks, problem.y)
 
     def solve(block: range) -> list[list[Solution]]:
         known = None if guide is None else [row[block.start : block.stop] for row in guide.solutions]
         return solve_path(problems, block, tol, max_iter, known)
 
-    solved = list(in_parallel(solve, blocks, n_jobs))
-    joined = [[fit for block in solved for fit in block[point]] for point in range(len(factors))]
+    solved = dict(zip(in_turn, in_parallel(solve, in_turn, n_jobs), strict=True))
+    joined = [[fit for block in blocks for fit in solved[block][point]] for point in range(len(factors))]
     return Path(factors, joined, problem.X.shape[1])
 
 

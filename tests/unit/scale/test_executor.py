@@ -141,6 +141,14 @@ def test_a_killed_worker_changes_nothing_but_time(tmp_path):
         assert list(executor.map(lambda _: os.getpid(), [0])) != [worker]
 
 
+def test_workers_of_its_own_cluster_are_not_profiled(cluster):
+    import dask
+
+    name = "distributed.worker.profile.enabled"
+    assert dask.config.get(name) is True  # elsewhere in this process
+    assert set(cluster.client.run(lambda: dask.config.get(name)).values()) == {False}
+
+
 def test_spread_asks_the_executor_in_use(cluster):
     def where(_):
         return os.getpid(), executor_in_use() is None

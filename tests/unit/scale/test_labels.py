@@ -9,6 +9,7 @@ from scipy import sparse
 from textbayes import BayesLinearClassifier, BayesLinearClassifierCV, TextCategorizer
 from textbayes.core.executor import using
 from textbayes.inference.gibbs import Gibbs
+from textbayes.scale.joblib_executor import JoblibExecutor
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,32 @@ def test_weights_are_those_of_one_process(cluster, problem, prior, inference, li
     np.testing.assert_array_equal(spread.coef_, one.coef_)
     np.testing.assert_array_equal(spread.intercept_, one.intercept_)
     np.testing.assert_array_equal(spread.fit_info_.n_iter, one.fit_info_.n_iter)
+
+
+class Recorder(JoblibExecutor):
+    """This process as an executor that remembers what it was handed, call by call."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.handed = []
+
+    def map(self, function, items, *shared):
+        self.handed.append(list(items))
+        return super().map(function, self.handed[-1], *shared)
+
+
+def test_blocks_with_most_positives_are_handed_out_first(problem):
+    X, Y = problem
+    Y = Y * (np.arange(400)[:, None] < [20, 400] * 5 + [40, 80] * 5)
+    alone, executor = BayesLinearClassifier(scale=2.0).fit(X, Y), Recorder()
+    with using(executor):
+        found = BayesLinearClassifier(scale=2.0).fit(X, Y)
+    [blocks] = executor.handed
+    positives = [Y[:, block.start : block.stop].sum() for block in blocks]
+    assert positives == sorted(positives, reverse=True)
+    assert blocks != sorted(blocks, key=lambda block: block.start)
+    np.testing.assert_array_equal(found.coef_, alone.coef_)
+    np.testing.assert_array_equal(found.fit_info_.n_iter, alone.fit_info_.n_iter)
 
 
 def test_a_search_finds_the_same_scales(cluster, problem):
