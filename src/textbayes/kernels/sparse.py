@@ -12,7 +12,19 @@ U = np.uint64  # unsigned indices spare numba's test for negative ones in the in
 
 @njit(cache=True, nogil=True)
 def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Xᵀ V for X (n, p) in CSC and V (n, k) row-major: the gradients of k labels; O(nnz·k).
+    """Xᵀ V for X (n, p) in CSC and V (n, k) row-major: the gradients of k labels; O(nnz·k)."""
+    return _transpose_times(indptr, indices, data, vectors, False)
+
+
+@njit(cache=True, nogil=True)
+def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
+    """(X∘X)ᵀ V for X (n, p) in CSC and V (n, k) row-major: the curvatures of k labels; no squares are stored."""
+    return _transpose_times(indptr, indices, data, vectors, True)
+
+
+@njit(cache=True, nogil=True)
+def _transpose_times(indptr, indices, data, vectors, squared):  # type: ignore[no-untyped-def]
+    """Xᵀ V, or with the squares of X.
 
     Four labels at a time, and then the last ones together, so that their sums stay in registers while a column, in the
     cache after its first reading, is gone through again for the next.
@@ -26,7 +38,7 @@ def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vecto
             c = U(first)
             a0 = a1 = a2 = a3 = 0.0
             for t in range(start, stop):
-                x, i = data[t], U(indices[t])
+                x, i = _value(data[t], squared), U(indices[t])
                 a0 += x * vectors[i, c]
                 a1 += x * vectors[i, c + U(1)]
                 a2 += x * vectors[i, c + U(2)]
@@ -36,50 +48,73 @@ def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vecto
         a0 = a1 = a2 = 0.0
         if k - in_fours == 3:
             for t in range(start, stop):
-                x, i = data[t], U(indices[t])
+                x, i = _value(data[t], squared), U(indices[t])
                 a0 += x * vectors[i, c]
                 a1 += x * vectors[i, c + U(1)]
                 a2 += x * vectors[i, c + U(2)]
             out[j, in_fours], out[j, in_fours + 1], out[j, in_fours + 2] = a0, a1, a2
         elif k - in_fours == 2:
             for t in range(start, stop):
-                x, i = data[t], U(indices[t])
+                x, i = _value(data[t], squared), U(indices[t])
                 a0 += x * vectors[i, c]
                 a1 += x * vectors[i, c + U(1)]
             out[j, in_fours], out[j, in_fours + 1] = a0, a1
         elif k - in_fours == 1:
             for t in range(start, stop):
-                a0 += data[t] * vectors[U(indices[t]), c]
+                a0 += _value(data[t], squared) * vectors[U(indices[t]), c]
             out[j, in_fours] = a0
     return out
 
 
 @njit(cache=True, nogil=True)
-def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, n_rows: int) -> FloatArray:
-    """X W for X (n, p) in CSC and W (p, k) row-major: the linear predictors of k labels; O(nnz·k)."""
-    k = weights.shape[1]
-    out = np.zeros((n_rows, k))
-    for j in range(len(indptr) - 1):
-        row = weights[j]
-        for t in range(U(indptr[j]), U(indptr[j + 1])):
-            x = data[t]
-            target = out[U(indices[t])]
-            for c in range(U(k)):
-                target[c] += x * row[c]
-    return out
+def _value(x, squared):  # type: ignore[no-untyped-def]
+    return x * x if squared else x
 
 
 @njit(cache=True, nogil=True)
-def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
-    """(X∘X)ᵀ V for X (n, p) in CSC and V (n, k) row-major: the curvatures of k labels; no squares are stored."""
-    n_columns, k = len(indptr) - 1, vectors.shape[1]
-    out = np.zeros((n_columns, k))
-    for j in range(n_columns):
-        row = out[j]
-        for t in range(U(indptr[j]), U(indptr[j + 1])):
-            square, source = data[t] * data[t], vectors[U(indices[t])]
-            for c in range(U(k)):
-                row[c] += square * source[c]
+def add_times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, out: FloatArray) -> None:
+    """Add X W to ``out`` (n, k) for X (n, p) in CSC and W (p, k) row-major; O(nnz·k).
+
+    Labels as in ``transpose_times``, their weights in registers.
+    """
+    k = weights.shape[1]
+    in_fours = k - k % 4
+    c, rest = U(in_fours), k - in_fours
+    for j in range(len(indptr) - 1):
+        start, stop = U(indptr[j]), U(indptr[j + 1])
+        for first in range(0, in_fours, 4):
+            d = U(first)
+            w0, w1, w2, w3 = weights[j, d], weights[j, d + U(1)], weights[j, d + U(2)], weights[j, d + U(3)]
+            for t in range(start, stop):
+                x, i = data[t], U(indices[t])
+                out[i, d] += x * w0
+                out[i, d + U(1)] += x * w1
+                out[i, d + U(2)] += x * w2
+                out[i, d + U(3)] += x * w3
+        if rest == 3:
+            w0, w1, w2 = weights[j, c], weights[j, c + U(1)], weights[j, c + U(2)]
+            for t in range(start, stop):
+                x, i = data[t], U(indices[t])
+                out[i, c] += x * w0
+                out[i, c + U(1)] += x * w1
+                out[i, c + U(2)] += x * w2
+        elif rest == 2:
+            w0, w1 = weights[j, c], weights[j, c + U(1)]
+            for t in range(start, stop):
+                x, i = data[t], U(indices[t])
+                out[i, c] += x * w0
+                out[i, c + U(1)] += x * w1
+        elif rest == 1:
+            w0 = weights[j, c]
+            for t in range(start, stop):
+                out[U(indices[t]), c] += data[t] * w0
+
+
+@njit(cache=True, nogil=True)
+def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, n_rows: int) -> FloatArray:
+    """X W for X (n, p) in CSC and W (p, k) row-major: the linear predictors of k labels; O(nnz·k)."""
+    out = np.zeros((n_rows, weights.shape[1]))
+    add_times(indptr, indices, data, weights, out)
     return out
 
 
