@@ -14,7 +14,7 @@ from textbayes.inference._label import ROUNDING, LabelFit
 from textbayes.inference._mstep import Block
 from textbayes.inference._working_set import column_ends
 from textbayes.kernels.linear.coordinate import newton_step
-from textbayes.kernels.sparse import squares_times
+from textbayes.kernels.sparse import weighted_sums
 from textbayes.priors.base import BasePrior
 
 _PASSES = 20  # EM steps between two looks at all words
@@ -166,7 +166,7 @@ class EmSteps:
         omega = self._expect()
         center, l1, l2 = fit.penalty
         offset = fit.w - center
-        curvature = squares_times(X.indptr, X.indices, X.data, omega[:, None])[:, 0]
+        curvature = weighted_sums(X.indptr, X.indices, X.data, omega[:, None])[1][:, 0]
         arriving = np.abs(gradient + curvature * offset) <= l1
         crawling = curvature * np.abs(offset) <= l1  # an EM step goes less than half of the way
         chosen = np.where(offset == 0.0, violation > 0.0, arriving | crawling)

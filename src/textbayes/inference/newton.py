@@ -14,7 +14,7 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference import inferences
 from textbayes.inference._label import LabelFit, solve_in_blocks
 from textbayes.inference.base import BaseInference, Posterior, Problem
-from textbayes.kernels.sparse import column_dots, column_sums, squares_times, times, transpose_times
+from textbayes.kernels.sparse import column_dots, column_sums, times, transpose_times, weighted_sums
 
 _MAX_CG = 200
 _LOOSEST = 0.3  # a Newton system is solved to this share of its gradient, and more tightly near the end
@@ -51,7 +51,8 @@ class Newton(BaseInference):
                     fit.write(out, fit.relative(violation), self.tol)
                 else:
                     unfinished.append(fit)
-                    systems.append((_slope(fit, gradient), min(_LOOSEST, np.sqrt(fit.relative(violation)))))
+                    of_words = float(violation.max(initial=0.0)) / fit.reference
+                    systems.append((_slope(fit, gradient), min(_LOOSEST, np.sqrt(of_words))))
             fits = unfinished
             if not fits:
                 return
@@ -73,15 +74,22 @@ def _slope(fit: LabelFit, gradient: FloatArray) -> FloatArray:
 def _newton_directions(X: Any, fits: list[LabelFit], slopes: AnyArray, tol: AnyArray) -> tuple[FloatArray, FloatArray]:
     """Solve (XᵀΩX + diag(l2)) d = slope for all labels by preconditioned conjugate gradients.
 
-    Returns d (p + 1, k), the intercept last, and the change of eta (n, k) that it brings.
+    The best intercept moves along with every step of the words (Schur complement): as one more coordinate, which all
+    documents pull at, it would take more iterations. Returns d (p + 1, k), the intercept last, and the change of
+    eta (n, k) that it brings.
     """
     arrays = X.indptr, X.indices, X.data
     omega = np.stack([fit.omega for fit in fits], axis=1)
-    l2 = np.stack([np.append(fit.penalty.l2, fit.intercept_l2) for fit in fits], axis=1)
-    residual = np.ascontiguousarray(slopes.T)
-    free = residual != 0.0  # a coordinate without slope at the start is held: pinned, or in no document
-    diagonal = l2 + np.vstack([squares_times(*arrays, omega), column_sums(omega)])
-    scaled = residual / np.maximum(diagonal, 1e-12)
+    l2 = np.stack([fit.penalty.l2 for fit in fits], axis=1)
+    of_intercept = np.maximum(column_sums(omega) + np.array([fit.intercept_l2 for fit in fits]), 1e-12)
+    mass, curvature = weighted_sums(*arrays, omega)
+    share = mass / of_intercept  # by which a step of a word lowers the best intercept
+    share *= [fit.intercept_prior is not None for fit in fits]
+    slope, shift = np.ascontiguousarray(slopes[:, :-1].T), slopes[:, -1] / of_intercept
+    free = slope != 0.0  # a word without slope at the start is held: pinned, or in no document
+    residual = np.where(free, slope - share * slopes[:, -1], 0.0)
+    diagonal = np.maximum(l2 + curvature - share * share * of_intercept, 1e-12)
+    scaled = residual / diagonal
     search, rho = scaled.copy(), column_dots(residual, scaled)
     direction, eta_step = np.zeros_like(residual), np.zeros_like(omega)
     target = tol**2 * rho
@@ -89,19 +97,19 @@ def _newton_directions(X: Any, fits: list[LabelFit], slopes: AnyArray, tol: AnyA
         going = rho > target
         if not going.any():
             break
-        eta_search = times(*arrays, search[:-1], X.shape[0])
-        eta_search += search[-1]
-        weighted = omega * eta_search
-        product = np.vstack([transpose_times(*arrays, weighted), column_sums(weighted)])
+        eta_search = times(*arrays, search, X.shape[0])
+        eta_search -= column_dots(share, search)
+        # A direction needs no more digits than single precision has, in which more documents fit into the cache.
+        product = transpose_times(*arrays, (omega * eta_search).astype(np.float32))
         product += l2 * search
         product *= free
-        curvature = column_dots(search, product)
-        step = np.where(going & (curvature > 0.0), rho / np.where(curvature > 0.0, curvature, 1.0), 0.0)
+        bend = column_dots(search, product)
+        step = np.where(going & (bend > 0.0), rho / np.where(bend > 0.0, bend, 1.0), 0.0)
         direction += step * search
         eta_step += step * eta_search
         residual -= step * product
-        scaled = residual / np.maximum(diagonal, 1e-12)
+        scaled = residual / diagonal
         new_rho = np.where(going, column_dots(residual, scaled), rho)
         search = scaled + np.where(going, new_rho / np.where(rho > 0.0, rho, 1.0), 0.0) * search
         rho = new_rho
-    return direction, eta_step
+    return np.vstack([direction, shift - column_dots(share, direction)]), eta_step + shift

@@ -12,19 +12,7 @@ U = np.uint64  # unsigned indices spare numba's test for negative ones in the in
 
 @njit(cache=True, nogil=True)
 def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Xᵀ V for X (n, p) in CSC and V (n, k) row-major: the gradients of k labels; O(nnz·k)."""
-    return _transpose_times(indptr, indices, data, vectors, False)
-
-
-@njit(cache=True, nogil=True)
-def squares_times(indptr: IntArray, indices: IntArray, data: FloatArray, vectors: FloatArray) -> FloatArray:
-    """(X∘X)ᵀ V for X (n, p) in CSC and V (n, k) row-major: the curvatures of k labels; no squares are stored."""
-    return _transpose_times(indptr, indices, data, vectors, True)
-
-
-@njit(cache=True, nogil=True)
-def _transpose_times(indptr, indices, data, vectors, squared):  # type: ignore[no-untyped-def]
-    """Xᵀ V, or with the squares of X.
+    """Xᵀ V for X (n, p) in CSC and V (n, k) row-major: the gradients of k labels; O(nnz·k).
 
     Four labels at a time, and then the last ones together, so that their sums stay in registers while a column, in the
     cache after its first reading, is gone through again for the next.
@@ -38,7 +26,7 @@ def _transpose_times(indptr, indices, data, vectors, squared):  # type: ignore[n
             c = U(first)
             a0 = a1 = a2 = a3 = 0.0
             for t in range(start, stop):
-                x, i = _value(data[t], squared), U(indices[t])
+                x, i = data[t], U(indices[t])
                 a0 += x * vectors[i, c]
                 a1 += x * vectors[i, c + U(1)]
                 a2 += x * vectors[i, c + U(2)]
@@ -48,27 +36,22 @@ def _transpose_times(indptr, indices, data, vectors, squared):  # type: ignore[n
         a0 = a1 = a2 = 0.0
         if k - in_fours == 3:
             for t in range(start, stop):
-                x, i = _value(data[t], squared), U(indices[t])
+                x, i = data[t], U(indices[t])
                 a0 += x * vectors[i, c]
                 a1 += x * vectors[i, c + U(1)]
                 a2 += x * vectors[i, c + U(2)]
             out[j, in_fours], out[j, in_fours + 1], out[j, in_fours + 2] = a0, a1, a2
         elif k - in_fours == 2:
             for t in range(start, stop):
-                x, i = _value(data[t], squared), U(indices[t])
+                x, i = data[t], U(indices[t])
                 a0 += x * vectors[i, c]
                 a1 += x * vectors[i, c + U(1)]
             out[j, in_fours], out[j, in_fours + 1] = a0, a1
         elif k - in_fours == 1:
             for t in range(start, stop):
-                a0 += _value(data[t], squared) * vectors[U(indices[t]), c]
+                a0 += data[t] * vectors[U(indices[t]), c]
             out[j, in_fours] = a0
     return out
-
-
-@njit(cache=True, nogil=True)
-def _value(x, squared):  # type: ignore[no-untyped-def]
-    return x * x if squared else x
 
 
 @njit(cache=True, nogil=True)
@@ -116,6 +99,24 @@ def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatA
     out = np.zeros((n_rows, weights.shape[1]))
     add_times(indptr, indices, data, weights, out)
     return out
+
+
+@njit(cache=True, nogil=True)
+def weighted_sums(
+    indptr: IntArray, indices: IntArray, data: FloatArray, omega: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Σ omega·x and Σ omega·x² of every column of X (n, p) in CSC, for omega (n, k) row-major."""
+    n_columns, k = len(indptr) - 1, omega.shape[1]
+    mass, curvature = np.empty((n_columns, k)), np.empty((n_columns, k))
+    for j in range(n_columns):
+        for c in range(U(k)):
+            m = h = 0.0
+            for t in range(U(indptr[j]), U(indptr[j + 1])):
+                weighted = omega[U(indices[t]), c] * data[t]
+                m += weighted
+                h += weighted * data[t]
+            mass[j, c], curvature[j, c] = m, h
+    return mass, curvature
 
 
 @njit(cache=True, nogil=True)
