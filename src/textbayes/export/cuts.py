@@ -40,7 +40,7 @@ def cuts_of(reading: Reading) -> list[Cut]:
     """
     cuts, rules = [], _text_rules(reading)
     for unit, edge, low, high in reading.runs:
-        of_runs: list[Rule] = [*rules, (f"(?s)(?!{unit}).", _APART, "")]
+        of_runs: list[Rule] = [*rules, (f"(?s)(?:(?!{unit}).)+", _APART, "")]
         if edge:
             of_runs.append((f"((?:{unit})+)", rf"{edge}\1{edge}", ""))
             shorter = low - 1 - 2 * len(edge)
