@@ -55,25 +55,34 @@ def transpose_times(indptr: IntArray, indices: IntArray, data: FloatArray, vecto
 
 
 @njit(cache=True, nogil=True)
-def add_times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, out: FloatArray) -> None:
-    """Add X W to ``out`` (n, k) for X (n, p) in CSC and W (p, k) row-major; O(nnz·k).
+def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, n_rows: int) -> FloatArray:
+    """X W for X (n, p) in CSC and W (p, k) row-major: the linear predictors of k labels; O(nnz·k).
 
-    Labels as in ``transpose_times``, their weights in registers.
+    Eight labels or more are a loop of their own. With fewer it would cost more than what it does: four of them, and
+    then the last ones together, have their weights in registers.
     """
     k = weights.shape[1]
-    in_fours = k - k % 4
-    c, rest = U(in_fours), k - in_fours
+    out = np.zeros((n_rows, k))
+    if k >= 8:
+        for j in range(len(indptr) - 1):
+            row = weights[j]
+            for t in range(U(indptr[j]), U(indptr[j + 1])):
+                x = data[t]
+                target = out[U(indices[t])]
+                for label in range(U(k)):
+                    target[label] += x * row[label]
+        return out
+    c, rest = U(k - k % 4), k % 4
     for j in range(len(indptr) - 1):
         start, stop = U(indptr[j]), U(indptr[j + 1])
-        for first in range(0, in_fours, 4):
-            d = U(first)
-            w0, w1, w2, w3 = weights[j, d], weights[j, d + U(1)], weights[j, d + U(2)], weights[j, d + U(3)]
+        if k >= 4:
+            w0, w1, w2, w3 = weights[j, 0], weights[j, 1], weights[j, 2], weights[j, 3]
             for t in range(start, stop):
                 x, i = data[t], U(indices[t])
-                out[i, d] += x * w0
-                out[i, d + U(1)] += x * w1
-                out[i, d + U(2)] += x * w2
-                out[i, d + U(3)] += x * w3
+                out[i, U(0)] += x * w0
+                out[i, U(1)] += x * w1
+                out[i, U(2)] += x * w2
+                out[i, U(3)] += x * w3
         if rest == 3:
             w0, w1, w2 = weights[j, c], weights[j, c + U(1)], weights[j, c + U(2)]
             for t in range(start, stop):
@@ -91,13 +100,6 @@ def add_times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: Fl
             w0 = weights[j, c]
             for t in range(start, stop):
                 out[U(indices[t]), c] += data[t] * w0
-
-
-@njit(cache=True, nogil=True)
-def times(indptr: IntArray, indices: IntArray, data: FloatArray, weights: FloatArray, n_rows: int) -> FloatArray:
-    """X W for X (n, p) in CSC and W (p, k) row-major: the linear predictors of k labels; O(nnz·k)."""
-    out = np.zeros((n_rows, weights.shape[1]))
-    add_times(indptr, indices, data, weights, out)
     return out
 
 

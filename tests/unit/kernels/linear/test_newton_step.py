@@ -155,7 +155,7 @@ def test_blocks_of_rows_do_not_change_a_bit(model, name, floor):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("n_labels", range(1, 9))  # four labels at a time, and one, two or three left over
+@pytest.mark.parametrize("n_labels", range(1, 10))  # four at a time, and one, two or three left over; eight or more
 def test_products_equal_scipy(model, n_labels):
     X = model["X"]
     arrays = X.indptr.astype(np.int64), X.indices, X.data
