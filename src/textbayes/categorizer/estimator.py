@@ -102,7 +102,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Rank the words of each label by a first fit, keep so many, and fit again with these (``models.linear.refit``).
     cv : int
         Folds for the held-out probabilities that pool and rule learn from. "auto" takes more where texts are few, three
-        at most if "quick", and holds out only as many of them as have 20,000 texts, two at least, unless "thorough".
+        at most if "quick", and holds out as many as have 20,000 texts ("quick": 5,000), or two, unless "thorough".
     random_state : int
         Of the folds.
     n_jobs : int or None

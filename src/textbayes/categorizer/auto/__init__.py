@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
 from textbayes.categorizer.auto.meaning import chosen_model, with_sentences
 from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, folds_for, folds_held_out, make_plan, read_views
@@ -81,7 +82,8 @@ def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
     n_folds = int(fold.max()) + 1  # groups may be fewer
     fold[fold >= folds_held_out(len(data.texts), n_folds, settings.budget)] = -1
     training = AutoTraining(plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report)
-    trained = training.run(n_folds)
+    with threadpool_limits(1, "blas"):  # products are small: its threads wait for each other longer than they work
+        trained = training.run(n_folds)
     if table is not None and trained.prior_weight is None:  # it says nothing of these words and labels
         trained = replace(trained, prior_weight=np.zeros(data.space.n_columns))
     if trained.choice is not None and too_long and model is not None:

@@ -28,7 +28,8 @@ _HEADLINE = 0.3  # of its text at most, in characters, is a first line that stan
 _FEW_TEXTS = 100
 _MANY_FOLDS = 20
 _FEW_FOLDS = 3  # each costs nearly as much as the fit to all texts
-_ENOUGH_HELD_OUT = 20_000  # texts: what more of them say of pool and thresholds costs more than it tells
+# Texts: what more of them say of pool and thresholds costs more than it tells.
+_ENOUGH_HELD_OUT = {"quick": 5_000, "normal": 20_000}
 _LEAST_HELD_OUT = 2  # folds: what is fitted to one may be judged by the other
 _SOME_TEXTS = 50  # for a sparse model: a few words may say all, as of an author
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
@@ -140,7 +141,7 @@ def folds_held_out(n_texts: int, n_folds: int, budget: str) -> int:
     """
     if budget == "thorough":
         return n_folds
-    return min(n_folds, max(_LEAST_HELD_OUT, math.ceil(n_folds * _ENOUGH_HELD_OUT / n_texts)))
+    return min(n_folds, max(_LEAST_HELD_OUT, math.ceil(n_folds * _ENOUGH_HELD_OUT[budget] / n_texts)))
 
 
 def fits_to_all(n_texts: int, cv: int, budget: str) -> float:

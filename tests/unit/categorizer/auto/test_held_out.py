@@ -39,7 +39,7 @@ def drawn(kind: str) -> tuple[list[str], list]:
 def fitted(request):
     texts, labels = drawn(request.param)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "_ENOUGH_HELD_OUT", N_TEXTS // 3)
+        patch.setitem(plan._ENOUGH_HELD_OUT, "normal", N_TEXTS // 3)
         return TextCategorizer(cv=5).fit(texts, labels), texts, labels
 
 
