@@ -138,7 +138,6 @@ def test_a_prior_file_has_words_that_another_model_finds(lines, run, saved, writ
         (["words", "{model}", "--plot", "forest", "--output", "x.svg"], "train it with --intervals"),
         (["words", "{model}", "--prior"], "give one to train with --prior"),
         (["update", "{model}", "{new}"], "train it with --intervals"),
-        (["classify", "{model}", "{new}", "--intervals"], "train it with"),
         (["filter", "{desk}", "--model", "{model}"], "train --preset linear --intervals"),
     ],
 )

@@ -257,7 +257,7 @@ def test_wrong_usage(run, write, documents, tmp_path, arguments, words):
 
 
 def test_what_cannot_be_done_is_said(run, models, write, documents, tmp_path, sampled):
-    failed = run("classify", models["binary"], "--intervals", stdin="x\n", code=1)
+    failed = run("words", models["binary"], "--intervals", code=1)
     assert "this model was trained without intervals; train it with --intervals" in failed.stderr
     assert "train the model with" in run("words", models["binary"], "--by", "sign", code=1).stderr
     assert "go together" in run("words", sampled[0], "--plot", "forest", code=2).stderr

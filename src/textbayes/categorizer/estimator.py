@@ -32,6 +32,7 @@ from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
+from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.surface import readings
@@ -136,6 +137,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     prior_weight_ : how far each label follows the prior; None without one
     prior_audit_ : what became of the prior of each word, in the first model; the most surprising first
     prior_advice_ : what was done with the prior, label by label
+    calibration_band_ : what held-out texts say of the probabilities (``CalibrationBand``), for ``predict_interval``;
+        None once the model has learnt more texts
     held_out_ : figures of the cross-validation, over all labels and for each, as ``textbayes.evaluate.evaluate`` has
         them
     held_out_proba_ : what models that had not seen a training text said of it, NaN where none was asked; not in files
@@ -252,6 +255,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.pool_, self.rule_, self.choice_ = trained.pool, rule, trained.choice
         self.prior_table_, self.prior_weight_ = trained.prior_table, trained.prior_weight
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
+        weight = None if data.weight is None else trained.of_tested(data.weight)
+        self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, learnable, weight)
         decisions = rule.decide(proba)
         if space.kind == "multilabel":  # what a fold could not learn it is not asked: the commoner answer
             decisions = np.where(learnable, decisions, indicator.mean(axis=0) > 0.5)
@@ -281,6 +286,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         check_same_length(texts, "texts", indicator, "labels")
         texts, indicator, weight, _ = weighed(texts, indicator, space, sample_weight, self.class_weight, None)
         self.model_ = self.model_.update(self.features(texts), indicator, weight)
+        self.calibration_band_ = None
         if self.label_counts_ is not None:
             self.label_counts_ = self.label_counts_ + space.counts(indicator)
         if self.fingerprints_ is not None:
@@ -341,15 +347,29 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         return np.asarray(((features.weights != 0.0) @ kept[1]).max(axis=1).todense()).ravel()
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval that holds each label's own probability with probability ``level``.
+        """Ends of the interval of each probability, one column per label; for two classes that of the second.
 
-        One column per label, for two classes that of the second. Where classes exclude each other, an interval is that
-        of one label against all others, while the probabilities of ``predict_proba`` are normalised; a softmax, which
-        must be sampled, has those of its classes. Of a linear model fitted with ``intervals`` words are taken to err
-        independently; a sampled one has its intervals from draws.
+        It holds, with probability ``level``, the share of texts with the label among those that have this probability:
+        what held-out texts say of the model, see ``textbayes.posterior.calibration_band``. A model with a posterior of
+        its own (sampled, online) gives the credible interval of each label's probability instead, where classes exclude
+        each other that of one label against all others unless it is a softmax.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        level : float
+            The probability that an interval holds.
         """
         check_is_fitted(self, "model_")
-        return self.model_.probability_interval(self.features(texts), level)
+        features = self.features(texts)
+        if self.model_.has_posterior:
+            return self.model_.probability_interval(features, level)
+        if self.calibration_band_ is None:
+            raise InputError(
+                "intervals come from the texts that were held out in training, and this model has learnt more texts "
+                "since (update), or its file is of an earlier version; train it anew with all texts"
+            )
+        return self.calibration_band_.interval(self.model_.proba(features, self.average), level)
 
     def predict_proba(self, texts: Iterable[str], average: bool | None = None) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many.

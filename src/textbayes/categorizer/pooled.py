@@ -85,8 +85,12 @@ class FittedPool(Fitted):
     def known_words(self) -> BoolArray:
         return np.asarray(np.any([member.known_words() for member in self.members], axis=0))
 
+    @property
+    def has_posterior(self) -> bool:
+        return len(self.members) == 1 and self.calibration == 1.0 and self.members[0].has_posterior
+
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        if len(self.members) == 1 and self.calibration == 1.0:
+        if self.has_posterior:
             return self.members[0].probability_interval(features, level)
         return super().probability_interval(features, level)
 
@@ -188,6 +192,7 @@ def _merged(members: Sequence[FittedLinear], pool: FloatArray) -> FittedLinear:
     known = [one.approximation_ for one in estimators if one.approximation_ is not None]
     if len(known) == len(members):
         merged.errors = pooled_standard_errors(pool, known)
+        merged.shifts = np.asarray(sum(a * one.mean_shifts()[0] for a, one in zip(pool, known, strict=True)))
     ends = [member.intercept_errors for member in members if member.intercept_errors is not None]
     if len(ends) == len(members):
         merged.intercept_errors = np.tensordot(pool, ends, axes=1)

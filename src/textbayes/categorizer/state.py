@@ -21,6 +21,7 @@ from textbayes.core.types import AnyArray, IntArray
 from textbayes.decide import Rule, make_rule
 from textbayes.kinds import kinds
 from textbayes.kinds.settings import model_state, restored_model
+from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import restored_fingerprints
 from textbayes.text.sentence_models import name_of
@@ -54,6 +55,8 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         arrays["prior_weight"] = model.prior_weight_
     if model.fingerprints_ is not None:
         arrays["training.fingerprints"] = model.fingerprints_
+    if model.calibration_band_ is not None:
+        arrays |= under("calibration_band", model.calibration_band_.to_arrays())
     arrays |= under("vectorizer", vectorizer_arrays) | under("weighting", weighting_arrays)
     meta = {
         "model": {"kind": model.model_.kind, "state": fitted},
@@ -93,6 +96,8 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     if len(model.weighting_.idf_) != shape[1] or (views and not _same_views(model.vectorizer_, model.weighting_)):
         raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
     model.rule_ = Rule.from_state(told.rule, shape[0])
+    band = part_of(arrays, "calibration_band")
+    model.calibration_band_ = CalibrationBand.from_arrays(band, shape[0]) if band else None
     model.held_out_ = _held_out(told.held_out, model.label_space_)
     model.label_counts_ = _label_counts(told.label_counts, model)
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))

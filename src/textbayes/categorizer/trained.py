@@ -10,7 +10,7 @@ import numpy as np
 from textbayes.categorizer.knowledge import Advice
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import FittedModel
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import AuditRow, WordPriors
 
 
@@ -62,7 +62,7 @@ class Trained:
     choice: dict[str, Any] | None = None
     rare_threshold: float | None = None
 
-    def of_tested(self, rows: BoolArray) -> BoolArray:
+    def of_tested(self, rows: AnyArray) -> AnyArray:
         """The rows, one for each training text, of those that were held out."""
         return rows if self.tested is None else rows[self.tested]
 

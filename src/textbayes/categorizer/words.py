@@ -307,8 +307,11 @@ class ExplainsWords(FittedAttributes):
         told = self.model_.words()
         if told.errors is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
-        weights = told.weights[column] * (-1.0 if mirrored else 1.0)
-        found = word_intervals(names, weights, told.errors[column], 0.9 if level is None else level, k)
+        sign = -1.0 if mirrored else 1.0
+        shifts = None if told.shifts is None else sign * told.shifts[column]
+        found = word_intervals(
+            names, sign * told.weights[column], told.errors[column], 0.9 if level is None else level, k, shifts
+        )
         return make_frame(found, WordInterval._fields) if as_frame else found
 
     def _column(self, label: str) -> tuple[int, bool]:

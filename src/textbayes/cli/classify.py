@@ -45,7 +45,8 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
     click.option(
         "--intervals",
         is_flag=True,
-        help="Also the interval of each label's own probability; needs train --intervals, gibbs or online.",
+        help="Also the interval of each probability: the share of such texts that have the label, by held-out texts; "
+        "of a sampled or online model its credible interval.",
     ),
     level_option("Probability that an interval holds it.", 0.9),
     click.option(

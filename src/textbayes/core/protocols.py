@@ -148,13 +148,15 @@ class Contributions(NamedTuple):
 class WordWeights(NamedTuple):
     """Weights of single words in a model, arrays (n_columns, n_features).
 
-    ``errors`` are standard errors, NaN where none is known; None where the model has none at all.
+    ``errors`` are standard errors, NaN where none is known; None where the model has none at all. ``shifts`` are
+    what to add to the weights for the middle of their intervals, None for nothing.
     ``description`` says what the weights are.
     """
 
     weights: FloatArray
     errors: FloatArray | None
     description: str
+    shifts: FloatArray | None = None
 
 
 @runtime_checkable
@@ -173,6 +175,8 @@ class FittedModel(Protocol):
         What of the features the weights of words multiply.
     uses_lengths : bool
         Whether the lengths of documents matter, which cost a reading of the texts.
+    has_posterior : bool
+        Whether intervals of probabilities come from the model's own posterior; others have them from held-out texts.
     """
 
     @property
@@ -185,6 +189,8 @@ class FittedModel(Protocol):
     def reads(self) -> Literal["weights", "counts"]: ...
     @property
     def uses_lengths(self) -> bool: ...
+    @property
+    def has_posterior(self) -> bool: ...
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""
@@ -211,7 +217,7 @@ class FittedModel(Protocol):
         ...
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval that holds each label's own probability with probability ``level``."""
+        """Ends of the credible interval of each label's own probability, of a model that ``has_posterior``."""
         ...
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:

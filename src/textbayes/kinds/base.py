@@ -58,6 +58,11 @@ class Fitted(ABC):
     reads: Literal["weights", "counts"] = "weights"
     uses_lengths: bool = False
 
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the model has a posterior of its own to take intervals of probabilities from."""
+        return False
+
     def __init__(self, space: LabelSpace) -> None:
         self.space = space
 
@@ -101,8 +106,8 @@ class Fitted(ABC):
         self._refuse("learn on", "train it again with all texts")
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval that holds each label's own probability with probability ``level``."""
-        self._refuse("give intervals of probabilities", "use a model that samples, or --model online")
+        """Ends of the credible interval of each label's own probability, where the model :attr:`has_posterior`."""
+        self._refuse("give credible intervals of probabilities", "use a model that samples, or --model online")
 
     def known_words(self) -> BoolArray:
         """Mask of the features that say something of some label, (n_features,)."""

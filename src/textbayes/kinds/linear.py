@@ -24,7 +24,6 @@ from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import top_words
 from textbayes.posterior.intervals import PRACTICAL_SIZE
-from textbayes.posterior.predictive import probability_interval
 from textbayes.priors import make_prior
 from textbayes.tune import BayesLinearClassifierCV
 
@@ -34,7 +33,7 @@ class FittedLinear(FittedWeights):
 
     Parameters
     ----------
-    space, coef, intercept, errors, intercept_errors, draws, held_scale
+    space, coef, intercept, errors, intercept_errors, draws, held_scale, shifts
         As for :class:`FittedWeights`.
     link : link
     sharpness : float
@@ -78,7 +77,7 @@ class FittedLinear(FittedWeights):
         return shared_parts(document.weights, weights, base, self.scores(document)[0])
 
     def words(self) -> WordWeights:
-        return WordWeights(self.coef, self.errors, "weight" if self.draws is None else "posterior mean")
+        return WordWeights(self.coef, self.errors, "weight" if self.draws is None else "posterior mean", self.shifts)
 
     def word_totals(self, features: Features) -> FloatArray:
         X = features.weights
@@ -90,14 +89,9 @@ class FittedLinear(FittedWeights):
         return np.asarray(self.coef * np.asarray(X.T @ slopes).T)
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        if self.draws is not None:
-            return self.draws.probability_interval(features.weights, self.link, level)
-        if self.errors is None or self.intercept_errors is None:
-            raise InputError("this model was trained without intervals; train it with intervals=True")
-        # Words are taken to err independently of each other: their covariances are not kept.
-        squares = features.weights.multiply(features.weights)
-        var = np.asarray(squares @ (np.nan_to_num(self.errors) ** 2).T) + self.intercept_errors**2
-        return probability_interval(self.predictor(features), self.calibration**2 * var, self.link, level)
+        if self.draws is None:
+            return super().probability_interval(features, level)
+        return self.draws.probability_interval(features.weights, self.link, level)
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """The posterior after more documents, with the present one as the prior: N(weight, error²), word by word."""
@@ -106,7 +100,7 @@ class FittedLinear(FittedWeights):
         found = fitted_linear(estimator, self.space)
         after = copy.copy(self)
         after.coef, after.intercept, after.draws, after.estimator = found.coef, found.intercept, None, None
-        after.errors, after.intercept_errors = found.errors, found.intercept_errors
+        after.errors, after.intercept_errors, after.shifts = found.errors, found.intercept_errors, found.shifts
         return after
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -117,15 +111,16 @@ class FittedLinear(FittedWeights):
 
 def fitted_linear(estimator: BayesLinearClassifier, space: LabelSpace) -> FittedLinear:
     """Make the fitted model of a categorizer from a fitted classifier."""
-    intercept_errors = None
+    intercept_errors = shifts = None
     if estimator.draws_ is not None:
         intercept_errors = np.array([one.intercept.std() for one in estimator.draws_.labels])
     elif estimator.approximation_ is not None:
         intercept_errors = estimator.approximation_.standard_errors()[1]
+        shifts = estimator.approximation_.mean_shifts()[0]
     fitted = FittedLinear(
         space, make_link(estimator.link), coef=estimator.coef_, intercept=estimator.intercept_,
         errors=estimator.standard_errors_, intercept_errors=intercept_errors, draws=estimator.draws_,
-        held_scale=held_scale(estimator),
+        held_scale=held_scale(estimator), shifts=shifts,
     )  # fmt: skip
     fitted.estimator = estimator
     return fitted

@@ -62,7 +62,7 @@ class FittedMultinomial(FittedWeights):
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
         if self.draws is None:
-            self._refuse("give intervals of probabilities without draws", "train it with inference=gibbs")
+            return super().probability_interval(features, level)
         low, high = self.draws.class_probability_interval(features.weights, self.link, level)
         columns = slice(None) if self.joint else slice(1, None)
         return low[:, columns], high[:, columns]

@@ -63,6 +63,10 @@ class FittedOnline(Fitted):
     def known_words(self) -> BoolArray:
         return np.asarray((self.estimator.coef_ != 0.0).any(axis=0))
 
+    @property
+    def has_posterior(self) -> bool:
+        return True
+
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
         if not 0.0 < level < 1.0:
             raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")

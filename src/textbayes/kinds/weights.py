@@ -32,6 +32,8 @@ class FittedWeights(Fitted):
         Modes, or means of the posterior where it was sampled.
     errors, intercept_errors : arrays like them, or None
         Standard errors, NaN for words that have none.
+    shifts : array like ``coef``, or None
+        Posterior mean − mode of the weights, for their intervals.
     draws : Draws or None
     held_scale : float
         Scale of the prior of words without an error, for learning on.
@@ -46,10 +48,16 @@ class FittedWeights(Fitted):
         intercept_errors: FloatArray | None = None,
         draws: Draws | None = None,
         held_scale: float = 1.0,
+        shifts: FloatArray | None = None,
     ) -> None:
         super().__init__(space)
         self.coef, self.intercept, self.draws = coef, intercept, draws
         self.errors, self.intercept_errors, self.held_scale = errors, intercept_errors, held_scale
+        self.shifts = shifts
+
+    @property
+    def has_posterior(self) -> bool:
+        return self.draws is not None
 
     def known_words(self) -> BoolArray:
         return np.asarray((self.coef != 0.0).any(axis=0))
@@ -73,6 +81,8 @@ class FittedWeights(Fitted):
         matrices = {"coef": self.coef}
         if self.errors is not None:
             matrices["errors"] = np.nan_to_num(self.errors)  # 0 stands for a word without one
+        if self.shifts is not None:
+            matrices["shifts"] = self.shifts
         arrays: dict[str, AnyArray] = {"intercept": self.intercept}
         for name, matrix in matrices.items():
             rows = sparse.csr_matrix(matrix)
@@ -96,7 +106,8 @@ def restored_weights(draws: Any, arrays: Mapping[str, AnyArray], shape: tuple[in
     shape : (n_rows, n_features)
     """
     with_errors = any(name.startswith("errors.") for name in arrays)
-    check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors), "the weights of the model")
+    with_shifts = any(name.startswith("shifts.") for name in arrays)
+    check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors + with_shifts), "the weights of the model")
     found: dict[str, Any] = {
         "coef": _dense(saved_csr(arrays, "coef", shape)),
         "intercept": saved_array(arrays, "intercept", np.float64, shape[:1]),
@@ -105,6 +116,8 @@ def restored_weights(draws: Any, arrays: Mapping[str, AnyArray], shape: tuple[in
     if with_errors:
         errors = _dense(saved_csr(arrays, "errors", shape, least=0.0))
         found["errors"] = np.where(errors > 0.0, errors, np.nan)
+    if with_shifts:
+        found["shifts"] = _dense(saved_csr(arrays, "shifts", shape))
     if "intercept_errors" in arrays:
         found["intercept_errors"] = saved_array(arrays, "intercept_errors", np.float64, shape[:1], least=0.0)
     return found

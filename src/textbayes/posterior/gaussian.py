@@ -55,6 +55,19 @@ class GaussianApproximation:
             words[label, form.columns], intercepts[label] = form.standard_errors()
         return words, intercepts
 
+    def mean_shifts(self) -> tuple[FloatArray, FloatArray]:
+        """Estimates of mean − mode of the weights (n_labels, n_features) and of the intercepts (n_labels,).
+
+        0 where none was asked for, or none can be had, see ``laplace_approximation``.
+        """
+        words, intercepts = np.zeros((len(self.forms), self.n_features)), np.zeros(len(self.forms))
+        for label, form in enumerate(self.forms):
+            if isinstance(form, PrimalForm):
+                size = len(form.columns)
+                words[label, form.columns] = form.shift[:size]
+                intercepts[label] = form.shift[size:].sum()
+        return words, intercepts
+
     def variance(self, X: Any) -> FloatArray:
         """Variance of eta = x'w + b, (n_docs, n_labels), for documents X (n_docs, n_features), sparse or dense.
 

@@ -29,6 +29,7 @@ class PrimalForm(NamedTuple):
     columns: IntArray
     root: FloatArray
     log_det: float
+    shift: FloatArray  # mean − mode, like the rows of root
 
     @property
     def exact(self) -> bool:
@@ -132,11 +133,12 @@ def primal_form(columns: IntArray, precision: FloatArray, least: FloatArray, che
             linalg.cholesky(scaled - (1.0 - _ROUNDING) * np.eye(len(scaled)), lower=True)
         factor = linalg.cholesky(scaled, lower=True)
         inverse = linalg.solve_triangular(factor, np.eye(len(scaled)), lower=True)
-        return PrimalForm(columns, unit[:, None] * inverse.T, log_det + 2.0 * float(np.log(np.diag(factor)).sum()))
+        root, log_det = unit[:, None] * inverse.T, log_det + 2.0 * float(np.log(np.diag(factor)).sum())
     except linalg.LinAlgError:
         values, vectors = linalg.eigh(scaled)
         values = np.maximum(values, 1.0)
-        return PrimalForm(columns, unit[:, None] * vectors / np.sqrt(values), log_det + float(np.log(values).sum()))
+        root, log_det = unit[:, None] * vectors / np.sqrt(values), log_det + float(np.log(values).sum())
+    return PrimalForm(columns, root, log_det, np.zeros(len(root)))
 
 
 def dual_form(
@@ -188,10 +190,10 @@ def dual_form(
 def form_state(form: PrimalForm | DualForm) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """The numbers of a form as JSON, and its arrays."""
     if isinstance(form, PrimalForm):
-        return {"form": "primal", "log_det": form.log_det}, {"columns": form.columns, "root": form.root}
+        arrays = {"columns": form.columns, "root": form.root, "shift": form.shift}
+        return {"form": "primal", "log_det": form.log_det}, arrays
     meta = {"form": "dual", "log_det": form.log_det, "intercept_var": form.intercept_var, "exact": form.exact}
-    names = ("columns", "diagonal", "inverse", "coupling")
-    arrays = {name: getattr(form, name) for name in names}
+    arrays = {name: getattr(form, name) for name in ("columns", "diagonal", "inverse", "coupling")}
     parts = {f"documents.{name}": getattr(form.documents, name) for name in ("data", "indices", "indptr")}
     return meta, {**arrays, **parts}
 
@@ -205,7 +207,9 @@ def form_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_f
     if meta["form"] == "primal":
         root = _finite(arrays["root"], "root")
         _check(root.shape in ((size, size), (size + 1, size + 1)), "root")
-        return PrimalForm(columns, root, log_det)
+        shift = _finite(arrays["shift"], "shift")
+        _check(shift.shape == root.shape[:1], "shift")
+        return PrimalForm(columns, root, log_det, shift)
     diagonal, inverse, coupling = (_finite(arrays[name], name) for name in ("diagonal", "inverse", "coupling"))
     n_docs = len(inverse)
     _check(diagonal.shape == coupling.shape == (size,) and (diagonal > 0.0).all(), "diagonal")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -45,7 +45,12 @@ class SampledWord(NamedTuple):
 
 
 def word_intervals(
-    names: AnyArray, weights: FloatArray, errors: FloatArray, level: float = 0.9, top: int | None = None
+    names: AnyArray,
+    weights: FloatArray,
+    errors: FloatArray,
+    level: float = 0.9,
+    top: int | None = None,
+    shifts: FloatArray | None = None,
 ) -> list[WordInterval]:
     """Intervals of the words of one label with weights other than 0, the largest weight first.
 
@@ -57,6 +62,8 @@ def word_intervals(
         The probability that an interval holds.
     top : int or None
         Words at most; None for all.
+    shifts : array (n_features,), optional
+        Posterior mean − mode of the weights, see :func:`centred_interval`.
 
     Examples
     --------
@@ -64,15 +71,30 @@ def word_intervals(
     >>> [(one.word, round(one.low, 2), round(one.high, 2)) for one in found]  # 2 ± 1.96·0.5
     [('corn', 1.02, 2.98)]
     """
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
-    reach = special.ndtri(0.5 + 0.5 * level) * errors
+    low, high = centred_interval(weights, errors, shifts, level)
     order = np.argsort(-np.abs(weights), kind="stable")
     order = order[weights[order] != 0.0][:top]
-    return [
-        WordInterval(str(names[j]), float(weights[j]), float(weights[j] - reach[j]), float(weights[j] + reach[j]))
-        for j in order
-    ]
+    return [WordInterval(str(names[j]), float(weights[j]), float(low[j]), float(high[j])) for j in order]
+
+
+def centred_interval(
+    weights: FloatArray, errors: FloatArray, shifts: FloatArray | None, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of the intervals of weights around their posterior means, widened to hold the weights; NaN without error.
+
+    Parameters
+    ----------
+    weights, errors : arrays
+        Modes of the posterior, and standard errors.
+    shifts : array like them, or None
+        Mean − mode.
+    level : float
+        The probability that an interval holds.
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    reach, middle = special.ndtri(0.5 + 0.5 * level) * errors, weights if shifts is None else weights + shifts
+    return np.minimum(middle - reach, weights), np.maximum(middle + reach, weights)
 
 
 def pooled_standard_errors(pool: FloatArray, members: Sequence[GaussianApproximation]) -> FloatArray:
@@ -91,22 +113,6 @@ def pooled_standard_errors(pool: FloatArray, members: Sequence[GaussianApproxima
     errors = [member.standard_errors()[0] for member in members]
     counts = [~np.isnan(one) & (weight > 0.0) for weight, one in zip(pool, errors, strict=True)]
     return np.where(np.any(counts, axis=0), np.tensordot(pool, np.nan_to_num(errors), axes=1), np.nan)
-
-
-def pooled_variance(pool: FloatArray, members: Sequence[GaussianApproximation], X: Any) -> FloatArray:
-    """Upper bounds on the variances of the pool's predictors Σ_m pool_m·eta_m, (n_docs, n_labels).
-
-    They add up as in :func:`pooled_standard_errors`.
-
-    Parameters
-    ----------
-    pool : array (n_members,)
-        The weights of the members.
-    members : sequence of GaussianApproximation
-    X : array or sparse matrix (n_docs, n_features)
-    """
-    spreads = [np.sqrt(member.variance(X)) for member in members]
-    return np.tensordot(pool, spreads, axes=1) ** 2
 
 
 def mixture_standard_errors(pool: FloatArray, members: Sequence[Draws]) -> FloatArray:

@@ -55,10 +55,10 @@ def test_the_plug_in_is_the_softmax_of_the_mean(model):
     np.testing.assert_allclose(model.predict_proba(NEW, average=False), expected, rtol=1e-9)
 
 
-def test_intervals_need_draws():
+def test_credible_intervals_need_draws():
     mode = TextCategorizer(model="multinomial", cv=2).fit(TEXTS, THREE)
-    with pytest.raises(NotSupportedError, match="train it with inference=gibbs"):
-        mode.predict_interval(NEW)
+    with pytest.raises(NotSupportedError, match="use a model that samples"):
+        mode.model_.probability_interval(mode.features(NEW), 0.9)
 
 
 class Recorded(SamplingCallback):

@@ -188,8 +188,6 @@ def test_what_cannot_be_used_is_refused(settings, labels, words):
 def test_what_needs_draws_says_so():
     model = TextCategorizer(cv=2).fit(TEXTS, TWO)
     assert (model.draws_, model.sharpness_) == (None, 1.0)
-    with pytest.raises(InputError, match="trained without intervals"):
-        model.predict_interval(NEW)
     with pytest.raises(InputError, match="'inclusion' ranks words by their draws"):
         model.word_intervals("grain", by="inclusion")
 

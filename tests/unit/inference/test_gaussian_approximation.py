@@ -10,10 +10,12 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
-from textbayes.inference import Posterior
+from textbayes.inference import Posterior, Problem
+from textbayes.inference.coordinate import Coordinate
 from textbayes.inference.laplace_approximation import GaussianApproximation, laplace_approximation
 from textbayes.links import make_link
 from textbayes.posterior.predictive import predictive_probabilities, probability_interval
+from textbayes.priors import make_prior
 
 
 @pytest.mark.parametrize("memory", [2**28, 8 * 2 * 20**2])
@@ -93,3 +95,26 @@ def test_what_does_not_go_together_is_refused(make_problem, approximate, data):
     np.testing.assert_allclose(large.standard_errors()[0], 1.0)  # the prior's own
     with pytest.raises(NotSupportedError, match="3000 active words"):
         large.covariance(0)
+
+
+@pytest.mark.parametrize(("prior", "scale"), [("gaussian", 2.0), ("laplace", 2.0)])
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_shifts_bring_the_mode_near_the_mean_of_the_posterior(prior, scale, link):
+    """Against the mean by quadrature, one word and no intercept: the first order leaves less than a third."""
+    rng = np.random.default_rng(3)
+    x = rng.random((25, 1)) + 0.2
+    y = np.where(rng.random((25, 1)) < 0.85, 1.0, -1.0)
+    columns = sparse.csc_matrix(x)
+    columns.indices = columns.indices.astype(np.int32)
+    problem = Problem(columns, y, make_link(link), make_prior(prior, scale), None)
+    posterior = Coordinate(tol=1e-9, max_iter=500).run(problem)
+    grid = np.linspace(-20.0, 20.0, 20_001)
+    log = problem.link.log_prob(x * grid, np.broadcast_to(y, (25, len(grid)))).sum(axis=0)
+    log = log - problem.prior.neg_log(grid[:, None]).reshape(len(grid), -1).sum(axis=1)
+    density = np.exp(log - log.max())
+    mean = (grid * density).sum() / density.sum()
+    approximation = laplace_approximation(problem, posterior, shifts=True)
+    mode, shift = posterior.mean[0, 0], approximation.mean_shifts()[0][0, 0]
+    assert mean > mode
+    assert abs(mode + shift - mean) < (mean - mode) / 3.0
+    assert laplace_approximation(problem, posterior).mean_shifts()[0][0, 0] == 0.0

@@ -210,9 +210,10 @@ class BayesLinearClassifier(WeightsClassifier):
         return self.label_space_.both_columns(proba)
 
     def predict_interval(self, X: Matrix | ArrayLike, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval that holds each label's probability with probability ``level``; needs ``intervals``.
+        """Ends of the credible interval of each label's probability; needs ``intervals``.
 
-        One column per label, for two classes that of the second.
+        It takes the prior at its word: where a document has many words that hardly occurred, it is as wide as the prior
+        makes it. One column per label, for two classes that of the second.
 
         Parameters
         ----------
@@ -228,7 +229,9 @@ class BayesLinearClassifier(WeightsClassifier):
         if self.draws_ is not None:
             return self.draws_.probability_interval(self._checked(X), self._link(), level)
         eta, var = self._spread(X)
-        return probability_interval(eta, var, self._link(), level)
+        assert self.approximation_ is not None
+        words, intercepts = self.approximation_.mean_shifts()
+        return probability_interval(eta + self._checked(X) @ words.T + intercepts, var, self._link(), level)
 
     def _spread(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the linear predictors."""
@@ -310,7 +313,7 @@ class BayesLinearClassifier(WeightsClassifier):
 def _approximation(problem: Problem, posterior: Posterior) -> GaussianApproximation:
     from textbayes.inference.laplace_approximation import laplace_approximation  # loads numba, which is slow
 
-    return laplace_approximation(problem, posterior)
+    return laplace_approximation(problem, posterior, shifts=True)
 
 
 def _encode(y: Any) -> tuple[AnyArray, LabelSpace]:

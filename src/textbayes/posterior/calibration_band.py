@@ -1,0 +1,169 @@
+"""How far the probabilities of a model can be trusted, by what became of texts that it had not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import linalg, special
+
+from textbayes.core.errors import InputError
+from textbayes.core.saved_arrays import saved_array
+from textbayes.core.types import AnyArray, BoolArray, FloatArray
+
+# The prior of the calibration curve, log-odds of the share as a function of the log-odds given: the identity, plus a
+# constant, a slope and a smooth curve of these standard deviations. A training of a few texts that says .98 (log-odds
+# 4) so has an interval from .5 to .999; a few hundred texts overrule it.
+_SHIFT_SD, _SLOPE_SD, _BEND_SD, _BEND_WIDTH = 0.5, 0.25, 0.4, 2.5
+# Held-out texts were scored by the models of the folds, and the model of all texts has a curve of its own: standard
+# errors are this much larger. `benchmarks/bench_intervals.py` prints what they hold.
+_OTHER_MODEL = 1.35
+_KNOTS = np.linspace(-10.0, 10.0, 25)
+_BINS = 121  # of log-odds within the knots: finer than anything that held-out texts tell
+_STEPS = 25
+_TOLERANCE = 1e-8
+
+
+class CalibrationBand(NamedTuple):
+    """Posterior of the share of texts that have a label, among those to which the model gives the same probability.
+
+    The interval of a probability is of this share, not of "the" probability of one text: without assumptions on how
+    labels depend on words nothing can be said of the latter (Barber 2020). It needs held-out texts alone, so that it
+    means the same for every model, and says nothing of texts of another kind.
+
+    Attributes
+    ----------
+    mean, sd : arrays (n_columns, n_knots)
+        Of the log-odds of the share, at fixed log-odds of what the model says.
+
+    References
+    ----------
+    Barber (2020), Is distribution-free inference possible for binary regression?, Electronic Journal of Statistics 14,
+    3487–3524. Gupta, Podkopaev & Ramdas (2020), Distribution-free binary classification: prediction sets, confidence
+    intervals and calibration, NeurIPS. Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, section
+    3.4, for Laplace's approximation.
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+
+    @classmethod
+    def fit(
+        cls, proba: FloatArray, indicator: BoolArray, usable: BoolArray | None = None, weight: FloatArray | None = None
+    ) -> Self:
+        """The band of every label.
+
+        Parameters
+        ----------
+        proba : array (n_docs, n_columns)
+            Probabilities of texts that the model had not seen.
+        indicator : boolean array (n_docs, n_columns)
+            Whether each text has each label.
+        usable : boolean array (n_docs, n_columns), optional
+            False where a probability means nothing.
+        weight : array (n_docs,), optional
+            How much each text counts; their mean is taken to be one.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> proba = rng.random((500, 1))
+        >>> band = CalibrationBand.fit(proba, rng.random((500, 1)) < proba)
+        >>> [float(end[0, 0].round(2)) for end in band.interval(np.array([[0.8]]), 0.9)]
+        [0.74, 0.86]
+        """
+        root = _prior_root()
+        design = _interpolation(np.linspace(_KNOTS[0], _KNOTS[-1], _BINS)) @ root
+        start = _interpolation(np.linspace(_KNOTS[0], _KNOTS[-1], _BINS)) @ _KNOTS
+        counts = np.ones(len(proba)) if weight is None else weight / max(float(weight.mean()), 1e-300)
+        step = (_KNOTS[-1] - _KNOTS[0]) / (_BINS - 1)
+        mean, sd = np.empty((proba.shape[1], len(_KNOTS))), np.empty((proba.shape[1], len(_KNOTS)))
+        for k in range(proba.shape[1]):
+            use = slice(None) if usable is None else usable[:, k]
+            place = np.rint((_log_odds(proba[use, k]) - _KNOTS[0]) / step).astype(np.int64)
+            texts = np.bincount(place, counts[use], _BINS).astype(np.float64)
+            having = np.bincount(place, counts[use] * indicator[use, k], _BINS).astype(np.float64)
+            mode, factor = _mode(design, start, texts, having)
+            mean[k] = _KNOTS + root @ mode
+            spread = linalg.solve_triangular(factor, root.T, lower=True)
+            sd[k] = _OTHER_MODEL * np.sqrt(np.einsum("ij,ij->j", spread, spread))
+        return cls(mean, sd)
+
+    def interval(self, proba: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central interval of each share, each like ``proba``; widened to hold the probability itself.
+
+        Parameters
+        ----------
+        proba : array (n_docs, n_columns)
+        level : float
+            The probability that an interval holds the share.
+        """
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+        log_odds, reach = _log_odds(proba), special.ndtri(0.5 + 0.5 * level)
+        low, high = np.empty_like(log_odds), np.empty_like(log_odds)
+        for k in range(proba.shape[1]):
+            middle = np.interp(log_odds[:, k], _KNOTS, self.mean[k])
+            spread = reach * np.interp(log_odds[:, k], _KNOTS, self.sd[k])
+            low[:, k], high[:, k] = middle - spread, middle + spread
+        return np.minimum(special.expit(low), proba), np.maximum(special.expit(high), proba)
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """The band as named arrays of a model file."""
+        return {"mean": self.mean, "sd": self.sd}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray], n_columns: int) -> Self:
+        """The band of a model file, checked."""
+        shape = (n_columns, len(_KNOTS))
+        return cls(
+            saved_array(arrays, "mean", np.float64, shape, least=-1e3, most=1e3),
+            saved_array(arrays, "sd", np.float64, shape, least=0.0, most=1e3),
+        )
+
+
+def _log_odds(proba: FloatArray) -> FloatArray:
+    """Log-odds within the knots."""
+    least = special.expit(_KNOTS[0])
+    return np.asarray(special.logit(np.clip(proba, least, 1.0 - least)))
+
+
+def _interpolation(places: FloatArray) -> FloatArray:
+    """The matrix that interpolates values at the knots linearly at some places, (n_places, n_knots)."""
+    return np.column_stack([np.interp(places, _KNOTS, one) for one in np.eye(len(_KNOTS))])
+
+
+def _prior_root() -> FloatArray:
+    """R with R·Rᵀ the prior covariance of the curve at the knots."""
+    distance = (_KNOTS[:, None] - _KNOTS) / _BEND_WIDTH
+    cov = _SHIFT_SD**2 + _SLOPE_SD**2 * np.outer(_KNOTS, _KNOTS) + _BEND_SD**2 * np.exp(-0.5 * distance**2)
+    return np.asarray(linalg.cholesky(cov + 1e-6 * np.eye(len(_KNOTS)), lower=True))
+
+
+def _mode(
+    design: FloatArray, start: FloatArray, texts: FloatArray, having: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mode of z ~ N(0, I) given ``having`` of ``texts`` at log-odds start + design·z, and the Hessian's factor."""
+    z = np.zeros(design.shape[1])
+    used = texts > 0.0
+    design, start, texts, having = design[used], start[used], texts[used], having[used]
+
+    def objective(at: FloatArray) -> float:
+        eta = start + design @ at
+        return float(0.5 * at @ at + texts @ np.logaddexp(0.0, eta) - having @ eta)
+
+    value = objective(z)
+    for _ in range(_STEPS):
+        share = special.expit(start + design @ z)
+        gradient = z - design.T @ (having - texts * share)
+        hessian = np.eye(len(z)) + (design.T * (texts * share * (1.0 - share))) @ design
+        factor = linalg.cholesky(hessian, lower=True)
+        step = linalg.cho_solve((factor, True), gradient)
+        length = 1.0
+        while (new := objective(z - length * step)) > value and length > 1e-6:
+            length *= 0.5
+        if value - new <= _TOLERANCE:
+            break
+        z, value = z - length * step, new
+    return z, factor
