@@ -214,6 +214,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         sampling: SamplingCallback | None = None,
         sample_weight: ArrayLike | None = None,
         groups: Iterable[Hashable] | None = None,
+        keep_partial: bool = False,
     ) -> TextCategorizer:
         """Learn from texts and their labels: one label each, a list of labels each, or an indicator matrix.
 
@@ -231,9 +232,18 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             it once, or not at all where its weight is 0.
         groups : sequence of n_texts values, optional
             Texts of one group (an author, a thread) share a fold: figures and thresholds are of groups not learnt from.
+        keep_partial : bool
+            An interrupt leaves the model as it was. With True, one in the cross-validation of an automatic training
+            makes it a model of the members that are done, if any: ``choice_`` has ``interrupted`` and their number.
         """
         texts = as_texts(texts)
         check_settings(self)
+        automatic = uses_auto(self)
+        if keep_partial and not automatic:
+            raise InputError(
+                "keep_partial=True needs an automatic training, whose members can be used one by one; leave it out, or "
+                "leave out model and what else needs one view of words"
+            )
         indicator, space = encode_labels(labels)
         check_same_length(texts, "texts", indicator, "labels")
         rule = rule_for(self.rule, space)
@@ -241,7 +251,10 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or silent
         data = TrainingData(texts, indicator, space, weight, grouped)
-        trained = train_auto(self, data, report) if uses_auto(self) else train_members(self, data, report, sampling)
+        if automatic:
+            trained = train_auto(self, data, report, keep_partial)
+        else:
+            trained = train_members(self, data, report, sampling)
         return self._take_over(trained, rule, data, text_fingerprints(texts))
 
     def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:

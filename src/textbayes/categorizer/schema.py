@@ -174,6 +174,8 @@ class SavedChoice(Saved):
     second_pass: bool
     left_out: list[Text]
     interrupted: bool
+    n_done: WholeFrom1 | None = None
+    n_planned: WholeFrom1 | None = None
     views: Annotated[list[SavedChosenView], Field(min_length=1, max_length=20)]
     members: Annotated[list[SavedChosenMember], Field(min_length=1, max_length=100)]
     embeddings: SavedEmbeddings | None = None

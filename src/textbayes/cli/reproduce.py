@@ -76,8 +76,8 @@ def reproduce(
     """Run a paper's experiments again, beside the published figures.
 
     Without PAPER the papers are listed, with the corpora they need, whether these are found, and how long it takes;
-    `all` runs one after the other. Tables are printed, and the pages PAPER.md and PAPER.html written anew, after each
-    table that is done, so that an interrupted run leaves what was finished. Corpora are looked for in $TEXTBAYES_DATA,
+    `all` runs one after the other. Tables are printed one by one, and the pages PAPER.md and PAPER.html replaced when
+    all is done; an interrupted run leaves what was finished in PAPER.partial.md and PAPER.partial.html. Corpora are looked for in $TEXTBAYES_DATA,
     see `textbayes datasets`; tables whose corpus is not there are named and left out, unless they were asked for with
     --only.
 
@@ -146,6 +146,7 @@ def _run(
             f"nothing came of {', '.join(wanted)} of paper {paper.name!r}"
             + ("; leave --quick out" if quick else f"; it has {', '.join(paper.numbers)}")
         )
+    pages.finish()
     note(f"{pages.markdown} and {pages.html} written; took {time.perf_counter() - start:.0f} s")
 
 

@@ -53,6 +53,8 @@ def show(model: str, output: Output) -> None:
 
 def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]:
     """Summary of the model in a few numbers. The file's own time stands for the date of training, which is not kept."""
+    from textbayes.categorizer.auto.story import partial_members
+
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return {
         "model": str(path),
@@ -64,6 +66,7 @@ def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]
         "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
         "file_bytes": path.stat().st_size,
         "textbayes": version,
+        **({"partial": partial} if (partial := partial_members(model.choice_)) else {}),
         "held_out": model.held_out_,
     }
 

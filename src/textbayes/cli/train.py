@@ -11,6 +11,7 @@ import cloup
 
 from textbayes.cli.advice import advice_table
 from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
+from textbayes.cli.errors import INTERRUPTED
 from textbayes.cli.figures import LABEL_COLUMNS, headline, label_table
 from textbayes.cli.files import check_output
 from textbayes.cli.groups import groups_of, with_group_field
@@ -25,6 +26,7 @@ from textbayes.cli.progress import reporting
 from textbayes.cli.report_file import check_report_target, write_training_report
 from textbayes.cli.sampling import SamplingChoices, sampling_options
 from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
 
 if TYPE_CHECKING:
@@ -44,6 +46,11 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
 @click.option("--report", metavar="FILE", help="Write an HTML page about the cross-validated decisions as well.")
 @click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
+@click.option(
+    "--keep-partial",
+    is_flag=True,
+    help="On Ctrl-C, write a model of the members that are done; without it nothing is written.",
+)
 @label_options()
 @cloup.option_group(
     "Automatic choice, where no model is named",
@@ -132,6 +139,7 @@ def train(
     target: str | None,
     report: str | None,
     cv_only: bool,
+    keep_partial: bool,
     per_label: bool,
     keep_fields: str | None,
     out_of_core: bool | None,
@@ -151,6 +159,9 @@ def train(
     warning; where more do, say what it means: --unlabelled skip or keep. Decision thresholds are chosen on held-out
     probabilities by cross-validation, which also gives the figures printed, of texts that the models of the folds had
     not seen; --cv-only gives these alone, for those with one file.
+
+    Ctrl-C ends with status 130 and leaves the model file as it was. With --keep-partial, an automatic training that is
+    interrupted in its cross-validation writes a model of the members that are done (the status is 130 all the same).
 
     \b
     textbayes train train.jsonl -o model.tb
@@ -192,6 +203,8 @@ def train(
         return
     executor = click.get_current_context().with_resource(on_cluster(cluster))
     spread = None if executor is None else spread_inputs(inputs, executor, report, keep_fields)
+    if keep_partial:
+        _check_has_parts(model, spread is not None)
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
@@ -225,13 +238,14 @@ def train(
             note(f"the run in {folder.path} is finished and was removed")
     else:
         with reporting() as progress:
-            model.fit(given.texts, given.labels, progress=progress, groups=groups)
+            model.fit(given.texts, given.labels, progress=progress, groups=groups, keep_partial=keep_partial)
         if path is not None:
             save_model(model, path)
     summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
     if page is not None:
         write_training_report(page, model, given, inputs.name, path)
         summary["report"] = str(page)
+    partial = summary.get("partial")
     summary["seconds"] = round(time.perf_counter() - started, 2)
     if output.is_table:
         console().print(_table(summary))
@@ -248,6 +262,21 @@ def train(
         row = {name: value for name, value in summary.items() if name != "held_out"}
         row |= {f"held_out_{name}": value for name, value in model.held_out_.items() if name != "labels"}
         output.write([row], list(row))
+    if partial:
+        what = "the figures are those" if path is None else f"{path} is a model"
+        echo(f"textbayes: interrupted; {what} of {partial} alone (--keep-partial)", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _check_has_parts(model: TextCategorizer, spread: bool) -> None:
+    """Refuse --keep-partial where no part of a training is a model."""
+    from textbayes.categorizer.auto import uses_auto
+
+    if spread or not uses_auto(model):
+        raise click.UsageError(
+            "--keep-partial keeps members of an automatic training, and this is none; leave it out. Sampling "
+            "(--inference gibbs) is kept with --checkpoint."
+        )
 
 
 def _target(target: str | None, cv_only: bool, inputs: Inputs) -> Path | None:
@@ -288,9 +317,9 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
-    from textbayes.categorizer.auto.story import describe_choice
+    from textbayes.categorizer.auto.story import describe_choice, partial_members
 
-    space = model.label_space_
+    space, choice = model.label_space_, model.choice_
     drawn = {} if model.draws_ is None else _drawn(model.draws_)
     return {
         "documents": n_docs,
@@ -300,7 +329,8 @@ def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
         "words_with_weight": int(model.words_with_weight().sum()),
         **drawn,
         **_calibrated(model),
-        **({} if model.choice_ is None else {"chosen": describe_choice(model.choice_)}),
+        **({} if choice is None else {"chosen": describe_choice(choice)}),
+        **({"partial": partial} if (partial := partial_members(choice)) else {}),
         "held_out": model.held_out_,
         **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
     }

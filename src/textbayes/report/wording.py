@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.auto.story import partial_members
 from textbayes.categorizer.training import members_of
 from textbayes.decide import Rule
 from textbayes.kinds import kind_of
@@ -37,10 +38,12 @@ _SCHEMES = {
 
 def settings_in_words(model: TextCategorizer) -> list[tuple[str, str]]:
     """Name and value of each setting, for people."""
+    partial = partial_members(model.choice_)
     return [
         ("Labels", _labels(model)),
         *_reading(model.vectorizer_, model.weighting_),
         ("Model", _model(model)),
+        *([("Partial", f"{partial}: the training was interrupted")] if partial else []),
         ("Decision", _rule(model.rule_)),
     ]
 

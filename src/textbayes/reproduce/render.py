@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _FOLDER = Path(__file__).parent
+_PARTIAL = ".partial"
 _PADDING = 3  # a column of a terminal table is so much wider than its text
 
 
@@ -28,7 +29,8 @@ def check_extra() -> None:
 class Pages:
     """The Markdown and HTML pages of a paper in a folder, written anew after every result.
 
-    Each file is replaced as a whole, so that an interrupted run leaves pages with all that was finished.
+    Until all is done they have names of their own (``PAPER.partial.md``): an interrupted run leaves what was finished
+    there, and the pages of an earlier run as they were.
     """
 
     def __init__(self, folder: str | Path, paper: Experiment, command: str) -> None:
@@ -51,19 +53,46 @@ class Pages:
         return self.folder / f"{self.paper.name}.html"
 
     def add(self, result: Result) -> None:
-        """Take up a result and write both pages; a figure is a file of its own as well, for the Markdown page."""
+        """Take up a result and write both pages of what there is; a figure is a file of its own as well."""
         self.results.append(result)
-        if isinstance(result, Figure):
-            _write(self.folder / figure_file(self.paper, result), result.svg)
-        _write(self.markdown, to_markdown(self.paper, self.results, self.command))
-        _write(self.html, to_html(self.paper, self.results, self.command))
+        self._write_all(f"{self.paper.name}{_PARTIAL}")
+
+    def finish(self) -> None:
+        """Write the pages by their own names, since all is done."""
+        self._write_all(self.paper.name)
+        for path in self._paths(f"{self.paper.name}{_PARTIAL}"):
+            path.unlink(missing_ok=True)
+
+    def _paths(self, stem: str) -> list[Path]:
+        figures = [figure_file(stem, one) for one in self.results if isinstance(one, Figure)]
+        return [self.folder / name for name in (*figures, f"{stem}.md", f"{stem}.html")]
+
+    def _write_all(self, stem: str) -> None:
+        pages = (
+            to_markdown(self.paper, self.results, self.command, stem),
+            to_html(self.paper, self.results, self.command),
+        )
+        figures = [one.svg for one in self.results if isinstance(one, Figure)]
+        for path, text in zip(self._paths(stem), [*figures, *pages], strict=True):
+            _write(path, text)
 
 
-def to_markdown(paper: Experiment, results: Sequence[Result], command: str) -> str:
-    """The page as Markdown. A cell is ``published / ours (difference)``, in bold where the difference is marked."""
+def to_markdown(paper: Experiment, results: Sequence[Result], command: str, stem: str | None = None) -> str:
+    """The page as Markdown. A cell is ``published / ours (difference)``, in bold where the difference is marked.
+
+    Parameters
+    ----------
+    paper : Experiment
+    results : sequence of Table or Figure
+    command : str
+        What printed it.
+    stem : str, optional
+        With which names of figures' files begin; the paper's name if not given.
+    """
     parts = [f"# {paper.title}", paper.reference, f"Printed by `{command}`. {_LEGEND}"]
     parts += [
-        table_markdown(result) if isinstance(result, Table) else _figure_markdown(paper, result) for result in results
+        table_markdown(result) if isinstance(result, Table) else _figure_markdown(stem or paper.name, result)
+        for result in results
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -92,15 +121,15 @@ def _escaped(*names: str) -> str:
     return " | ".join(name.replace("|", "\\|") for name in names)
 
 
-def _figure_markdown(paper: Experiment, figure: Figure) -> str:
+def _figure_markdown(stem: str, figure: Figure) -> str:
     notes = "".join(f"\n- {note}" for note in figure.notes)
-    image = f"![{figure.description or figure.caption}]({figure_file(paper, figure)})"
+    image = f"![{figure.description or figure.caption}]({figure_file(stem, figure)})"
     return f"## {figure.name}\n\n{figure.caption}\n\n{image}" + (f"\n{notes}" if notes else "")
 
 
-def figure_file(paper: Experiment, figure: Figure) -> str:
+def figure_file(stem: str, figure: Figure) -> str:
     """The name of the figure's own file."""
-    return f"{paper.name}-figure-{figure.number.lower().replace(' ', '-')}.svg"
+    return f"{stem}-figure-{figure.number.lower().replace(' ', '-')}.svg"
 
 
 def to_html(paper: Experiment, results: Sequence[Result], command: str) -> str:

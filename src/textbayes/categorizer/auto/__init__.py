@@ -53,7 +53,7 @@ def _only_directions(prior: WordPriors | str | Path) -> bool:
     return all(row[2] in (FOR, AGAINST) and row[3:6] == (None, None, None) for row in read_prior(prior))
 
 
-def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
+def train_auto(settings: Any, data: TrainingData, report: Progress, keep_partial: bool = False) -> Trained:
     """Train on what the texts say is best for them.
 
     Parameters
@@ -62,6 +62,8 @@ def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
         Its parameters are read and nothing is changed.
     data : TrainingData
     report : Progress
+    keep_partial : bool
+        See :class:`AutoTraining`.
     """
     report("reading words", 0, 1)
     views, blocks = read_views(data.texts, settings.vectorizer)
@@ -81,7 +83,9 @@ def train_auto(settings: Any, data: TrainingData, report: Progress) -> Trained:
     fold = stratified_folds(data.indicator, min(n_folds, len(data.texts)), settings.random_state, data.groups)
     n_folds = int(fold.max()) + 1  # groups may be fewer
     fold[fold >= folds_held_out(len(data.texts), n_folds, settings.budget)] = -1
-    training = AutoTraining(plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report)
+    training = AutoTraining(
+        plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report, keep_partial
+    )
     with threadpool_limits(1, "blas"):  # products are small: its threads wait for each other longer than they work
         trained = training.run(n_folds)
     if table is not None and trained.prior_weight is None:  # it says nothing of these words and labels

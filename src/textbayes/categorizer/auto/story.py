@@ -45,9 +45,18 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
         parts.append(_meaning(**choice["embeddings"], n_texts=choice["n_texts"]))
     if choice["second_pass"]:
         parts.append("What is said of a text's other labels counts as well.")
-    if choice["interrupted"]:
-        parts.append("The training was interrupted: models that were not done are not among these.")
+    if partial := partial_members(choice):
+        parts.append(f"The training was interrupted: it is a model of {partial}.")
     return " ".join(parts)
+
+
+def partial_members(choice: Mapping[str, Any] | None) -> str | None:
+    """How many members of an interrupted training were done, as in ``2 of 7 members``; None of any other training."""
+    if choice is None or not choice["interrupted"]:
+        return None
+    if choice.get("n_planned") is None:
+        return "some members"  # files of earlier versions do not have it
+    return f"{choice['n_done']} of {choice['n_planned']} members"
 
 
 def _view(view: Mapping[str, Any]) -> str:

@@ -53,6 +53,9 @@ class AutoTraining:
         How much each text counts.
     n_jobs : int or None
     report : Progress
+    keep_partial : bool
+        Whether Ctrl-C in the cross-validation ends it with the members that are done, where there are any; otherwise,
+        and at any other time, it ends the training.
     """
 
     def __init__(
@@ -66,14 +69,16 @@ class AutoTraining:
         weight: FloatArray | None,
         n_jobs: int | None,
         report: Progress,
+        keep_partial: bool = False,
     ) -> None:
         self._plan, self._indicator, self._space, self._fold = plan, indicator, space, fold
         self._views, self._blocks = views, blocks
         self._weight, self._n_jobs, self._report = weight, n_jobs, report
+        self._keep_partial = keep_partial
         self._held = HeldOut.of(indicator, fold, weight, space)
 
     def run(self, n_folds: int) -> Trained:
-        """Train on the texts; Ctrl-C in the cross-validation keeps the members that are done, if any.
+        """Train on the texts.
 
         Parameters
         ----------
@@ -82,7 +87,7 @@ class AutoTraining:
         """
         self._choose_scheme()
         tried, scores = self._out_of_fold()
-        interrupted = len(tried) < len(self._plan.members)
+        n_done = len(tried)
         tried, scores, embeddings = self._approved(tried, scores)
         pool = self._pool(tried, scores)
         losses = [self._held.log_loss_alone(one) for one in scores]
@@ -116,7 +121,9 @@ class AutoTraining:
             "log_loss": _or_none(self._held.log_loss(log_odds)),
             "second_pass": isinstance(model, FittedHinted),
             "left_out": [member.name for member in everybody if member not in tried],
-            "interrupted": interrupted,
+            "interrupted": n_done < len(self._plan.members),
+            "n_done": n_done,
+            "n_planned": len(self._plan.members),
             "views": [
                 {"name": view.name, "words": n, "scheme": view.weighting.scheme, "pairs": view.has_pairs}
                 for view, n in zip(views.views, widths, strict=True)
@@ -220,9 +227,8 @@ class AutoTraining:
                     done.append(member)
                     scores.append(held_out.copy())
         except KeyboardInterrupt:
-            if not done:
+            if not (done and self._keep_partial):
                 raise
-            self._report("interrupted: the models that are done are kept", 1, 1)
         return done, np.stack(scores)
 
     def score_fold(self, member: Member, k: int) -> FloatArray:
