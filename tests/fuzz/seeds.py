@@ -120,11 +120,14 @@ _XML = [
     *_MARKUP,
     *b'<v> </v> t="s" t="e" r=" <si><t> <is> &a; 1e999'.split(b" "),
     b'<row r="99999999999">',
+    b'<!DOCTYPE x [<!ENTITY a "tea tea">',
+    b'<!ENTITY a "&a;&a;">',
     b'<c r="ZZZ1">',
     b'<c r="A1048577"/>',
     b'<!DOCTYPE x [<!ENTITY a "b">]>',
 ]
 _YAML = b"[|{|- |? |: |&a |*w|!!python/object |\n  |---\n|%|'|\"|{a: ".split(b"|")
+_YAML += [b"\na: &a [tea, rye]\n", b"\na: &a [*a, *a]\n", b"\na: &a {<<: *a}\n"]
 _TOPIC = b"<top>|</top>|<num>|<title>|<desc>| ".split(b"|")
 
 # -- the files ------------------------------------------------------------------------------------------------------
@@ -196,6 +199,8 @@ _ENDNOTE_FILE = """<?xml version="1.0" encoding="UTF-8"?><xml><records>
 <abstract><style>We brewed.</style></abstract></record></records></xml>"""
 _TAGS = b"TY  - |ER  - |TI  - |AB  - |AU  - |PMID- |LID - |      |\n\n|  - |\r\n".split(b"|")
 _BIBTEX = rb"""@ { } " # , = @string{a = @comment{ @preamble{ {{{{ }}}} \ {\"o} $""".split(b" ")
+# Abbreviations made of themselves and of each other: repeated, they would stand for any amount of text.
+_BIBTEX += [b"@string{j = j # j}\n", b"@string{k = j # j # j}\n@string{j = k # k}\n", b" # j", b"title = j # j, "]
 
 SEEDS: dict[str, list[Seed]] = {
     "ris": [Seed(".ris", (2 * _RIS_FILE).encode(), _TAGS)],

@@ -95,6 +95,23 @@ def test_a_reference_of_many_lines(outcome):
     assert "line 1: a reference of more than 20,000 lines" in said
 
 
+def test_bibtex_abbreviations_made_of_abbreviations(outcome):
+    """633 bytes that stand for 2^30 characters and more, kept or not."""
+    doubled = b"@string{a0 = {leaves}}\n" + b"".join(
+        b"@string{a%d = a%d # a%d}\n" % (i, i - 1, i - 1) for i in range(1, 31)
+    )
+    for use in (b"", b"@article{k, title = a30}\n", b"@article{k, title = {x} # a30 # a30}\n", b"@preamble{a30 # a30}"):
+        said = outcome("1.bib", doubled + use)
+        assert "1.bib: its abbreviations (@string) stand for far more text than it has, 'a" in said
+    many = b"@string{a = {" + repeated(b"tea ") + b"}}\n" + b"@article{k, title = a}\n" * 30_000
+    assert "stand for far more text than it has, 'a' among them" in outcome("2.bib", many, duplicates="keep")
+    usual = (
+        b"@string{JTS = {Journal of Tea Studies}}\n"
+        + b"@article{k, title = {tea}, journal = jts, month = Jan}\n" * 5_000
+    )
+    assert outcome("3.bib", usual, duplicates="keep") == repr(["tea"] * 3)
+
+
 def test_a_mail_of_many_parts(outcome):
     head = b"Subject: tea\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nleaves\n"
     assert outcome("1.eml", head + repeated(b"--b\n")).startswith("['tea\\nleaves")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from textbayes.core.errors import MalformedFileError, MissingExtraError
 from textbayes.data.formats import FORMATS
@@ -21,6 +21,8 @@ from textbayes.data.streams import Source, read_text, source_label
 
 _COMMENT = re.compile(r"(?<!\\)%")  # in LaTeX; in a title it is a percentage
 _LONGEST = 100_000  # characters of a field in which LaTeX is looked for
+_ENTRY = re.compile(r"@\s*[^\s{}()@]+\s*[{(]")  # else an @ is of an address, say
+_FREE, _RATIO = 1 << 20, 4  # characters that abbreviations may stand for: so many, or a multiple of the file's own
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*@[A-Za-z]+\s*\{[^\n]*,\s*\n")
 
 
@@ -44,16 +46,39 @@ def _entries(text: str, label: str) -> Iterator[tuple[str, dict[str, str]]]:
 
     def refuse(error: Exception) -> None:
         start = parser.command_start
-        if text[max(0, start - 200) : start].rpartition("\n")[2].strip():  # an @ within a line: of an address, say
+        within_a_line = text[max(0, start - 200) : start].rpartition("\n")[2].strip()
+        if within_a_line and _ENTRY.match(text, start) is None:
             passed_over.add(start)
             return
         raise MalformedFileError(label, f"{error}; mend the entry, or export the references as RIS") from error
 
-    parser = LowLevelParser(text, macros=dict(month_names), handle_error=refuse)
+    parser = LowLevelParser(text, macros=_Abbreviations(month_names, len(text), label), handle_error=refuse)
     for kind, told in parser:
         if parser.command_start not in passed_over and kind.lower() not in ("string", "preamble"):
             key, fields = told
             yield key, {name.lower(): _plain("".join(parts)) for name, parts in fields}
+
+
+class _Abbreviations(dict[str, str]):
+    """What ``@string`` names stand for, in capitals or not; refused before they stand for far more than the file has.
+
+    Each may be made of others, so that a few hundred bytes could stand for gigabytes.
+    """
+
+    def __init__(self, given: Mapping[str, str], size: int, label: str) -> None:
+        super().__init__(given)
+        self._left, self._label = max(_FREE, _RATIO * size), label
+
+    def __setitem__(self, name: str, value: str) -> None:
+        super().__setitem__(name.lower(), value)
+
+    def __getitem__(self, name: str) -> str:
+        value = super().__getitem__(name.lower())
+        self._left -= len(value)
+        if self._left < 0:
+            cause = f"its abbreviations (@string) stand for far more text than it has, {name!r:.40} among them"
+            raise MalformedFileError(self._label, f"{cause}: write them out, or export the references as RIS")
+        return value
 
 
 def _plain(value: str) -> str:
