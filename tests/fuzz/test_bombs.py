@@ -112,6 +112,18 @@ def test_bibtex_abbreviations_made_of_abbreviations(outcome):
     assert outcome("3.bib", usual, duplicates="keep") == repr(["tea"] * 3)
 
 
+def test_a_bibtex_value_of_braces_far_before_its_end(outcome):
+    """Found by the fuzz: every brace had the quotation mark looked for, a megabyte further on."""
+    braces = repeated(b"{tea}")
+    assert outcome("1.bib", b'@article{k, title = "' + braces + b'"}').startswith("['teatea")
+    assert outcome("2.bib", b"@article{k, title = {" + braces + b"}}").startswith("['teatea")
+
+
+def test_a_pubmed_reference_of_many_lines(outcome):
+    said = outcome("1.nbib", b"PMID- 1\nTI  - tea\n" + repeated(b"      leaf\n", 8 * MEGABYTE))
+    assert said.startswith("['tea leaf leaf")
+
+
 def test_a_mail_of_many_parts(outcome):
     head = b"Subject: tea\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nleaves\n"
     assert outcome("1.eml", head + repeated(b"--b\n")).startswith("['tea\\nleaves")

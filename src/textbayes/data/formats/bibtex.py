@@ -13,6 +13,7 @@ import codecs
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from textbayes.core.errors import MalformedFileError, MissingExtraError
 from textbayes.data.formats import FORMATS
@@ -22,6 +23,7 @@ from textbayes.data.streams import Source, read_text, source_label
 _COMMENT = re.compile(r"(?<!\\)%")  # in LaTeX; in a title it is a percentage
 _LONGEST = 100_000  # characters of a field in which LaTeX is looked for
 _ENTRY = re.compile(r"@\s*[^\s{}()@]+\s*[{(]")  # else an @ is of an address, say
+_SIGNS = {"AT": "@", "QUOTE": '"', "LBRACE": "{", "RBRACE": "}"}  # by the parser's name for them
 _FREE, _RATIO = 1 << 20, 4  # characters that abbreviations may stand for: so many, or a multiple of the file's own
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*@[A-Za-z]+\s*\{[^\n]*,\s*\n")
 
@@ -40,8 +42,27 @@ def _entries(text: str, label: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The key and the fields of each entry; a fault in one is named, text between entries is passed over."""
     try:
         from pybtex.database.input.bibtex import LowLevelParser, month_names  # type: ignore[import-untyped]
+        from pybtex.scanner import Token  # type: ignore[import-untyped]
     except ImportError:
         raise MissingExtraError("pybtex", "screen", "reading BibTeX files") from None
+
+    signs = {getattr(LowLevelParser, name): sign for name, sign in _SIGNS.items()}
+
+    class Parser(LowLevelParser):
+        """Looks for all signs at once: each by itself may be far away, and is looked for at every other one."""
+
+        pos: int
+
+        def skip_to(self, patterns: list[Any]) -> Any:
+            of_sign = {signs[pattern]: pattern for pattern in patterns}
+            found = re.compile(f"[{''.join(of_sign)}]").search(self.text, self.pos)
+            if found is None:
+                return None
+            value = self.text[self.pos : found.end()]
+            self.pos = found.end()
+            self.update_lineno(value)
+            return Token(value, of_sign[found[0]])
+
     passed_over: set[int] = set()
 
     def refuse(error: Exception) -> None:
@@ -52,7 +73,7 @@ def _entries(text: str, label: str) -> Iterator[tuple[str, dict[str, str]]]:
             return
         raise MalformedFileError(label, f"{error}; mend the entry, or export the references as RIS") from error
 
-    parser = LowLevelParser(text, macros=_Abbreviations(month_names, len(text), label), handle_error=refuse)
+    parser = Parser(text, macros=_Abbreviations(month_names, len(text), label), handle_error=refuse)
     for kind, told in parser:
         if parser.command_start not in passed_over and kind.lower() not in ("string", "preamble"):
             key, fields = told

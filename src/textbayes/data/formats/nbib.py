@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS
@@ -20,7 +20,7 @@ from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*PMID ?- ?\d")
 _TAG = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
-_Tags = dict[str, list[str]]
+_Tags = dict[str, list[list[str]]]  # the lines of each time that a tag is there
 
 
 def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
@@ -35,9 +35,9 @@ def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
                 if tags:
                     yield first, _row(tags)
                 tags, first, size = defaultdict(list), number, 0
-            tags[last].append(found[2].strip())
+            tags[last].append([found[2].strip()])
         elif line[:1].isspace() and line.strip() and last:
-            tags[last][-1] += " " + line.strip()
+            tags[last][-1].append(line.strip())
         elif line.strip():
             cause = "neither a tag, as in 'TI  - ', nor the rest of one: give a file that PubMed exported"
             raise MalformedFileError(label, cause, number)
@@ -47,7 +47,8 @@ def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
         yield first, _row(tags)
 
 
-def _row(tags: Mapping[str, list[str]]) -> dict[str, str]:
+def _row(lines: _Tags) -> dict[str, str]:
+    tags = {tag: [" ".join(value) for value in values] for tag, values in lines.items()}
     doi = next((value.split()[0] for value in [*tags.get("LID", []), *tags.get("AID", [])] if "[doi]" in value), "")
     year = re.search(r"\d{4}", " ".join(tags.get("DP", [])))
     row = reference_row(
