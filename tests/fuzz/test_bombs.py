@@ -114,13 +114,12 @@ def test_bibtex_abbreviations_made_of_abbreviations(outcome):
 
 def test_a_bibtex_value_of_braces_far_before_its_end(outcome):
     """Found by the fuzz: every brace had the quotation mark looked for, a megabyte further on."""
-    braces = repeated(b"{tea}")
+    braces = repeated(b"{tea}", MEGABYTE // 2)
     assert outcome("1.bib", b'@article{k, title = "' + braces + b'"}').startswith("['teatea")
-    assert outcome("2.bib", b"@article{k, title = {" + braces + b"}}").startswith("['teatea")
 
 
 def test_a_pubmed_reference_of_many_lines(outcome):
-    said = outcome("1.nbib", b"PMID- 1\nTI  - tea\n" + repeated(b"      leaf\n", 8 * MEGABYTE))
+    said = outcome("1.nbib", b"PMID- 1\nTI  - tea\n" + repeated(b"      leaf\n", 4 * MEGABYTE))
     assert said.startswith("['tea leaf leaf")
 
 

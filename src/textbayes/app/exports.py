@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -17,7 +16,7 @@ from textbayes.app.live import LiveReview, Room
 from textbayes.app.project_file import write_project
 from textbayes.app.projects import documents_of
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.spreadsheet import as_cell
+from textbayes.core.spreadsheet import csv_text
 from textbayes.core.validation import check_choice
 from textbayes.display.workbook import workbook
 from textbayes.screen import export_model
@@ -43,11 +42,9 @@ class Download(NamedTuple):
 
 def csv_of(rows: Rows) -> bytes:
     """Rows as CSV; text that a spreadsheet would compute is made plain text."""
-    stream, columns = io.StringIO(), _columns(rows)
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(map(as_cell, columns))
-    writer.writerows([as_cell(row.get(name)) for name in columns] for row in rows)
-    return b"\xef\xbb\xbf" + stream.getvalue().encode()  # the mark tells spreadsheets that it is UTF-8
+    columns = _columns(rows)
+    text = csv_text([columns, *([row.get(name) for name in columns] for row in rows)])
+    return b"\xef\xbb\xbf" + text.encode("utf-8", "replace")  # the mark tells spreadsheets that it is UTF-8
 
 
 def _xlsx(rows: Rows) -> bytes:
@@ -62,7 +59,7 @@ def _columns(rows: Rows) -> list[str]:
 
 
 def _json_lines(rows: Rows) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
 
 
 _TABLES: dict[str, tuple[str, Callable[[Rows], bytes]]] = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
+import itertools
 import json
 import math
 import re
@@ -17,7 +16,7 @@ import click
 import cloup
 
 from textbayes.cli.terminal import console
-from textbayes.core.spreadsheet import as_cell
+from textbayes.core.spreadsheet import csv_text, tsv_text
 from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
@@ -52,13 +51,9 @@ class Output:
         """Text that :meth:`write` writes."""
         if self.kind == "json":
             return "".join(to_json(row) + "\n" for row in rows)
-        named = [dict(zip(columns, columns, strict=True))] if header else []
-        cells = ([as_cell(row.get(name, ""), self.keep_formulas) for name in columns] for row in (*named, *rows))
-        if self.kind == "tsv":  # whose readers know no quotes
-            return "".join("\t".join(re.sub(r"[\t\r\n]+", " ", str(cell)) for cell in row) + "\n" for row in cells)
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows(cells)
-        return stream.getvalue()
+        named = [columns] if header else []
+        cells = itertools.chain(named, ([row.get(name, "") for name in columns] for row in rows))
+        return (tsv_text if self.kind == "tsv" else csv_text)(cells, self.keep_formulas)
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,20 +1,31 @@
-"""Cells of tables: one value each, and no text that a spreadsheet would compute; plain text of it, and back.
+"""Tables as CSV and TSV: one value a cell, for every reader alike, and no text that a spreadsheet would compute.
+
+All CSV that textbayes writes is written here.
 
 >>> escape_formula("=1+1"), escape_formula("-0.5"), unescape_formula("'=1+1")
 ("'=1+1", '-0.5', '=1+1')
 >>> as_cell(["grain", "ship"]), as_cell(-0.5), as_cell('=HYPERLINK("http://x")')
 ('grain|ship', -0.5, '\\'=HYPERLINK("http://x")')
+>>> print(csv_text([["id", "text"], [7, "good, not bad"]]), end="")
+id,text
+7,"good, not bad"
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-# What begins a formula in any locale; one such character by itself is text to all spreadsheets.
-_FORMULA = re.compile("[=+\\-@\t\r\n＝＋－＠].", re.DOTALL)
+# What begins a formula in any locale, after what a spreadsheet may drop; one such character by itself is text to all.
+_FORMULA = re.compile("(?:[\\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff]*[=+\\-@＝＋－＠]|[\t\r\n]).", re.DOTALL)
 SEPARATOR = "|"  # between several values in one cell
-_NUMBER = re.compile(r"[+-]?(\d[\d.,]*|\.\d+)([eE][+-]?\d+)?%?")
+_NUMBER = re.compile(r" *[+-]?(\d[\d.,]*|\.\d+)([eE][+-]?\d+)?%? *")
+# Python's csv leaves a carriage return bare before 3.13: a new row to spreadsheets. Others end lines for some readers.
+_ENDS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
+_QUOTED, _ENDING = re.compile(f'[",{_ENDS}]'), re.compile(f"[{_ENDS}]+")
+
+_EMPTY = '""'  # one cell with nothing in it: a blank line would be passed over
 
 
 def is_formula(text: str) -> bool:
@@ -24,12 +35,12 @@ def is_formula(text: str) -> bool:
 
 def escape_formula(text: str) -> str:
     """The text, with an apostrophe before a formula: it makes text of it, as it does when typed in."""
-    return f"'{text}" if is_formula(text) else text
+    return f"'{text}" if is_formula(text.lstrip("'")) else text
 
 
 def unescape_formula(text: str) -> str:
     """Undo :func:`escape_formula`."""
-    return text[1:] if text.startswith("'") and is_formula(text[1:]) else text
+    return text[1:] if text.startswith("'") and is_formula(text.lstrip("'")) else text
 
 
 def flat(value: Any) -> Any:
@@ -41,3 +52,40 @@ def as_cell(value: Any, keep_formulas: bool = False) -> Any:
     """A value as a cell of a CSV file; formulas become text unless they are to be kept."""
     value = flat(value)
     return escape_formula(value) if isinstance(value, str) and not keep_formulas else value
+
+
+def csv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False) -> str:
+    """Rows of values as CSV, which every reader of CSV reads back as so many rows of so many cells.
+
+    Parameters
+    ----------
+    rows : iterable of iterables
+        The names of the columns too, if there are to be any.
+    keep_formulas : bool
+        Whether text that a spreadsheet would compute is left as it is.
+    """
+    lines = (",".join(map(_quoted, row)) for row in _written(rows, keep_formulas))
+    return "".join(f"{line or _EMPTY}\n" for line in lines)
+
+
+def tsv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False) -> str:
+    """Rows of values as TSV, whose readers know no quotation marks: tabs and ends of lines in a value become spaces.
+
+    Parameters
+    ----------
+    rows : iterable of iterables
+    keep_formulas : bool
+    """
+    return "".join("\t".join(_ENDING.sub(" ", cell) for cell in row) + "\n" for row in _written(rows, keep_formulas))
+
+
+def _written(rows: Iterable[Iterable[Any]], keep_formulas: bool) -> Iterable[list[str]]:
+    for row in rows:
+        cells = (as_cell(value, keep_formulas) for value in row)
+        yield ["" if cell is None else str(cell) for cell in cells]
+
+
+def _quoted(cell: str) -> str:
+    if not cell or not _QUOTED.search(cell):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'

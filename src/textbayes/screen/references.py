@@ -22,20 +22,23 @@ _KEY = re.compile(r"""[^\s,{}#%~\\"'=()@&$]+""")  # what BibTeX takes for one
 def reference_of(row: Row) -> dict[str, Any]:
     """The usual fields of a row that are not empty, whatever the case of their names; lists as lists, and ``notes``.
 
+    Each is one line: a further one that began with a tag would be a field, or a reference, of its own.
+
     Parameters
     ----------
     row : mapping
         Of :func:`~textbayes.screen.table.table_rows`.
     """
-    given = {name.lower(): str(value) for name, value in row.items() if value not in (None, "")}
+    title = str(row.get("text") or "").split("\n", 1)[0]
+    given = {name.lower(): " ".join(str(value).split()) for name, value in row.items() if value is not None}
     told: dict[str, Any] = {name: given[name] for name in _USUAL if given.get(name)}
     told |= {name: [part for part in told[name].split("; ") if part] for name in _LISTS if name in told}
-    told.setdefault("title", given.get("text", "").split("\n", 1)[0])
+    told.setdefault("title", " ".join(title.split()))
     number = pubmed_number(given)
     told |= {"pmid": number} if number else {}
     decision = given.get("textbayes_decision", given.get("decision", "not read"))
     notes = {"decision": decision, "probability": row.get("probability"), "words": row.get("words")}
-    return {**told, "notes": [f"{name}: {value}" for name, value in notes.items()]}
+    return {**told, "notes": [" ".join(f"{name}: {value}".split()) for name, value in notes.items()]}
 
 
 def ris_of(rows: Sequence[Row]) -> str:

@@ -6,8 +6,9 @@ import io
 
 import pytest
 
+from textbayes.data import open_documents
 from textbayes.data.formats import FORMATS
-from textbayes.screen.references import bibtex_of
+from textbayes.screen.references import WRITERS, bibtex_of
 
 pytest.importorskip("pybtex", reason="needs the extra screen")
 
@@ -29,3 +30,21 @@ def test_keys_of_bibtex_are_those_that_came_in_where_they_can_be():
     back = list(FORMATS.get("bibtex").read(io.BytesIO(bibtex_of(rows).encode()), keep_fields=True))
     assert [document.id for document in back] == ["smith2020", "r2", "r3", "r4", "r5", "müller:21", "r1", "own"]
     assert [document.text.strip() for document in back[:7]] == [f"Tea {k}" for k in range(7)]
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x85", "\u2028"])
+def test_a_text_makes_no_further_reference(tmp_path, ending, end):
+    """A line of a title, an abstract or a note that looks like the end of a reference and the next one's beginning."""
+    forged = {
+        ".ris": ["ER  - ", "TY  - JOUR", "TI  - forged"], ".nbib": ["", "PMID- 666", "TI  - forged"],
+        ".bib": ["},", "@article{forged,", "title = {forged}"], ".xml": ["</title>", "<record>", "<title>forged"],
+    }  # fmt: skip
+    text = "Tea" + end + end.join(forged[ending])
+    fields = {"title": text, "abstract": text, "authors": text, "doi": text, "words": text, "journal": text}
+    rows = [{**fields, "id": "1", "decision": "", "probability": 0.5}, {"text": text, "id": "2", "decision": text}]
+    path = tmp_path / f"refs{ending}"
+    path.write_bytes(WRITERS[ending](rows).encode())
+    read = list(open_documents(path, keep_fields=True))
+    assert len(read) == 2
+    assert [document.fields["title"].startswith("Tea") for document in read] == [True, True]
