@@ -116,10 +116,14 @@ class Source(Protocol):
 
 
 class FileSource:
-    """A file that grows: its whole lines after an offset, without their ends, each with the offset after it."""
+    """A file that grows: its whole lines after an offset, without their ends, each with the offset after it.
+
+    The last line of a file that somebody wrote needs no end: it counts once it is a whole object. One of the inbox
+    does, for whoever was killed in writing it was told nothing.
+    """
 
     def __init__(self, path: Path, name: str | None = None) -> None:
-        self._path = path
+        self._path, self._needs_end = path, name == INBOX
         self.name: str | None = name or os.path.abspath(path)
         self.label = str(path)
 
@@ -137,10 +141,12 @@ class FileSource:
         with open_file(self._path) as stream:
             stream.seek(offset)
             data = stream.read(size - offset)
-        *whole, _ = data.split(b"\n")
+        *whole, last = data.split(b"\n")
         for line in whole:
             offset += len(line) + 1
             yield line, offset
+        if not self._needs_end and _is_object(last):
+            yield last, offset + len(last)
 
 
 class PipeSource:
@@ -155,7 +161,8 @@ class PipeSource:
     def lines(self, offset: int) -> Iterator[tuple[bytes, int]]:
         while select.select([self._file], [], [], 0)[0]:
             data = os.read(self._file, 1 << 16)
-            if not data:
+            if not data:  # its end, and that of its last line
+                self._rest += b"\n" if self._rest else b""
                 break
             self._rest += data
         *whole, self._rest = self._rest.split(b"\n")
@@ -189,6 +196,14 @@ def _whole(file: int) -> int:
             return start + found + 1
         end = start
     return 0
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line is JSON to its end: no beginning of an object is one."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _short(line: bytes) -> str:

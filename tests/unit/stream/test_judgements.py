@@ -134,6 +134,26 @@ def test_a_pipe(start, stream, tmp_path, filtered):
     os.close(source._file)
 
 
+def test_a_last_line_without_an_end(tmp_path):
+    """It counts once it is whole, and once only: in a file that may grow, and at the end of a pipe."""
+    whole, last = b'{"id": 1, "topic": "a", "relevant": true}', b'{"id": 2, "topic": "a", "relevant": false}'
+    given = tmp_path / "judged.jsonl"
+    source, offset, seen = FileSource(given), 0, []
+    for content in (whole + b"\n" + last[:-9], whole + b"\n" + last, whole + b"\n" + last + b"\n" + whole):
+        given.write_bytes(content)
+        for line, offset in source.lines(offset):
+            seen += [line] if line else []
+    assert seen == [whole, last, whole]
+    read, write = os.pipe()
+    os.write(write, whole + b"\n" + last)
+    pipe = PipeSource(read, "pipe")
+    assert [line for line, _ in pipe.lines(0)] == [whole]
+    os.close(write)
+    assert [line for line, _ in pipe.lines(0)] == [last]
+    assert list(pipe.lines(0)) == []
+    os.close(read)
+
+
 def test_sources_that_are_none(tmp_path):
     with pytest.raises(InputError, match="is a folder where a file of judgements is needed"):
         open_source(str(tmp_path))

@@ -9,9 +9,10 @@ from typing import Any, Unpack
 from textbayes.data.formats import Format
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, source_label
+from textbayes.data.streams import Source, read_lines, source_label
 
 Row = tuple[int | None, dict[str, str]]  # the line that a reference begins in, where it is known, and its fields
+_LINE_END, _LAST_END = re.compile("\r"), re.compile("\r?\n?\\Z")
 FIELDS = ("title", "abstract", "authors", "year", "journal", "doi", "pmid", "keywords", "url")
 
 
@@ -53,6 +54,20 @@ def reference_format(
         return begins.match(head) is not None
 
     return Format(name, f"references, {title}", read, suffixes, sniff)
+
+
+def reference_lines(source: Source, encoding: str, errors: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers; carriage returns end lines too, as they did on old machines.
+
+    >>> import io
+    >>> list(reference_lines(io.BytesIO(b"TY  - JOUR\\rTI  - Tea\\r\\n more"), "utf-8", "strict"))
+    [(1, 'TY  - JOUR\\n'), (2, 'TI  - Tea\\n'), (3, ' more\\n')]
+    """
+    n = 0
+    for _, text in read_lines(source, encoding, errors):
+        for line in _LINE_END.split(_LAST_END.sub("", text)):
+            n += 1
+            yield n, line + "\n"
 
 
 def reference_row(**given: str | Iterable[Any] | None) -> dict[str, str]:

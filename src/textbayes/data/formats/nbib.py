@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats._references import Row, reference_format, reference_row
-from textbayes.data.streams import Source, limits_of, read_lines, source_label
+from textbayes.data.formats._references import Row, reference_format, reference_lines, reference_row
+from textbayes.data.streams import Source, limits_of, source_label
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*PMID ?- ?\d")
 _TAG = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
@@ -27,7 +27,7 @@ def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
     label, limits = source_label(source), limits_of(source)
     tags: _Tags = defaultdict(list)
     first, size, last = 0, 0, ""
-    for number, line in read_lines(source, encoding, errors):
+    for number, line in reference_lines(source, encoding, errors):
         found = _TAG.match(line)
         if found is not None:
             last = found[1]

@@ -23,6 +23,7 @@ from textbayes.data.records import Record
 from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
 _ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')  # \b: a long word is looked at once, not from each of its letters
+_AFTER_STORY = re.compile("(?<=</REUTERS>)")  # several may stand in one line
 _DATE = re.compile(r"<DATE>\s*(\d{1,2})-([A-Z]{3})-(\d{4})")
 _NUMERIC_ENTITY = re.compile(r"&#\d+;?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -55,7 +56,8 @@ def _stories(source: Source, encoding: str, errors: str) -> Iterator[Record]:
     label, limits = source_label(source), limits_of(source)
     story: list[str] = []
     start, size, found = 0, 0, False
-    for number, line in read_lines(source, encoding, errors):
+    lines = read_lines(source, encoding, errors)
+    for number, line in ((number, part) for number, whole in lines for part in _AFTER_STORY.split(whole)):
         if "<REUTERS" in line:
             if story:
                 raise MalformedFileError(label, f"a story begins before </REUTERS> of the one in line {start}", number)

@@ -16,11 +16,13 @@ from typing import Any
 
 from textbayes.core.errors import MalformedFileError, MissingExtraError
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats._references import Row, reference_format, reference_row
-from textbayes.data.streams import Source, limits_of, read_lines, source_label
+from textbayes.data.formats._references import Row, reference_format, reference_lines, reference_row
+from textbayes.data.streams import Source, limits_of, source_label
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\d+\.?\s*)?TY {1,2}- ")
-_ENDS = re.compile(r"ER {1,2}-")
+_STARTS, _ENDS = re.compile(r"(\s*)TY( {1,2})-"), re.compile(r"ER {1,2}-")
+_TAG = re.compile(r"([A-Z][A-Z0-9])( {1,2})-(?= |$)")
+_END = "ER  - \n"
 _AT_ONCE = 500  # references
 _MOST_LINES = 20_000  # of one reference: each line without a tag has the library copy all before it
 _PMID = re.compile(r"(?:PMID:?\s*)?(\d{5,9})")
@@ -32,35 +34,56 @@ def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
     except ImportError:
         raise MissingExtraError("rispy", "screen", "reading RIS files") from None
     label = source_label(source)
-    for line, text in _batches(source, encoding, errors):
+    for starts, text in _batches(source, encoding, errors):
         try:
             entries = rispy.loads(text, skip_unknown_tags=True)
         except (OSError, ValueError, KeyError) as error:
             cause = f"not valid RIS ({error}), here or in the references below: export it again, or correct it there"
-            raise MalformedFileError(label, cause, line) from error
-        for entry in entries:
-            yield None, _row(entry)
+            raise MalformedFileError(label, cause, starts[0]) from error
+        for line, entry in zip(starts, entries, strict=True):
+            yield line, _row(entry)
 
 
-def _batches(source: Source, encoding: str, errors: str) -> Iterator[tuple[int, str]]:
-    """Some references at a time, whole, and the line that they begin in: a file may be larger than is held at once."""
+def _batches(source: Source, encoding: str, errors: str) -> Iterator[tuple[list[int], str]]:
+    """Some references at a time, and the lines that they begin in: a file may be larger than is held at once.
+
+    A reference ends where the next one or the file does, if it has no end of its own: the library would drop it. What
+    stands between references is passed over, unless it is a field, which must have lost its beginning.
+    """
     label, limits = source_label(source), limits_of(source)
     lines: list[str] = []
-    first, size, n, begun = 1, 0, 0, 1
-    for number, line in read_lines(source, encoding, errors):
+    starts: list[int] = []
+    indent, spaces, size, inside, found = "", "", 0, False, False
+    for number, line in reference_lines(source, encoding, errors):
+        start = _STARTS.match(line)
+        if start is not None:
+            lines += [_END] if inside else []
+            if len(starts) >= _AT_ONCE:
+                yield starts, "".join(lines)
+                lines, starts = [], []
+            starts.append(number)
+            (indent, spaces), size, inside, found = start.groups(), 0, True, True
+        line = line.removeprefix(indent)
+        tag = _TAG.match(line)
+        if not inside:
+            if tag is not None and _ENDS.match(line) is None:
+                cause = f"a field ({tag[1]}) outside of a reference: begin each with a line 'TY  - '"
+                raise MalformedFileError(label, cause, number)
+            continue
+        if _ENDS.match(line):
+            line, inside = _END, False
+        elif tag is not None and tag[2] == spaces:  # which may be one less than the library knows
+            line = f"{tag[1]}  -{line[tag.end() :]}"
         lines.append(line)
         size += len(line)
-        limits.check_record(size, label, first, "reference")
-        if number - begun >= _MOST_LINES:
+        limits.check_record(size, label, starts[-1], "reference")
+        if number - starts[-1] >= _MOST_LINES:
             cause = f"a reference of more than {_MOST_LINES:,} lines; is a line 'ER  - ' missing? Export it again"
-            raise MalformedFileError(label, cause, begun)
-        if _ENDS.match(line):
-            size, n, begun = 0, n + 1, number + 1
-            if n == _AT_ONCE:
-                yield first, "".join(lines)
-                lines, first, n = [], number + 1, 0
-    if any(not line.isspace() for line in lines):
-        yield first, "".join(lines)
+            raise MalformedFileError(label, cause, starts[-1])
+    if starts:
+        yield starts, "".join([*lines, _END] if inside else lines)
+    if not found:
+        raise MalformedFileError(label, "no reference: each begins with a line 'TY  - '; is this an RIS file?")
 
 
 def _row(entry: dict[str, Any]) -> dict[str, str]:
