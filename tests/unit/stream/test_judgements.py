@@ -141,8 +141,9 @@ def test_a_last_line_without_an_end(tmp_path):
     source, offset, seen = FileSource(given), 0, []
     for content in (whole + b"\n" + last[:-9], whole + b"\n" + last, whole + b"\n" + last + b"\n" + whole):
         given.write_bytes(content)
-        for line, offset in source.lines(offset):
+        for line, end in source.lines(offset):
             seen += [line] if line else []
+            offset = end
     assert seen == [whole, last, whole]
     read, write = os.pipe()
     os.write(write, whole + b"\n" + last)

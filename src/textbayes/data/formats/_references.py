@@ -12,7 +12,6 @@ from textbayes.data.records import Record
 from textbayes.data.streams import Source, read_lines, source_label
 
 Row = tuple[int | None, dict[str, str]]  # the line that a reference begins in, where it is known, and its fields
-_LINE_END, _LAST_END = re.compile("\r"), re.compile("\r?\n?\\Z")
 FIELDS = ("title", "abstract", "authors", "year", "journal", "doi", "pmid", "keywords", "url")
 
 
@@ -65,9 +64,10 @@ def reference_lines(source: Source, encoding: str, errors: str) -> Iterator[tupl
     """
     n = 0
     for _, text in read_lines(source, encoding, errors):
-        for line in _LINE_END.split(_LAST_END.sub("", text)):
+        line = text.replace("\r\n", "\n").removesuffix("\n")
+        for part in line.split("\r") if "\r" in line else (line,):
             n += 1
-            yield n, line + "\n"
+            yield n, part + "\n"
 
 
 def reference_row(**given: str | Iterable[Any] | None) -> dict[str, str]:
