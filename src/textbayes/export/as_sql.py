@@ -5,6 +5,7 @@ The script is plain SQL that SQLite (3.35, with its mathematical functions), Duc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from textbayes._version import __version__
 from textbayes.core.errors import NotSupportedError
 from textbayes.export.scoring import Scoring
 
+_NOT_SQL = re.compile("[\x00\ud800-\udfff]")
 _AT_ONCE = 500  # rows of an INSERT; SQLite would take no more than 32,766 values
 
 _HEAD = """\
@@ -169,7 +171,8 @@ def to_sql(scoring: Scoring) -> Iterator[str]:
 
 
 def _told(scoring: Scoring) -> dict[str, object]:
-    views = "".join(f"\n--          {_quoted(name)}: {what}" for name, what in _views(scoring))
+    lines = (" ".join(f"{_quoted(name)}: {what}".split()) for name, what in _views(scoring))  # a comment is one line
+    views = "".join(f"\n--          {line}" for line in lines)
     return {
         "version": __version__,
         "n_terms": sum(len(block.terms) for block in scoring.blocks),
@@ -241,6 +244,11 @@ def _literal(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
+    if _NOT_SQL.search(text):
+        raise NotSupportedError(
+            f"SQL cannot write {text!a:.60}, a word or a label with a NUL or half a surrogate pair; export JSON, "
+            "or train without these characters"
+        )
     return "'" + text.replace("'", "''") + "'"
 
 

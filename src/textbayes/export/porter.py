@@ -33,16 +33,19 @@ _ONLY_AFTER = {"ion": "(?<=[st])"}
 
 
 def porter_rules() -> list[Rule]:
-    """The rules of the stemmer in order; a word is in lower case."""
+    """The rules of the stemmer in order; a word is in lower case.
+
+    Each takes time in proportion to the word's length: what may be repeated stands once, and up to a given character.
+    """
     return [
         (f"(^|{_V})y", r"\1Y"),
         ("(?:(?<=ss)|(?<=i))es$|(?<=[^s])s$", ""),
         (f"^({_R1}.*)eed$", r"\1ee"),
-        (f"^(.*{_V}.*)(?:(?<!e)ed|ing)$", rf"\1{_CUT}"),
+        (f"^({_C}*{_V}.*)(?:(?<!e)ed|ing)$", rf"\1{_CUT}"),
         (f"^(.*(?:at|bl|iz)|{_C}*{_V}+{_C}(?<={_SHORT})){_CUT}$", r"\1e"),
         (rf"([bdfgmnprt])\1{_CUT}$", r"\1"),
         (f"{_CUT}$", ""),
-        (f"^(.*{_V}.*)[yY]$", r"\1i"),
+        (f"^({_C}*{_V}.*)[yY]$", r"\1i"),
         *_step(_R1, _STEP_2),
         *_step(_R1, _STEP_3),
         *_step(_R2, dict.fromkeys(_STEP_4, "")),

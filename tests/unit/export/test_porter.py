@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 
+import pytest
 import Stemmer
 
+from references.backtracking import Matcher
 from textbayes import load_corpus
 from textbayes.export.porter import _STEP_2, _STEP_3, _STEP_4, porter_rules
 from textbayes.text import TextVectorizer
@@ -44,3 +47,21 @@ def test_words_by_hand(scorer):
         "happy": "happi", "sky": "sky", "relational": "relat", "adoption": "adopt", "controll": "control", "s": "s",
     }  # fmt: skip
     assert {word: scorer.rewrite(word, RULES) for word in examples} == examples
+
+
+@pytest.mark.parametrize("ending", ["", "ing", "y", "e", "ational", "\x01"])
+@pytest.mark.parametrize("letters", ["a", "b", "y", "aab", "ing", "ation", "eed"])
+def test_the_time_of_a_rule_is_in_proportion_to_the_length_of_a_word(letters, ending):
+    """Steps of a matcher that goes back as Python's does: four times the letters, no more than five times the steps."""
+    for pattern, _ in porter_rules():
+        short, long = ((letters * 200)[:n] + ending for n in (50, 200))
+        few, many = Matcher(pattern, short), Matcher(pattern, long)
+        assert bool(many.found()) == bool(re.search(pattern, long))
+        assert bool(few.found()) == bool(re.search(pattern, short))
+        assert many.steps <= 5 * few.steps, pattern
+
+
+def test_the_matcher_sees_the_square():
+    few, many = Matcher("^(.*a.*)ing$", "a" * 100), Matcher("^(.*a.*)ing$", "a" * 400)
+    assert few.found() is many.found() is None
+    assert many.steps > 10 * few.steps

@@ -69,3 +69,17 @@ def test_onnx_that_is_not_installed(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=r"pip install 'textbayes\[onnx\]'"):
         export_scoring(trained("linear"), tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("character", ["\0", "\ud800"])
+@pytest.mark.parametrize("where", ["word", "label", "first label"])
+def test_characters_that_sql_does_not_have(character, where, tmp_path):
+    """JSON has them; a database would end the text there, or be given another one."""
+    texts = [text.replace("corn", f"co{character}rn") if where == "word" else text for text in TEXTS]
+    odd = {"g": f"g{character}"} if where == "first label" else {"m": f"m{character}"} if where == "label" else {}
+    model = TextCategorizer(TextVectorizer(analyzer="char", ngram_range=(2, 3)), model="linear", cv=2)
+    model.fit(texts, [odd.get(label, label) for label in LABELS])
+    with pytest.raises(NotSupportedError, match=r"SQL cannot write .*a NUL or half a surrogate pair; export JSON"):
+        export_scoring(model, tmp_path / "m.sql")
+    assert list(tmp_path.iterdir()) == []
+    export_scoring(model, tmp_path / "m.json")

@@ -90,6 +90,40 @@ def test_duckdb_reads_the_same_script(by_sql):
     assert decided == model.predict_labels(TEXTS)
 
 
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+def test_words_and_labels_of_any_characters(database, by_json, by_sql, by_onnx):
+    """Quotes, backslashes, line ends, marks of comments and parameters, and characters beyond the usual."""
+    odd = [
+        "'",
+        "''",
+        '"',
+        "\\",
+        "\\'",
+        "\n",
+        ";--",
+        "/*",
+        "{x}",
+        "%s",
+        "?",
+        "$1",
+        ":a",
+        "\uffff",
+        "\ufeff",
+        "\U0010ffff",
+        "\u2028",
+        "\x1a",
+    ]
+    texts = [f"tea{mark}pot x{mark}y" for mark in odd for _ in range(3)] + ["ore in the shaft"] * 20
+    names = [f"l{mark}" for mark in odd for _ in range(3)] + ["'); DROP TABLE textbayes_terms; --"] * 20
+    vectorizer = TextVectorizer(analyzer="char", ngram_range=(1, 3))
+    model = TextCategorizer(vectorizer, model="linear:prior=gaussian", cv=2).fit(texts, names)
+    expected, told = model.predict_proba(texts), model.predict_labels(texts)
+    for found, decided in (by_json(model, texts), by_sql(model, texts, database)):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+        assert decided == told
+    np.testing.assert_allclose(by_onnx(model, texts), expected, rtol=0, atol=1e-5)
+
+
 READINGS = {
     "pairs": {"ngram_range": (1, 2)},
     "case kept, single letters": {"lowercase": False, "token_pattern": r"\w+"},

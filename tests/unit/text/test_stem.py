@@ -46,3 +46,20 @@ def test_an_unknown_stemmer_is_refused_with_a_suggestion() -> None:
         TextVectorizer(stemmer="latin9").fit(["text"])
     with pytest.raises(InputError, match=r"stemmer=\['porter'\] is not known"):
         TextVectorizer(stemmer=["porter"]).fit(["text"])
+
+
+@pytest.mark.parametrize(
+    ("stemmer", "word"),
+    [("english", "brewing"), ("spanish", "brebaciones"), ("german", "brauungen"), ("tamil", "மரங்கள்")],
+)
+def test_a_word_without_end_is_not_stemmed(stemmer, word):
+    """Some stemmers would take a second for 200 kB, and an hour for 10 MB."""
+    endless = word * 200
+    [stemmed] = unpack(stem(pack([word]), stemmer))
+    assert stemmed != word
+    assert unpack(stem(pack([endless, word]), stemmer)) == [endless, stemmed]
+    assert unpack(stem(pack([endless, "\ud800", word]), stemmer)) == [endless, "\ud800", stemmed]
+
+
+def test_porter_stems_words_of_any_length():
+    assert unpack(stem(pack(["brew" * 5_000 + "ing"]), "porter")) == ["brew" * 5_000]
