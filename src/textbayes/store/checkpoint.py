@@ -85,7 +85,7 @@ class RunFolder(SamplingCallback):
         if self.resumed:
             self._compare(self._about)
             return
-        if self.path.exists() and any(self.path.iterdir()):
+        if self.path.exists() and set(self.path.iterdir()) - set(self._half_written()):
             raise InputError(f"{path} is a folder with other files; name one that is empty, or not there yet")
         try:
             self.path.mkdir(exist_ok=True)
@@ -119,8 +119,7 @@ class RunFolder(SamplingCallback):
 
     def remove(self) -> None:
         """Delete the run, and the folder unless it holds anything else."""
-        killed = self.path.glob(f".*{_SUFFIX}.*.tmp")  # half-written when the process was killed
-        for path in [*self.path.glob(f"*{_SUFFIX}"), *killed, self.path / _ABOUT]:
+        for path in [*self.path.glob(f"*{_SUFFIX}"), *self._half_written(), self.path / _ABOUT]:
             path.unlink(missing_ok=True)
         if not any(self.path.iterdir()):
             self.path.rmdir()
@@ -134,6 +133,10 @@ class RunFolder(SamplingCallback):
         """The labels of a stage that have a state."""
         found = self.path.glob(f"{_slug(stage)}.label*{_SUFFIX}")
         return sorted(int(path.name.split(".label")[1].split(".")[0]) for path in found)
+
+    def _half_written(self) -> list[Path]:
+        """What is left of files that were being written when the process was killed."""
+        return [*self.path.glob(f".*{_SUFFIX}.*.tmp"), *self.path.glob(f".{_ABOUT}.*.tmp")]
 
     def _file(self, stage: str, what: str) -> Path:
         return self.path / f"{_slug(stage)}.{what}{_SUFFIX}"

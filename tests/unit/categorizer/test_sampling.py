@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from references.killing import killed_at_every_step
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
@@ -280,3 +281,27 @@ def test_a_folder_that_is_no_run_is_refused_and_left_alone(tmp_path):
         (tmp_path / "run" / "run.json").write_text(content)
         with pytest.raises(ModelFileError, match="Gibbs run"):
             RunFolder(tmp_path / "run")
+
+
+def test_a_run_whose_process_is_killed_at_any_step(tmp_path):
+    """Whatever a kill leaves of a folder, the run goes on in it, or begins anew, and can be deleted."""
+    about = {"seed": "0"}
+
+    def whole(folder):
+        run = RunFolder(folder, about)
+        run.begin(["a"], "mark")
+        run.finish("fold 1", np.zeros(3))
+        run.remove()
+
+    *killed, let_through = killed_at_every_step(whole, tmp_path / "nowhere", tmp_path / "k")
+    assert len(killed) > 10
+    assert not let_through.exists()
+    for folder in killed:
+        again = RunFolder(folder, about)
+        again.begin(["a"], "mark")
+        found = again.recall("fold 1")
+        assert found is None or found.tolist() == [0.0] * 3
+        again.finish("fold 1", np.ones(3))
+        assert again.recall("fold 1").tolist() == [1.0] * 3
+        again.remove()
+        assert not folder.exists()

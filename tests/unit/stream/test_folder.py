@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from references.killing import killed_at_every_step
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.models.online import FullPosterior
@@ -17,6 +18,7 @@ from textbayes.store.log import read_log
 from textbayes.store.snapshots import snapshots
 from textbayes.stream import FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
+from textbayes.stream.judgements import FileSource, Judgement
 from textbayes.stream.ledger import read_pending
 from textbayes.stream.run import run
 from textbayes.stream.snapshot import read_snapshot, write_snapshot
@@ -26,6 +28,64 @@ from textbayes.stream.state import filter_state
 def states(filter):
     meta, arrays = filter_state(filter)
     return json.dumps(meta), {name: array.tobytes() for name, array in arrays.items()}
+
+
+# -- killed at every step ----------------------------------------------------------------------------------------------
+def test_killed_while_a_filter_is_made(make, tmp_path):
+    made = make()
+    *killed, let_through = killed_at_every_step(
+        lambda folder: FilterFolder.create(folder, made), tmp_path / "nowhere", tmp_path / "k"
+    )
+    with FilterFolder.open(let_through) as folder:
+        whole = states(folder.filter)
+    for place in killed:
+        if not place.exists():
+            FilterFolder.create(place, made)
+        with FilterFolder.open(place) as folder:
+            assert states(folder.filter) == whole
+
+
+def test_killed_while_it_filters_and_learns(start, stream, tmp_path, monkeypatch, filtered):
+    """What is there after a kill is a state that the run went through, and the rest of the run ends as it did."""
+    monkeypatch.setattr(folders, "_SNAPSHOT_JUDGEMENTS", 2)
+    path = start()
+    filtered(path, stream[:20])
+    delivered = [entry["id"] for entry, _ in read_log(path / "log.jsonl") if entry.get("delivered")]
+    assert len(delivered) >= 3
+    through = []
+
+    def learn(folder, see=lambda held: None):
+        with FilterFolder.open(folder) as held:
+            see(held)
+            for document in delivered[:3]:
+                for topic in ("grain", "money"):
+                    held.judge(document, topic, True)
+                    see(held)
+
+    shutil.copytree(path, tmp_path / "watched")
+    learn(tmp_path / "watched", lambda held: through.append(states(held.filter)))
+    *killed, let_through = killed_at_every_step(learn, path, tmp_path / "k")
+    assert len(killed) > 20
+    for place in killed:
+        with FilterFolder.open(place) as folder:
+            assert states(folder.filter) in through
+        replay_log(place)
+    with FilterFolder.open(let_through) as folder:
+        assert states(folder.filter) == through[-1]
+
+
+def test_killed_while_judgements_are_left(start, tmp_path):
+    path = start()
+    first, more = Judgement("a", "grain", True, "corn"), Judgement("b", "grain", False, "bank")
+    give_judgements(path, [first])
+    *killed, let_through = killed_at_every_step(lambda folder: give_judgements(folder, [more]), path, tmp_path / "k")
+    whole = (let_through / "inbox.jsonl").read_bytes()
+    assert whole.count(b"\n") == 2
+    for place in killed:
+        left = [line for line, _ in FileSource(place / "inbox.jsonl", "inbox.jsonl").lines(0)]
+        assert left in (whole.splitlines()[:1], whole.splitlines())
+        give_judgements(place, [more])
+        assert (place / "inbox.jsonl").read_bytes().splitlines() == [*left, whole.splitlines()[1]]
 
 
 # -- opening again ----------------------------------------------------------------------------------------------------
