@@ -58,6 +58,7 @@ def folder_for(paths: Iterable[str], settings: Mapping[str, Any]) -> Iterator[Pa
         state = json.dumps({"version": __version__, "files": _files(names)})
         told = folder / _STATE
         if not told.exists() or told.read_text(encoding="utf-8") != state:
+            told.unlink(missing_ok=True)  # first: what a kill leaves of the others must not be taken for whole
             for part in ("raw", "counts", "vocabulary"):
                 shutil.rmtree(folder / part, ignore_errors=True)
             with atomic_write(told) as stream:

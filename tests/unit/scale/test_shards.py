@@ -8,7 +8,9 @@ import os
 import numpy as np
 import pytest
 
+from references.killing import killed_at_every_step
 from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.scale.cache import folder_for
 from textbayes.scale.shards import Shards, mapped, new_mapped
 
 
@@ -77,3 +79,48 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be made .* name another folder"):
         Shards(tmp_path / "file" / "shards")
+
+
+def test_killed_while_shards_are_written(tmp_path):
+    """A shard that counts as finished is whole, and the others are written again."""
+
+    def write(folder):
+        shards = Shards(folder)
+        for number in range(shards.n_finished(), 2):
+            shards.write(number, {"a": np.arange(5), "b": np.full(3, number)})
+        shards.complete({"what": "numbers"})
+
+    *killed, let_through = killed_at_every_step(write, tmp_path / "nowhere", tmp_path / "k")
+    assert len(killed) > 10
+    for folder in [*killed, let_through]:
+        Shards(folder).check()
+        write(folder)
+        again = Shards(folder)
+        again.check()
+        assert (again.is_complete, len(again)) == (True, 2)
+
+
+def test_killed_while_the_shards_of_other_files_are_removed(tmp_path, monkeypatch):
+    """Half of them are never taken for the whole, even where the file becomes what it was."""
+    given, before = tmp_path / "texts.csv", (10**18, 10**18)
+    given.write_text("tea")
+    os.utime(given, ns=before)
+
+    def use(folder):
+        monkeypatch.setenv("TEXTBAYES_SHARDS", str(folder))
+        with folder_for([str(given)], {}) as place:
+            return sorted(file.name for file in place.rglob("*.txt"))
+
+    made = tmp_path / "made"
+    assert use(made) == []
+    with folder_for([str(given)], {}) as place:
+        for part in ("raw", "counts", "vocabulary"):
+            (place / part).mkdir()
+            (place / part / f"{part}.txt").touch()
+    assert use(made) == ["counts.txt", "raw.txt", "vocabulary.txt"]
+    given.write_text("rye")
+    *killed, let_through = killed_at_every_step(use, made, tmp_path / "k")
+    assert use(let_through) == []
+    os.utime(given, ns=before)
+    for folder in killed:
+        assert use(folder) in ([], ["counts.txt", "raw.txt", "vocabulary.txt"])
