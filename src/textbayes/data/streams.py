@@ -34,8 +34,9 @@ DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfi
 
 _DECOMPRESSORS: dict[re.Pattern[bytes], Callable[[Any], Any]] = {
     re.compile(rb"\x1f\x8b"): lambda stream: gzip.GzipFile(fileobj=stream),
-    re.compile(rb"\xfd7zXZ\x00"): lzma.LZMAFile,
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): bz2.BZ2File,  # a text may well begin with BZh
+    re.compile(rb"\xfd7zXZ\x00"): lambda stream: _Unpacker(stream, lzma.LZMADecompressor),
+    # A text may well begin with BZh.
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): lambda stream: _Unpacker(stream, bz2.BZ2Decompressor),
 }
 _PIECE = 1 << 20  # bytes read at a time
 
@@ -206,6 +207,45 @@ def open_file(path: Path) -> io.FileIO:
         raise InputError(f"{path} cannot be opened ({error.strerror}); give a file with texts") from None
     except ValueError:
         raise InputError(f"the path {str(path)!r} holds a NUL character; check it") from None
+
+
+class _Unpacker(io.RawIOBase):
+    """Bytes of compressed streams one after the other; the standard library would pass over what follows a sound one.
+
+    Zeros after a stream are padding. Anything else that is no stream is damage.
+    """
+
+    def __init__(self, stream: Any, make: Callable[[], Any]) -> None:
+        self._stream, self._make = stream, make
+        self._decompressor, self._waiting = make(), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._decompressor.eof:
+                self._waiting = self._after_padding()
+                if not self._waiting:
+                    return 0
+                self._decompressor = self._make()
+            elif self._decompressor.needs_input:
+                self._waiting = self._stream.read(io.DEFAULT_BUFFER_SIZE)
+                if not self._waiting:
+                    raise EOFError("compressed file ended before the end-of-stream marker was reached")
+            piece = self._decompressor.decompress(self._waiting, len(buffer))
+            self._waiting = b""
+            if piece:
+                buffer[: len(piece)] = piece
+                return len(piece)
+
+    def _after_padding(self) -> bytes:
+        waiting: bytes = self._decompressor.unused_data
+        while not (rest := waiting.lstrip(b"\0")):
+            waiting = self._stream.read(io.DEFAULT_BUFFER_SIZE)
+            if not waiting:
+                break
+        return rest
 
 
 @contextmanager

@@ -229,3 +229,21 @@ def test_a_pipe_that_is_named_is_read_without_losing_a_byte(tmp_path, name):
     documents = list(open_documents(path))
     writer.join()
     assert documents == [Document("7", "tea")]
+
+
+@pytest.mark.parametrize("module", [gzip, lzma, bz2], ids=lambda module: module.__name__)
+def test_what_follows_a_compressed_stream_is_read_or_refused(module):
+    """Several streams are one text; what is damaged or no stream at all is not passed over."""
+    tea, rye = module.compress(b"tea\n" * 50_000), module.compress(b"rye\n")
+
+    def read(data):
+        return "".join(line for _, line in read_lines(io.BytesIO(data)))
+
+    whole = "tea\n" * 50_000
+    assert read(tea + rye) == whole + "rye\n"
+    assert read(tea + rye + module.compress(b"") + tea) == whole + "rye\n" + whole
+    assert read(tea + bytes(8)) == whole
+    assert read(tea + bytes(40_000) + rye) == whole + "rye\n"
+    for more in (b"rye\n", b"X" + rye[1:], rye[:1], rye[:-1], bytes(8) + b"rye\n", rye + b"rye"):
+        with pytest.raises(MalformedFileError, match="the file is cut short or damaged; fetch it again"):
+            read(tea + more)
