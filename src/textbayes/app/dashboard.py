@@ -53,11 +53,11 @@ def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
     topic : str
     """
     with review.looking() as desk:
-        times, n_conflicts = list(desk.times[topic]), len(desk.conflicts(topic))
+        times, n_conflicts, n_waiting = list(desk.times[topic]), len(desk.conflicts(topic)), desk.n_waiting(topic)
     with review.model() as screening:
         standing = Standing.of(screening, topic)
     told, settings = status_of(standing, times), standing.settings  # it takes time: others go on
-    more = {"conflicts": n_conflicts, "strategy": settings.strategy, "target": settings.target}
+    more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy, "target": settings.target}
     return {**told, **more, "confidence": settings.confidence}
 
 
@@ -93,7 +93,7 @@ def agreements(desk: Desk, topic: str) -> list[Agreement]:
     desk : Desk
     topic : str
     """
-    people = sorted({user for said in desk.opinions[topic].values() for user in said})
+    people = sorted({desk.person(user) for said in desk.opinions[topic].values() for user in said})
     found = []
     for users in combinations(people, 2):
         pairs = desk.pairs(topic, users)

@@ -17,6 +17,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from textbayes.core.errors import InputError, MissingExtraError
 
 ROLES = ("reader", "reviewer", "owner")  # each may do what those before it may
+FROM_FILE = " (from a file)"  # ends the names of people whom a project's file named, and who cannot log in
 
 
 class Base(DeclarativeBase):

@@ -2,17 +2,21 @@
 
 A pure state machine beside ``Screening``: it is told every event in order, and says which entries the screening is to
 learn from it. It is cheap, so that an answer never waits for a model.
+
+Where two people read every record they are blind: before both have answered, nobody is shown what the other said, and
+the screening learns nothing of it. Whoever looks asks for what this person may see.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from textbayes.store.log import Entry
 
 CONFLICT = "conflict"
+LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what lies on the desk
 
 
 class Place(NamedTuple):
@@ -55,11 +59,21 @@ class Desk:
     settled : dict
         Topic → record → the answer that settled a conflict.
     notes : dict
-        Record → note.
+        Record → person → note.
     times : dict
         Topic → when answers were given.
     history : dict
         Place → records answered there, in order.
+    seen : dict
+        Person → when there was the last sign of them.
+    keys : set
+        Keys of what browsers have sent: what comes twice counts once.
+    unblinded : set
+        People who chose to see all answers, and read no more.
+    matched : dict
+        Person whom a file named → the account that is the same person; None where it is nobody of this room.
+    unmatched : set
+        People whom a file named, and of whom nobody has said yet who they are.
     """
 
     def __init__(self, double: bool = False) -> None:
@@ -68,10 +82,16 @@ class Desk:
         self.later: dict[Place, dict[str, str]] = defaultdict(dict)
         self.opinions: dict[str, dict[str, dict[int, str]]] = defaultdict(dict)
         self.settled: dict[str, dict[str, str]] = defaultdict(dict)
-        self.notes: dict[str, str] = {}
+        self.notes: dict[str, dict[int, str]] = {}
         self.times: dict[str, list[float]] = defaultdict(list)
-        self.history: dict[Place, list[str]] = defaultdict(list)
+        self.history: dict[Place, dict[str, None]] = defaultdict(dict)
+        self.seen: dict[int, float] = {}
+        self.keys: set[str] = set()
+        self.unblinded: set[int] = set()
+        self.matched: dict[int, int | None] = {}
+        self.unmatched: set[int] = set()
         self._reasons: dict[tuple[str, str], str] = {}
+        self._waiting: dict[str, dict[str, None]] = defaultdict(dict)  # answered by one person, to be read by another
 
     # -- what happens ------------------------------------------------------------------------------------------------
     def apply(self, user: int, time: float, entry: Entry) -> list[Entry]:
@@ -83,9 +103,12 @@ class Desk:
         time : float
             Seconds since 1970.
         entry : dict
-            Of a kind of :class:`~textbayes.screen.Screening`, or ``skip``, ``note``, ``settle`` or ``records``.
+            Of a kind of :class:`~textbayes.screen.Screening`, or of ``app/entries.py``.
         """
         kind = entry["kind"]
+        self.seen[user] = time
+        if "key" in entry:
+            self.keys.add(entry["key"])
         if kind == "judgement":
             return list(self._judge(Place(user, entry["topic"]), time, entry["id"], entry["answer"]))
         if kind == "handed_out":
@@ -97,68 +120,157 @@ class Desk:
             place = Place(user, entry["topic"])
             self.later[place][entry["id"]] = self.held[place].pop(entry["id"], "")
         elif kind == "note":
-            self.notes.pop(entry["id"], None)
+            of_record = self.notes.setdefault(entry["id"], {})
+            of_record.pop(user, None)
             if entry["text"]:
-                self.notes[entry["id"]] = entry["text"]
+                of_record[user] = entry["text"]
         elif kind in ("word", "strategy"):
             topics = [entry["topic"]] if kind == "word" else [place.topic for place in list(self.held)]
-            return [entry, *(told for topic in dict.fromkeys(topics) for told in self._release(Place(user, topic)))]
+            return [entry, *(told for topic in dict.fromkeys(topics) for told in self._release(Place(user, topic), 1))]
+        elif kind == "unblind":
+            self.unblinded.add(user)
+            topics = [place.topic for place in [*self.held, *self.later] if place.user == user]
+            return [told for topic in dict.fromkeys(topics) for told in self._release(Place(user, topic))]
+        elif kind == "stranger":
+            self.unmatched.add(entry["user"])
+        elif kind == "person":
+            return list(self._match(entry["user"], entry["account"]))
         return [entry] if kind == "advice" else []
 
     def _judge(self, place: Place, time: float, id: str, answer: str) -> Iterator[Entry]:
-        before = self.answer(place.topic, id)
-        said = self.opinions[place.topic].setdefault(id, {})
-        for queue in (self.held, self.later):
-            if queue[place].pop(id, None) is not None and answer == "withdrawn":
-                return  # it was not answered yet: nothing to take back
+        topic, said = place.topic, self.opinions[place.topic].get(id, {})
+        before = self.answer(topic, id)
         if answer == "withdrawn":
-            if said.pop(place.user, None) is None:
-                return
-            self.history[place].remove(id)
-            self.held[place] = {id: self._reasons.get((place.topic, id), ""), **self.held[place]}
-        else:
             if place.user not in said:
-                self.times[place.topic].append(time)
-                self.history[place].append(id)
+                return  # it was not answered yet: nothing to take back
+            del said[place.user]
+            self.history[place].pop(id, None)
+            self.held[place] = {id: self._reasons.get((topic, id), ""), **self.held[place]}
+        else:
+            for queue in (self.held, self.later):
+                queue[place].pop(id, None)
+            if place.user not in said:
+                self.times[topic].append(time)
+                self.history[place].pop(id, None)  # where another's answer came between
+                self.history[place][id] = None
             if not self.double:
                 said.clear()  # of two answers the later counts, whoever gave it
             said[place.user] = answer
+        self.opinions[topic][id] = said
         if not said:
-            del self.opinions[place.topic][id]
-        now = self.answer(place.topic, id)
+            del self.opinions[topic][id]
+        yield from self._news(topic, id, before)
+
+    def _news(self, topic: str, id: str, before: str | None) -> Iterator[Entry]:
+        """What the screening is to learn where the answer that stands may have changed; what is out is not picked."""
+        now = self.answer(topic, id)
+        self._waiting[topic].pop(id, None)
+        if now is None and id in self.opinions[topic]:
+            self._waiting[topic][id] = None
         if now != before:
-            yield _judgement(place.topic, id, {None: "withdrawn", CONFLICT: "unsure"}.get(now, str(now)))
+            yield _judgement(topic, id, {None: "withdrawn", CONFLICT: "unsure"}.get(now, str(now)))
         if now is None:
-            yield {"kind": "handed_out", "topic": place.topic, "records": dict([next(iter(self.held[place].items()))])}
+            yield {"kind": "handed_out", "topic": topic, "records": {id: self._reasons.get((topic, id), "")}}
 
     def _hand_out(self, place: Place, records: dict[str, str]) -> Iterator[Entry]:
+        new = {id: reason for id, reason in records.items() if not self._is_out(place.topic, id)}
         for queue in (self.held, self.later):
             for other, theirs in queue.items():
                 if other.topic == place.topic:
                     for id in records.keys() & theirs.keys():
                         del theirs[id]
         self.held[place] |= records
-        self._reasons |= {(place.topic, id): reason for id, reason in records.items()}
-        new = {id: reason for id, reason in records.items() if id not in self.opinions[place.topic]}
+        self._reasons |= {(place.topic, id): reason for id, reason in new.items()}
         if new:
             yield {"kind": "handed_out", "topic": place.topic, "records": new}
 
-    def _release(self, place: Place) -> Iterator[Entry]:
-        """Take back what was handed out ahead of the record that is being read, since the order has changed."""
-        for id in list(self.held[place])[1:]:
+    def _release(self, place: Place, keep: int = 0) -> Iterator[Entry]:
+        """Take back what was handed out: all, or what is ahead of the record that is being read."""
+        released = list(self.held[place])[keep:]
+        for id in released:
             del self.held[place][id]
-            if id not in self.opinions[place.topic]:
+        if not keep:
+            released += self.later.pop(place, {})
+        for id in released:
+            if not self._is_out(place.topic, id):
                 yield _judgement(place.topic, id, "withdrawn")
+
+    def _match(self, stranger: int, account: int | None) -> Iterator[Entry]:
+        """Let a person of a file be somebody of this room: two answers of one person are one reading."""
+        theirs = [(topic, id) for topic, all_of in self.opinions.items() for id in all_of if stranger in all_of[id]]
+        before = {one: self.answer(*one) for one in theirs}
+        self.unmatched.discard(stranger)
+        self.matched[stranger] = account
+        for (topic, id), stood in before.items():
+            if self.answer(topic, id) != stood:
+                yield from self._news(topic, id, stood)
+
+    def _is_out(self, topic: str, id: str) -> bool:
+        """Whether somebody has a record on the desk, or has answered it."""
+        return bool(self._holders(topic, id)) or id in self.opinions[topic]
+
+    def _holders(self, topic: str, id: str) -> set[int]:
+        queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
+        return {place.user for place, queue in queues if place.topic == topic and id in queue}
+
+    # -- who is who --------------------------------------------------------------------------------------------------
+    def person(self, user: int) -> int:
+        """The account of a person whom a file named, if there is one; else the person."""
+        return self.matched.get(user) or user
+
+    def own(self, user: int, said: Mapping[int, str]) -> str | None:
+        """What a person said, under whatever account; None where nothing."""
+        theirs = [text for one, text in said.items() if self.person(one) == user and one != user]
+        return said.get(user, theirs[-1] if theirs else None)
+
+    def readers(self, topic: str, id: str) -> set[int]:
+        """The people who have answered a record, or have it on their desks."""
+        said = self.opinions[topic].get(id, {})
+        return {self.person(user) for user in self._holders(topic, id) | said.keys()}
 
     # -- a look at it ------------------------------------------------------------------------------------------------
     def answer(self, topic: str, id: str) -> str | None:
-        """What stands of a record: an answer, ``"conflict"``, or None where nobody has said anything."""
-        said = set(self.opinions[topic].get(id, {}).values())
-        if not said:
+        """What stands of a record: an answer, ``"conflict"``, or None before all have answered who are to read it."""
+        said = self.opinions[topic].get(id, {})
+        if not said or (self.double and len({self.person(user) for user in said}) < 2):
             return None
-        if len(said) > 1:
+        if len(set(said.values())) > 1:
             return self.settled[topic].get(id, CONFLICT)
-        return said.pop()
+        return next(iter(said.values()))
+
+    def answer_for(self, user: int, topic: str, id: str) -> str | None:
+        """What a person may see of the answer to a record: what stands, or else their own."""
+        stands = self.answer(topic, id)
+        if stands is not None:
+            return stands
+        said = self.opinions[topic].get(id, {})
+        if user in self.unblinded:
+            return next(iter(said.values()), None)
+        return self.own(user, said)
+
+    def notes_for(self, user: int, id: str) -> dict[int, str]:
+        """The notes to a record that a person may see, by who wrote them: others' only where that tells nothing."""
+        notes = self.notes.get(id, {})
+        if not self.double or user in self.unblinded or self._all_read(id):
+            return dict(notes)
+        return {who: text for who, text in notes.items() if self.person(who) == user}
+
+    def may_see(self, user: int, who: int, entry: Entry) -> bool:
+        """Whether a person may see an event of another, as things stand now."""
+        if not self.double or user in self.unblinded or self.person(who) == user:
+            return True
+        if entry["kind"] == "judgement":
+            return self.answer(entry["topic"], entry["id"]) is not None
+        return entry["kind"] != "note" or self._all_read(entry["id"])
+
+    def _all_read(self, id: str) -> bool:
+        """Whether a record has answers, and nobody's answer to any topic waits for another's."""
+        begun = [topic for topic, said in list(self.opinions.items()) if id in said]
+        return bool(begun) and all(self.answer(topic, id) is not None for topic in begun)
+
+    def n_waiting(self, topic: str) -> int:
+        """Records that one person has answered, and another is to."""
+        return len(self._waiting[topic])
 
     def conflicts(self, topic: str) -> list[Conflict]:
         """Records that people answered differently, and nobody has settled."""
@@ -167,29 +279,33 @@ class Desk:
 
     def to_read_again(self, user: int, topic: str) -> list[str]:
         """Records that one other person has answered, and that are on nobody's desk: the second reading of each."""
-        if not self.double:
-            return []
         taken = self.on_desks(topic)
-        found = self.opinions[topic].items()
-        return [id for id, said in found if len(said) == 1 and user not in said and id not in taken]
+        return [id for id in self._waiting[topic] if id not in taken and self._may_read_again(user, topic, id)]
+
+    def _may_read_again(self, user: int, topic: str, id: str) -> bool:
+        """Whether this is certainly another person than the one who has answered."""
+        said = self.opinions[topic].get(id, {})
+        return self.own(user, said) is None and not self.unmatched & said.keys()
 
     def on_desks(self, topic: str) -> set[str]:
         """Records of a topic that somebody has, to read now or later."""
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
         return {id for place, queue in queues if place.topic == topic for id in queue}
 
-    def left_by_others(self, user: int, topic: str) -> list[str]:
-        """Records that lie unread on the desks of others: what is left to do when all else is done."""
-        said = self.opinions[topic]
+    def left_by_others(self, user: int, topic: str, now: float) -> list[str]:
+        """Records that lie unread on the desks of people who have left: what is to do when all else is done."""
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
-        others = (queue for place, queue in queues if place.topic == topic and place.user != user)
-        return [id for queue in others for id in queue if user not in said.get(id, {})]
+        left = (queue for place, queue in queues if place.topic == topic and self._has_left(place.user, user, now))
+        return [id for queue in left for id in queue if self._may_read_again(user, topic, id)]
+
+    def _has_left(self, other: int, user: int, now: float) -> bool:
+        return other != user and self.seen.get(other, 0.0) < now - LEFT_AFTER
 
     def pairs(self, topic: str, users: tuple[int, int]) -> list[tuple[str, str]]:
         """The answers of two people to the records that both have answered."""
         first, second = users
-        said: Iterable[dict[int, str]] = self.opinions[topic].values()
-        return [(one[first], one[second]) for one in said if first in one and second in one]
+        both = ((self.own(first, said), self.own(second, said)) for said in self.opinions[topic].values())
+        return [(one, other) for one, other in both if one is not None and other is not None]
 
 
 def _judgement(topic: str, id: str, answer: str) -> Entry:

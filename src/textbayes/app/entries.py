@@ -1,4 +1,7 @@
-"""What events may say: every kind has a schema, so that nothing else gets into a log, whoever sends it."""
+"""What events may say: every kind has a schema, so that nothing else gets into a log, whoever sends it.
+
+``stranger`` and ``person``, which say who the people of a file are, name accounts of one room by number: no file may.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from textbayes.core.errors import InputError
 from textbayes.screen.strategies import make_strategy
 
 Answer = Literal["relevant", "irrelevant", "unsure"]
+Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[0-9A-Za-z-]+$")]
 Text = Annotated[str, Field(max_length=4_000, pattern=r"^[^\x00]*$")]
 
 
@@ -25,6 +29,7 @@ class JudgementEntry(_Entry):
     topic: Text
     id: Text
     answer: Literal["relevant", "irrelevant", "unsure", "withdrawn"]
+    key: Key | None = None
 
 
 class WordEntry(_Entry):
@@ -50,14 +55,16 @@ class SkipEntry(_Entry):
     kind: Literal["skip"]
     topic: Text
     id: Text
+    key: Key | None = None
 
 
 class NoteEntry(_Entry):
-    """A note to a record."""
+    """A person's note to a record."""
 
     kind: Literal["note"]
     id: Text
     text: Text
+    key: Key | None = None
 
 
 class SettleEntry(_Entry):
@@ -83,6 +90,12 @@ class RecordsEntry(_Entry):
     n_records: int
 
 
+class UnblindEntry(_Entry):
+    """Somebody chose to see all answers, and reads no more."""
+
+    kind: Literal["unblind"]
+
+
 class AdviceEntry(_Entry):
     """What a stopping rule said."""
 
@@ -95,7 +108,7 @@ class AdviceEntry(_Entry):
 
 AnyEntry = (
     JudgementEntry | WordEntry | HandedOutEntry | SkipEntry | NoteEntry | SettleEntry | StrategyEntry | RecordsEntry
-    | AdviceEntry
+    | AdviceEntry | UnblindEntry
 )  # fmt: skip
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="kind")])
 
@@ -125,4 +138,4 @@ def checked_entry(told: Any, topics: Collection[str], ids: Collection[str]) -> d
         raise InputError(f"an event tells of {entry.n_records:,} records; there are {len(ids):,}")
     if isinstance(entry, StrategyEntry):
         make_strategy(entry.strategy)
-    return entry.model_dump()
+    return entry.model_dump(exclude_none=True)

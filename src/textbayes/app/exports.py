@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
+from textbayes.app.desk import Place
 from textbayes.app.live import LiveReview, Room
+from textbayes.app.people import names_of
 from textbayes.app.project_file import write_project
 from textbayes.app.projects import documents_of
+from textbayes.app.showing import Said
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.spreadsheet import csv_text
 from textbayes.core.validation import check_choice
@@ -76,39 +79,53 @@ _REFERENCES = {
 KINDS = (*_TABLES, *_REFERENCES, "tb", "zip")
 
 
-def export(room: Room, review: LiveReview, topic: str, kind: str) -> Download:
-    """A file to take along.
+def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
+    """A file to take along, with what a person may see.
 
     Parameters
     ----------
     room : Room
     review : LiveReview
-    topic : str
-        Of a table: whose decisions.
+    place : Place
+        Who asks; of a table, for which topic.
     kind : {"csv", "xlsx", "jsonl", "ris", "bib", "nbib", "xml", "tb", "zip"}
         A table of all records with decisions, probabilities and words; the model; or the whole project.
     """
     check_choice("kind", kind, KINDS)
     name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}.{kind}"
     if kind == "zip":
-        return Download(name, "application/zip", write_project(room, review))
+        return Download(name, "application/zip", write_project(room, review, place.user))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
         return Download(name, "application/octet-stream", model_file(model))
-    with review.looking() as desk:
-        notes = dict(desk.notes)
     records = documents_of(room, review)
-    if notes:
-        for record in records:
+    for record, more in zip(records, _said(room, review, place, [record["id"] for record in records]), strict=True):
+        if more:
             own = record["fields"] or {"text": record["text"]}
-            record["fields"] = {**own, "note": notes.get(record["id"], "")}
+            record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more[name] for name in more}}
     with review.model() as screening:
-        rows = table_rows(screening, records, topic)
+        rows = table_rows(screening, records, place.topic)
     if kind in _REFERENCES:
         return Download(name, _REFERENCES[kind], WRITERS[f".{kind}"](rows).encode("utf-8", "replace"))
     media_type, write = _TABLES[kind]
     return Download(name, media_type, write(rows))
+
+
+def _said(room: Room, review: LiveReview, place: Place, ids: Sequence[str]) -> list[dict[str, str]]:
+    """What a person may see of what was said of records, beside the decision: notes, and where two read, their own."""
+    people = names_of(room.store)
+    with review.looking() as desk:
+        said = [Said.of(desk, place, id) for id in ids]
+        own = [desk.own(place.user, desk.opinions[place.topic].get(id, {})) or "" for id in ids]
+        double = desk.double
+    any_notes = any(one.note or one.notes for one in said)
+    found = []
+    for one, answer in zip(said, own, strict=True):
+        notes = [*([one.note] if one.note else []), *(f"{people.get(who)}: {text}" for who, text in one.notes.items())]
+        more = {"note": "\n".join(notes)} if any_notes else {}
+        found.append({**more, "your_answer": answer} if double else more)
+    return found
 
 
 def model_file(model: TextCategorizer) -> bytes:

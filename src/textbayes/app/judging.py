@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from textbayes.app.desk import Desk, Place
+import time
+
+from textbayes.app.desk import CONFLICT, Desk, Place
 from textbayes.app.live import LiveReview
 from textbayes.app.showing import Shown, make_ready, show
 from textbayes.core.errors import InputError
@@ -12,7 +14,7 @@ from textbayes.store.log import Entry
 
 AHEAD = 2  # records on a desk: the one that is read, and the next, which is there before it is asked for
 LONGEST_NOTE = 4_000
-_TRIES = 3  # near the end another may take what lay here, between two looks
+_TRIES = 20  # another process may take what was picked here before it is handed out; each try means that one did
 
 
 def queue(review: LiveReview, place: Place) -> list[Shown]:
@@ -23,19 +25,17 @@ def queue(review: LiveReview, place: Place) -> list[Shown]:
     review : LiveReview
     place : Place
     """
-    for _ in range(_TRIES):
-        top_up(review, place)
-        shown = on_desk(review, place)
-        if shown:
-            return shown
-    return []
+    with review.looking() as desk:
+        _check_blind(desk, place.user)
+    top_up(review, place)
+    return on_desk(review, place)
 
 
 def on_desk(review: LiveReview, place: Place) -> list[Shown]:
     """What lies on a desk already, without handing out more: the quick way to the next record."""
     with review.looking() as desk:
         ids = list(desk.held[place])[:AHEAD]
-    return [show(review, place.topic, id) for id in ids]
+    return [show(review, place, id) for id in ids]
 
 
 def top_up(review: LiveReview, place: Place) -> None:
@@ -46,20 +46,32 @@ def top_up(review: LiveReview, place: Place) -> None:
     if not _n_wanted(review, place):
         return
     review.waiting.add(place)
-    with review.model() as screening:
+    with review.model():
+        for _ in range(_TRIES):
+            if _serve(review, place):
+                break
+    review.snapshot()
+
+
+def _serve(review: LiveReview, place: Place) -> bool:
+    """Hand out what the model picks; whether that was all there is to do."""
+    with review.model() as screening:  # which learns what other processes have written
         asking = {place, *list(review.waiting)}
         hungry = [one for one in asking if one.topic == place.topic and _n_wanted(review, one)]
         review.waiting.difference_update(hungry, {place})
         if place not in hungry:  # somebody else has served this desk meanwhile
-            return
+            return True
         found = screening.next_records(AHEAD * len(hungry), place.topic)
         picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
         review.write(lambda desk: _handed_out(desk, hungry, picks))
         make_ready(review, screening, place.topic)
-    review.snapshot()
+        with review.looking() as desk:
+            return bool(desk.held[place]) or not picks
 
 
-def judge(review: LiveReview, place: Place, id: str, answer: str) -> None:
+def judge(
+    review: LiveReview, place: Place, id: str, answer: str, key: str | None = None, replace: bool = False
+) -> None:
     """Keep an answer: in the database when this returns, learnt by the next who asks the model.
 
     Parameters
@@ -68,39 +80,64 @@ def judge(review: LiveReview, place: Place, id: str, answer: str) -> None:
     place : Place
     id : str
     answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
+    key : str, optional
+        Of this answer: one that comes again with the same key is kept once.
+    replace : bool
+        Whether another's answer may be changed, where one person reads a record.
     """
-    entry = review.screening.judgement(id, answer, place.topic)
-    review.step(place.user, lambda desk: [entry])
-    review.shown.pop((place.topic, id), None)
+    entry = _keyed(review.screening.judgement(id, answer, place.topic), key)
+
+    def entries(desk: Desk) -> list[Entry]:
+        if key in desk.keys or desk.opinions[place.topic].get(id, {}).get(place.user, "withdrawn") == answer:
+            return []  # it is here already, or there is nothing to take back
+        if answer != "withdrawn":
+            _check_turn(desk, place, id, replace)
+        return [entry]
+
+    review.step(place.user, entries)
 
 
-def undo(review: LiveReview, place: Place) -> str | None:
+def undo(review: LiveReview, place: Place, key: str | None = None) -> str | None:
     """Take back one's last answer; the record is on the desk again. Returns its id, or None if there is none."""
     found: list[str] = []
 
     def take_back(desk: Desk) -> list[Entry]:
+        if key in desk.keys:
+            return []
         said = desk.opinions[place.topic]
         found.extend(id for id in reversed(desk.history[place]) if place.user in said.get(id, {}))
-        return [review.screening.judgement(id, "withdrawn", place.topic) for id in found[:1]]
+        return [_keyed(review.screening.judgement(id, "withdrawn", place.topic), key) for id in found[:1]]
 
     review.step(place.user, take_back)
     return found[0] if found else None
 
 
-def skip(review: LiveReview, place: Place, id: str) -> None:
+def skip(review: LiveReview, place: Place, id: str, key: str | None = None) -> None:
     """Put a record aside; it comes again when nothing else is left."""
-    _check_on_desk(review, place, id)
-    review.step(place.user, lambda desk: [{"kind": "skip", "topic": place.topic, "id": id}])
+    check_record(id, review.collection.row_of)
+
+    def entries(desk: Desk) -> list[Entry]:
+        if key in desk.keys:
+            return []
+        if id not in desk.held[place]:
+            raise InputError(f"record {id!r} is not on your desk; it may have been answered, or given to somebody else")
+        return [_keyed({"kind": "skip", "topic": place.topic, "id": id}, key)]
+
+    review.step(place.user, entries)
 
 
-def write_note(review: LiveReview, user: int, id: str, text: str) -> None:
-    """Keep a note to a record, in place of the one there was; an empty one removes it."""
+def write_note(review: LiveReview, user: int, id: str, text: str, key: str | None = None) -> None:
+    """Keep a person's note to a record, in place of the one there was; an empty one removes it."""
     check_record(id, review.collection.row_of)
     if len(text) > LONGEST_NOTE:
         raise InputError(f"the note has {len(text):,} characters; {LONGEST_NOTE:,} is the most")
-    review.step(user, lambda desk: [{"kind": "note", "id": id, "text": text.strip()}])
-    for key in [key for key in review.shown if key[1] == id]:
-        review.shown.pop(key, None)
+    entry = _keyed({"kind": "note", "id": id, "text": text.strip()}, key)
+
+    def entries(desk: Desk) -> list[Entry]:
+        same = desk.notes.get(id, {}).get(user, "") == entry["text"]
+        return [] if same or key in desk.keys else [entry]
+
+    review.step(user, entries)
 
 
 def settle(review: LiveReview, place: Place, id: str, answer: str) -> None:
@@ -109,12 +146,18 @@ def settle(review: LiveReview, place: Place, id: str, answer: str) -> None:
     check_choice("answer", answer, ("relevant", "irrelevant", "unsure"))
 
     def entry(desk: Desk) -> list[Entry]:
-        if id not in {conflict.id for conflict in desk.conflicts(place.topic)}:
+        if desk.answer(place.topic, id) != CONFLICT:
             raise InputError(f"the answers to record {id!r} are not in conflict; there is nothing to settle")
         return [{"kind": "settle", "topic": place.topic, "id": id, "answer": answer}]
 
     review.step(place.user, entry)
-    review.shown.pop((place.topic, id), None)
+
+
+def unblind(review: LiveReview, user: int) -> None:
+    """Let a person see all answers from now on; who does reads no more records of this project."""
+    if not review.settings.get("double"):
+        raise InputError("one person reads each record here: all answers can be seen")
+    review.step(user, lambda desk: [] if user in desk.unblinded else [{"kind": "unblind"}])
 
 
 def _handed_out(desk: Desk, hungry: list[Place], picks: list[tuple[str, str]]) -> list[tuple[int, Entry]]:
@@ -131,8 +174,8 @@ def _handed_out(desk: Desk, hungry: list[Place], picks: list[tuple[str, str]]) -
         while new and len(given) < wanted:
             id, reason = new.pop(0)
             given[id] = reason
-        if not given and not desk.held[place]:  # nothing is free: what was put aside, then what others have
-            rest = [*desk.later[place], *desk.left_by_others(place.user, place.topic)]
+        if not given and not desk.held[place] and not picks:  # nothing is free: what was put aside, or left behind
+            rest = [*desk.later[place], *desk.left_by_others(place.user, place.topic, time.time())]
             given = dict.fromkeys(rest[:1], "the last")
         if given:
             found.append((place.user, {"kind": "handed_out", "topic": place.topic, "records": given}))
@@ -144,9 +187,32 @@ def _n_wanted(review: LiveReview, place: Place) -> int:
         return max(AHEAD - len(desk.held[place]), 0)
 
 
-def _check_on_desk(review: LiveReview, place: Place, id: str) -> None:
-    check_record(id, review.collection.row_of)
-    with review.looking() as desk:
-        there = id in desk.held[place]
-    if not there:
-        raise InputError(f"record {id!r} is not on your desk; it may have been answered, or given to somebody else")
+def _check_turn(desk: Desk, place: Place, id: str, replace: bool) -> None:
+    """Refuse an answer of one who is not to read a record: each is read by one person, or by two."""
+    _check_blind(desk, place.user)
+    said = desk.opinions[place.topic].get(id, {})
+    if place.user in said or id in desk.held[place] or id in desk.later[place]:
+        return
+    if desk.double and (desk.own(place.user, said) is not None or desk.unmatched & said.keys()):
+        raise InputError(
+            f"record {id!r} was answered by somebody of the file that this project came from; you may be the same "
+            "person: an owner says on the page Settings who it is, and another than they reads it"
+        )
+    others = desk.readers(place.topic, id) - {place.user}
+    if len(others) < (2 if desk.double else 1) or (replace and not desk.double and len(said) == len(others)):
+        return
+    if len(others) > len(said):
+        raise InputError(f"record {id!r} is being read by somebody else; your answer was not kept")
+    raise InputError(
+        f"record {id!r} has the answers of two others; your answer was not kept" if desk.double else
+        f"record {id!r} has an answer of somebody else; your answer was not kept: change theirs on the record's page"
+    )  # fmt: skip
+
+
+def _check_blind(desk: Desk, user: int) -> None:
+    if user in desk.unblinded:
+        raise InputError("you chose to see all answers of this project; those who read records must not know them")
+
+
+def _keyed(entry: Entry, key: str | None) -> Entry:
+    return entry if key is None else {**entry, "key": key}

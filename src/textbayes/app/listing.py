@@ -7,8 +7,9 @@ from typing import NamedTuple
 from sqlalchemy import select
 
 from textbayes.app.database import Record
-from textbayes.app.desk import CONFLICT, Desk
+from textbayes.app.desk import CONFLICT, Desk, Place
 from textbayes.app.live import LiveReview
+from textbayes.app.showing import Said
 from textbayes.core.validation import check_choice
 
 AT_ONCE = 50
@@ -16,12 +17,13 @@ FILTERS = ("all", "unread", "relevant", "irrelevant", "unsure", "conflict", "asi
 
 
 class ListedRecord(NamedTuple):
-    """A record in a list: id, title, what stands of it, and its note."""
+    """A record in a list: id, title, what stands of it or one's own answer, one's note, and those of others."""
 
     id: str
     title: str
     answer: str
     note: str
+    notes: dict[int, str]
 
 
 class Listing(NamedTuple):
@@ -39,13 +41,13 @@ class Listing(NamedTuple):
     n_found: int
 
 
-def list_records(review: LiveReview, topic: str, show: str, find: str = "", start: int = 0) -> Listing:
-    """Records by what stands of them, or whose text has some words.
+def list_records(review: LiveReview, place: Place, show: str, find: str = "", start: int = 0) -> Listing:
+    """Records by what a person may see of what was said of them, or whose text has some words.
 
     Parameters
     ----------
     review : LiveReview
-    topic : str
+    place : Place
     show : str
         One of ``FILTERS``.
     find : str
@@ -55,7 +57,7 @@ def list_records(review: LiveReview, topic: str, show: str, find: str = "", star
     check_choice("show", show, FILTERS)
     own = Record.project_id == review.id
     with review.looking() as desk, review.store.read() as session:
-        wanted = _wanted(review, desk, topic, show)
+        wanted = _wanted(review, desk, place, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
             matching = select(Record.row).where(own, Record.text.ilike(f"%{pattern}%", escape="\\"))
@@ -65,24 +67,23 @@ def list_records(review: LiveReview, topic: str, show: str, find: str = "", star
         some = wanted[start : start + AT_ONCE]
         found = session.execute(select(Record.row, Record.name, Record.text).where(own, Record.row.in_(some))).all()
         by_row = {row: (name, text.split("\n", 1)[0]) for row, name, text in found}
-        records = [
-            ListedRecord(*by_row[row], desk.answer(topic, by_row[row][0]) or "", desk.notes.get(by_row[row][0], ""))
-            for row in some
-        ]
+        said = {row: Said.of(desk, place, by_row[row][0]) for row in some}
+        records = [ListedRecord(*by_row[row], said[row].answer or "", said[row].note, said[row].notes) for row in some]
     return Listing(records, start, len(wanted))
 
 
-def _wanted(review: LiveReview, desk: Desk, topic: str, show: str) -> list[int]:
-    row_of = review.collection.row_of
+def _wanted(review: LiveReview, desk: Desk, place: Place, show: str) -> list[int]:
+    row_of, topic = review.collection.row_of, place.topic
     if show == "all":
         return list(range(len(row_of)))
     if show == "unread":
-        return [row for id, row in row_of.items() if id not in desk.opinions[topic]]
+        return [row for id, row in row_of.items() if desk.answer_for(*place, id) is None]
     if show == "noted":
-        ids = list(desk.notes)
+        ids = [id for id in desk.notes if desk.notes_for(place.user, id)]
     elif show == "aside":
-        ids = [id for place, queue in desk.later.items() if place.topic == topic for id in queue]
+        seen = [one for one in desk.later if one == place or (one.topic == topic and not desk.double)]
+        ids = [id for one in seen for id in desk.later[one]]
     else:
         sought = CONFLICT if show == "conflict" else show
-        ids = [id for id in desk.opinions[topic] if desk.answer(topic, id) == sought]
+        ids = [id for id in desk.opinions[topic] if desk.answer_for(*place, id) == sought]
     return [row_of[id] for id in ids]

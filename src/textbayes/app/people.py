@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlalchemy import delete, select
 
 from textbayes.app.database import Audit, Session, User
@@ -21,6 +23,12 @@ def names_of(store: Store) -> dict[int, str]:
     """The names of all people, also of those who cannot log in, by their numbers."""
     with store.read() as session:
         return {row.id: row.name for row in session.execute(select(User.id, User.name))}
+
+
+def by_name(store: Store, told: Mapping[int, str]) -> dict[str, str]:
+    """What people said, by their names."""
+    people = names_of(store) if told else {}
+    return {people.get(user, "?"): text for user, text in told.items()}
 
 
 def audit_log(store: Store) -> list[Audit]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import time
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from textbayes._version import __version__
-from textbayes.app.database import Event, User
+from textbayes.app.database import FROM_FILE, Event, User
 from textbayes.app.entries import checked_entry
 from textbayes.app.importing import MOST_RECORDS
 from textbayes.app.live import LiveReview, Room
@@ -26,17 +27,22 @@ from textbayes.screen import ScreenSettings
 from textbayes.store.archive import may_unpack_to
 
 _MARK = {"format": "textbayes project", "format_version": 1}
+_OF_ROOM = ("stranger", "person")  # who is who here says nothing elsewhere
 _LARGEST = 1 << 30  # bytes of a part
 _PARTS = ("project.json", "records.jsonl", "events.jsonl")
 
 
-def write_project(room: Room, review: LiveReview) -> bytes:
-    """Everything of a project as one file.
+def write_project(room: Room, review: LiveReview, user: int) -> bytes:
+    """Everything of a project that a person may see as one file.
+
+    Where two people read every record, answers and notes of others that this person must not know are left out.
 
     Parameters
     ----------
     room : Room
     review : LiveReview
+    user : int
+        Who asks.
     """
     target, people = io.BytesIO(), names_of(room.store)
     with room.store.read() as session, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -46,18 +52,22 @@ def write_project(room: Room, review: LiveReview) -> bytes:
         archive.writestr(
             "records.jsonl", _lines({"id": one.id, "text": one.text, "fields": dict(one.fields)} for one in records)
         )
-        events = session.scalars(select(Event).where(Event.project_id == review.id).order_by(Event.sequence))
-        archive.writestr(
-            "events.jsonl",
-            _lines({"user": people.get(one.user_id, ""), "time": one.time, "body": one.body} for one in events),
-        )
+        stored = session.scalars(select(Event).where(Event.project_id == review.id).order_by(Event.sequence)).all()
+        with review.looking() as desk:
+            events = [
+                {"user": people.get(desk.person(one.user_id), "").removesuffix(FROM_FILE), "time": one.time,
+                 "body": one.body}
+                for one in stored if one.body["kind"] not in _OF_ROOM and desk.may_see(user, one.user_id, one.body)
+            ]  # fmt: skip
+        archive.writestr("events.jsonl", _lines(events))
     return target.getvalue()
 
 
 def read_project(room: Room, owner: User, content: bytes) -> str:
     """Make a project of a file; returns its id. Nothing in the file is believed.
 
-    What others did is kept under their names as people who cannot log in: a file must not speak for those who can.
+    What others did is kept under their names as people who cannot log in: a file must not speak for those who can. An
+    owner says who they are (:func:`~textbayes.app.members.match_person`); until then nobody reads again what they read.
 
     Parameters
     ----------
@@ -86,9 +96,12 @@ def read_project(room: Room, owner: User, content: bytes) -> str:
 
     def store(session: Session, id: str) -> None:
         person = {name: _person(session, name, owner) for name in dict.fromkeys(names)}
+        events = [(person[name], at, entry) for name, at, entry in zip(names, times, entries, strict=True)]
+        strangers = [user for user in person.values() if user != owner.id]
+        events += [(owner.id, time.time(), {"kind": "stranger", "user": user}) for user in strangers]
         rows = [
-            {"project_id": id, "sequence": number, "user_id": person[name], "time": at, "body": entry}
-            for number, (name, at, entry) in enumerate(zip(names, times, entries, strict=True), start=1)
+            {"project_id": id, "sequence": number, "user_id": user, "time": at, "body": entry}
+            for number, (user, at, entry) in enumerate(events, start=1)
         ]
         if rows:
             session.execute(insert(Event), rows)
@@ -100,7 +113,7 @@ def _person(session: Session, name: str, owner: User) -> int:
     """The id of a person whom a file names."""
     if name == owner.name:
         return owner.id
-    shown = f"{name or 'somebody'} (from a file)"
+    shown = f"{name or 'somebody'}{FROM_FILE}"
     found = session.scalar(select(User).where(User.name == shown))
     if found is None:
         found = User(name=shown, password=None, admin=False, active=False)

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import select
 
 from textbayes.app.database import Record
-from textbayes.app.desk import Desk
+from textbayes.app.desk import Desk, Place
 from textbayes.app.live import LiveReview
 from textbayes.report.records import Fragment
 from textbayes.report.surface import highlight
@@ -22,8 +22,8 @@ _MOST_SHOWN = 20_000  # characters of a text
 _MARKED, _TOLD = 40, 8  # words of a record that may be marked, and that are told by name
 
 
-class Shown(NamedTuple):
-    """A record as it is shown.
+class Ready(NamedTuple):
+    """A record as anybody sees it.
 
     Parameters
     ----------
@@ -34,14 +34,9 @@ class Shown(NamedTuple):
         The title, marked likewise.
     fields : dict
         Everything else that is known of it.
-    reason : str
-        The strategy that chose it.
     probability : float
     words : dict
         Words that move it most, and by how much.
-    note : str
-    answer : str or None
-        What stands of it.
     """
 
     id: str
@@ -49,27 +44,72 @@ class Shown(NamedTuple):
     text: list[Fragment]
     heading: list[Fragment]
     fields: dict[str, str]
-    reason: str
     probability: float
     words: dict[str, float]
+
+
+class Said(NamedTuple):
+    """What a person may see of what was said of a record.
+
+    Parameters
+    ----------
+    reason : str
+        The strategy that put it on the person's desk.
+    note : str
+        The person's own.
+    notes : dict
+        Those of others, by who wrote them.
+    answer : str or None
+        What stands of it, or else the person's own answer.
+    """
+
+    reason: str
     note: str
+    notes: dict[int, str]
+    answer: str | None
+
+    @classmethod
+    def of(cls, desk: Desk, place: Place, id: str) -> Self:
+        """What the person at a place may see."""
+        notes = desk.notes_for(place.user, id)
+        others = {who: text for who, text in notes.items() if desk.person(who) != place.user}
+        reason = desk.held[place].get(id, "")
+        return cls(reason, desk.own(place.user, notes) or "", others, desk.answer_for(*place, id))
+
+
+class Shown(NamedTuple):
+    """A record as a person sees it: what all see, and what was said of it; see :class:`Ready` and :class:`Said`."""
+
+    id: str
+    title: str
+    text: list[Fragment]
+    heading: list[Fragment]
+    fields: dict[str, str]
+    probability: float
+    words: dict[str, float]
+    reason: str
+    note: str
+    notes: dict[int, str]
     answer: str | None
 
 
-def show(review: LiveReview, topic: str, id: str) -> Shown:
-    """A record as it is shown; one that lies on a desk is ready.
+def show(review: LiveReview, place: Place, id: str) -> Shown:
+    """A record as the person at a place may see it; one that lies on a desk is ready.
 
     Parameters
     ----------
     review : LiveReview
-    topic, id : str
+    place : Place
+    id : str
     """
-    ready = review.shown.get((topic, id))
+    ready = review.shown.get((place.topic, id))
     if ready is None:
         check_record(id, review.collection.row_of)
         with review.model() as screening:
-            (ready,) = _made(review, screening, topic, [id])
-    return ready
+            (ready,) = _made(review, screening, place.topic, [id])
+    with review.looking() as desk:
+        said = Said.of(desk, place, id)
+    return Shown(**ready._asdict(), **said._asdict())
 
 
 def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
@@ -92,7 +132,7 @@ def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
         review.shown[topic, one.id] = one
 
 
-def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[str]) -> list[Shown]:
+def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[str]) -> list[Ready]:
     if not ids:
         return []
     rows = [screening.collection.row_of[id] for id in ids]
@@ -103,35 +143,19 @@ def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[st
     stored = {row: (text, fields) for row, text, fields in found}
     known = screening.topic(topic)
     p = probabilities(known, known.predictors[np.asarray(rows, dtype=np.int64)]).tolist()
-    with review.looking() as desk:  # no longer than it takes to look: who answers waits for it
-        said = [_Said.of(desk, topic, id) for id in ids]
     return [
-        _shown(known, screening.collection, row, *stored[row], probability, told)
-        for row, probability, told in zip(rows, p, said, strict=True)
+        _ready(known, screening.collection, row, *stored[row], probability)
+        for row, probability in zip(rows, p, strict=True)
     ]
 
 
-class _Said(NamedTuple):
-    """What people said of a record, and why it lies on a desk."""
-
-    reason: str
-    note: str
-    answer: str | None
-
-    @classmethod
-    def of(cls, desk: Desk, topic: str, id: str) -> Self:
-        reasons = (queue.get(id) for place, queue in desk.held.items() if place.topic == topic)
-        reason = next((reason for reason in reasons if reason), "")
-        return cls(reason, desk.notes.get(id, ""), desk.answer(topic, id))
-
-
-def _shown(
-    known: Topic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float, said: _Said
-) -> Shown:
+def _ready(
+    known: Topic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float
+) -> Ready:
     words = known.words_behind(row, _MARKED)
     title, _, body = text.partition("\n")
     heading, marked = _split(highlight(text, collection.vectorizer, words, _MOST_SHOWN))
-    return Shown(
+    return Ready(
         id=collection.ids[row],
         title=title,
         text=marked,
@@ -139,7 +163,6 @@ def _shown(
         fields={name: value for name, value in fields.items() if value and value not in (title, body)},
         probability=probability,
         words=dict(list(words.items())[:_TOLD]),
-        **said._asdict(),
     )
 
 

@@ -63,7 +63,7 @@ def test_another_process_has_the_same_state_to_the_bit(room, me, project, databa
         assert state(other.review(project)) == state(review)
         with other.review(project).looking() as theirs, review.looking() as ours:
             assert theirs.held == ours.held
-            assert theirs.notes == {"r8": "read again"}
+            assert theirs.notes == {"r8": {me.id: "read again"}}
         other.close()  # leaves a snapshot, with which the next begins
 
 
@@ -146,13 +146,13 @@ def test_a_project_leaves_and_comes_back(room, me, project):
     review, place = room.review(project), Place(me.id, "relevant")
     read_on(review, place, 6)
     say(review, place, "kettle", "against")
-    again = room.review(read_project(room, me, write_project(room, review)))
+    again = room.review(read_project(room, me, write_project(room, review, me.id)))
     assert again.name == "Tea"
     assert state(again) == state(review)
 
 
 def test_a_project_that_was_altered_is_refused(room, me, project):
-    content = write_project(room, room.review(project))
+    content = write_project(room, room.review(project), me.id)
     other_name = content.replace(b"events.jsonl", b"evenfs.jsonl")
     for spoilt in (content[:-40], b"PK\x05\x06" + bytes(18), other_name, b""):
         with pytest.raises(InputError, match="not a project that textbayes wrote"):

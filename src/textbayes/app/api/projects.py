@@ -99,7 +99,7 @@ def more_records(who: Owner, file: Annotated[UploadFile, File()]) -> RecordsAdde
 @router.get("/{project_id}/export.{kind}", response_class=Response)
 def export_file(room: RoomOf, who: Reader, kind: str, topic: Topic = None) -> Response:
     """Take along decisions (csv, xlsx, jsonl, ris, bib, nbib, xml), the model (tb), or everything (zip)."""
-    return export(room, who.review, who.place(topic).topic, kind).answer()
+    return export(room, who.review, who.place(topic), kind).answer()
 
 
 @router.get("/{project_id}/figures/{figure}.{format}", response_class=Response)

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from textbayes.app.entries import Key
+
 MOST_TEXTS = 10_000
 Answer = Literal["relevant", "irrelevant", "unsure", "withdrawn"]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -107,7 +109,7 @@ class StrategyChange(Body):
 
 
 class RecordShown(BaseModel):
-    """A record, what stands of it, and the words behind its probability."""
+    """A record, what stands of it or one's own answer, notes, and the words behind its probability."""
 
     id: str
     title: str
@@ -117,6 +119,7 @@ class RecordShown(BaseModel):
     probability: float
     words: dict[str, float]
     note: str
+    notes: dict[str, str]
     answer: str | None
 
 
@@ -127,6 +130,7 @@ class RecordListed(BaseModel):
     title: str
     answer: str
     note: str
+    notes: dict[str, str]
 
 
 class RecordList(BaseModel):
@@ -138,11 +142,13 @@ class RecordList(BaseModel):
 
 
 class Judgement(Body):
-    """An answer to a record; withdrawn takes one's own back."""
+    """An answer to a record; withdrawn takes one's own back. One that is sent again with its key is kept once."""
 
     id: Plain
     answer: Answer
     topic: Plain | None = None
+    key: Key | None = None
+    replace: bool = Field(False, description="Change another's answer, where one person reads each record.")
 
 
 class Skip(Body):
@@ -150,12 +156,14 @@ class Skip(Body):
 
     id: Plain
     topic: Plain | None = None
+    key: Key | None = None
 
 
 class Undo(Body):
     """The topic whose last answer is taken back."""
 
     topic: Plain | None = None
+    key: Key | None = None
 
 
 class Undone(BaseModel):
@@ -165,9 +173,10 @@ class Undone(BaseModel):
 
 
 class Note(Body):
-    """A note to a record; an empty one removes it."""
+    """One's own note to a record; an empty one removes it."""
 
     text: Plain
+    key: Key | None = None
 
 
 class Word(Body):
@@ -221,6 +230,7 @@ class Status(BaseModel):
     left_at_most: int
     seconds_each: float | None
     conflicts: int
+    waiting: int
     strategy: str
     target: float
     confidence: float
@@ -239,6 +249,22 @@ class MemberChange(Body):
 
     name: Name
     role: Literal["reader", "reviewer", "owner", "none"]
+
+
+class StrangerTold(BaseModel):
+    """A person whom the file of a project named: the account it is, if any, and one of the same name."""
+
+    name: str
+    account: str
+    decided: bool
+    offered: str
+
+
+class PersonMatch(Body):
+    """Who a person of the file is: the name of an account, or nothing for somebody who has none here."""
+
+    name: Annotated[Plain, Field(min_length=1)]
+    account: Annotated[Plain, Field(max_length=200)] = ""
 
 
 class ConflictTold(BaseModel):

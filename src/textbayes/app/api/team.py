@@ -9,7 +9,7 @@ from textbayes.app.access import Owner, Reader, RoomOf
 from textbayes.app.api import schemas
 from textbayes.app.api.projects import Topic
 from textbayes.app.dashboard import agreements
-from textbayes.app.members import list_members, set_role
+from textbayes.app.members import list_members, list_strangers, match_person, set_role
 from textbayes.app.people import names_of
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["team"])
@@ -25,6 +25,24 @@ def members(room: RoomOf, who: Reader) -> list[schemas.MemberTold]:
 def change_member(room: RoomOf, who: Owner, given: schemas.MemberChange) -> None:
     """Give somebody a role, or take it."""
     set_role(room.store, who.user, who.review, given.name, given.role)
+
+
+@router.get("/people")
+def strangers(room: RoomOf, who: Reader) -> list[schemas.StrangerTold]:
+    """List the people whom the file of the project named, and who they are."""
+    return [schemas.StrangerTold(**one._asdict()) for one in list_strangers(room.store, who.review)]
+
+
+@router.put("/people", status_code=204)
+def match(room: RoomOf, who: Owner, given: schemas.PersonMatch) -> None:
+    """Say who a person of the file is."""
+    match_person(room.store, who.user, who.review, given.name, given.account)
+
+
+@router.post("/unblind", status_code=204)
+def unblind(who: Owner) -> None:
+    """See all answers from now on, where two people read every record; you read no more of them yourself."""
+    judging.unblind(who.review, who.user.id)
 
 
 @router.get("/conflicts")

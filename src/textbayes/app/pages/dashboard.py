@@ -45,12 +45,13 @@ def figure(who: Reader, kind: str, format: str, topic: str | None = None) -> Res
 @router.get("/conflicts")
 def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
     """Records that people answered differently."""
-    name = who.place(topic or who.first_topic).topic
+    place = who.place(topic or who.first_topic)
+    name = place.topic
     with who.review.looking() as desk:
         found = desk.conflicts(name)
     people = names_of(who.review.store)
     rows = [
-        (show(who.review, name, one.id), {people.get(user, "?"): said for user, said in one.answers.items()})
+        (show(who.review, place, one.id), {people.get(user, "?"): said for user, said in one.answers.items()})
         for one in found[:_MOST_CONFLICTS]
     ]
     return page(

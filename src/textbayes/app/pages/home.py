@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from textbayes.app.access import RoomOf, SignedIn, Writer
 from textbayes.app.importing import Mapping, preview, read_records
+from textbayes.app.members import list_strangers
 from textbayes.app.pages.render import page
 from textbayes.app.project_file import read_project
 from textbayes.app.projects import Plan, create_project, list_projects
@@ -30,7 +31,9 @@ def upload(room: RoomOf, who: Writer, file: Annotated[UploadFile, File()]) -> Re
     """Take a file; a project that was exported is read at once, any other is looked at first."""
     content, name = file.file.read(), file.filename or "records"
     if name.lower().endswith(".zip"):
-        return RedirectResponse(f"/projects/{read_project(room, who.user, content)}/judge", 303)
+        id = read_project(room, who.user, content)
+        after = "settings" if list_strangers(room.store, room.review(id)) else "judge"
+        return RedirectResponse(f"/projects/{id}/{after}", 303)
     return RedirectResponse(f"/uploads/{keep_upload(room.store, who.user, name, content)}", 303)
 
 

@@ -11,24 +11,26 @@ from fastapi.responses import RedirectResponse
 from textbayes.app import judging
 from textbayes.app.access import Access, Reader, Reviewer
 from textbayes.app.desk import Place
+from textbayes.app.entries import Key
 from textbayes.app.pages.render import page
 from textbayes.app.showing import Shown
 
 router = APIRouter(prefix="/projects/{project_id}")
+FormKey = Annotated[Key | None, Form(description="What is sent again with its key is kept once.")]
 _PART = "x-part"  # header of a request by script, which wants the records and not the whole page
 
 
 @router.get("")
 def project(who: Reader) -> Response:
     """Go on where people are most of the time."""
-    return RedirectResponse(f"/projects/{who.review.id}/{'judge' if who.may('reviewer') else 'dashboard'}", 303)
+    return RedirectResponse(f"/projects/{who.review.id}/{'judge' if _reads(who) else 'dashboard'}", 303)
 
 
 @router.get("/judge")
 def judge_page(request: Request, who: Reader, topic: str | None = None) -> Response:
     """The record to read now, and the next."""
     place = who.place(topic or who.first_topic)
-    shown = judging.queue(who.review, place) if who.may("reviewer") else []
+    shown = judging.queue(who.review, place) if _reads(who) else []
     return _answer(request, who, place, shown)
 
 
@@ -40,37 +42,45 @@ def judge(
     id: Annotated[str, Form()],
     answer: Annotated[str, Form()],
     topic: Annotated[str | None, Form()] = None,
+    key: FormKey = None,
+    replace: Annotated[bool, Form()] = False,
 ) -> Response:
     """Keep an answer, or put a record aside; what comes next lies on the desk already."""
     place = who.place(topic or who.first_topic)
     if answer == "skip":
-        judging.skip(who.review, place, id)
+        judging.skip(who.review, place, id, key)
     else:
-        judging.judge(who.review, place, id, answer)
+        judging.judge(who.review, place, id, answer, key, replace)
     later.add_task(judging.top_up, who.review, place)
     return _answer(request, who, place, judging.on_desk(who.review, place))
 
 
 @router.post("/undo")
-def undo(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] = None) -> Response:
+def undo(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] = None, key: FormKey = None) -> Response:
     """Take back the last answer."""
     place = who.place(topic or who.first_topic)
-    judging.undo(who.review, place)
+    judging.undo(who.review, place, key)
     return _answer(request, who, place, judging.on_desk(who.review, place))
 
 
 @router.post("/note")
 def note(
+    request: Request,
     who: Reviewer,
     id: Annotated[str, Form()],
     text: Annotated[str, Form()] = "",
     topic: Annotated[str | None, Form()] = None,
+    key: FormKey = None,
 ) -> Response:
-    """Keep a note to a record."""
-    judging.write_note(who.review, who.user.id, id, text)
-    return RedirectResponse(
-        f"/projects/{who.review.id}/judge?{urlencode({'topic': who.place(topic or who.first_topic).topic})}", 303
-    )
+    """Keep one's note to a record."""
+    judging.write_note(who.review, who.user.id, id, text, key)
+    place = who.place(topic or who.first_topic)
+    return _answer(request, who, place, judging.on_desk(who.review, place))
+
+
+def _reads(who: Access) -> bool:
+    with who.review.looking() as desk:
+        return who.may("reviewer") and who.user.id not in desk.unblinded
 
 
 def _answer(request: Request, who: Access, place: Place, shown: list[Shown]) -> Response:

@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, RoomOf
 from textbayes.app.exports import KINDS, export
 from textbayes.app.importing import read_records
-from textbayes.app.members import list_members, set_role
+from textbayes.app.members import list_members, list_strangers, match_person, set_role
 from textbayes.app.pages.render import page
 from textbayes.app.projects import add_records, delete_project
 from textbayes.core.errors import InputError
@@ -44,13 +45,27 @@ def more_records(request: Request, room: RoomOf, who: Owner, file: Annotated[Upl
 @router.get("/export.{kind}")
 def export_file(room: RoomOf, who: Reader, kind: str, topic: str | None = None) -> Response:
     """A table of decisions, the model, or the whole project as a file."""
-    return export(room, who.review, who.place(topic or who.first_topic).topic, kind).answer()
+    return export(room, who.review, who.place(topic or who.first_topic), kind).answer()
 
 
 @router.post("/members")
 def change_member(room: RoomOf, who: Owner, name: Annotated[str, Form()], role: Annotated[str, Form()]) -> Response:
     """Share the project with somebody, or no longer."""
     set_role(room.store, who.user, who.review, name, role)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@router.post("/people")
+def match(room: RoomOf, who: Owner, name: Annotated[str, Form()], account: Annotated[str, Form()] = "") -> Response:
+    """Say who a person is whom the file of the project named."""
+    match_person(room.store, who.user, who.review, name, account)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@router.post("/unblind")
+def unblind(who: Owner) -> Response:
+    """See all answers, and read no more."""
+    judging.unblind(who.review, who.user.id)
     return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
 
 
@@ -72,7 +87,11 @@ def _settings(
     merged: list[Merged] | None = None,
 ) -> HTMLResponse:
     members, place = list_members(room.store, who.review.id), who.place(topic or who.first_topic)
+    strangers = list_strangers(room.store, who.review)
+    with who.review.looking() as desk:
+        unblinded = who.user.id in desk.unblinded
     return page(
-        request, "settings.html.jinja", who, topic=place.topic, members=members, kinds=KINDS,
+        request, "settings.html.jinja", who, topic=place.topic, members=members, kinds=KINDS, strangers=strangers,
+        unblinded=unblinded,
         n_added=n_added, merged=merged or [],
     )  # fmt: skip

@@ -1,4 +1,5 @@
-// What script adds to pages that work without it: keys, the next record at once, files that are dropped.
+// What script adds to pages that work without it: keys, the next record at once, files that are dropped, and an outbox:
+// answers and notes are kept in the browser until the server has them.
 "use strict";
 
 const reload = document.querySelector("main[data-reload]");
@@ -24,50 +25,160 @@ document.querySelectorAll("form[data-drop]").forEach((form) => {
 });
 
 const main = document.querySelector("main[data-judge]");
+const loaded = secret(); // this page, as it was loaded
+const boxes = new Map([...document.querySelectorAll("[data-project]")].map((one) => [one.dataset.project, outbox(one.dataset.project)]));
+keepNotes();
 if (main) judging();
+boxes.forEach((box) => box.send()); // what an earlier page could not send
+
+function secret() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function pause(milliseconds) { return new Promise((done) => setTimeout(done, milliseconds)); }
+
+function parsed(text) { return new DOMParser().parseFromString(text, "text/html"); }
+
+function tell(text) {
+  const state = document.getElementById("state");
+  if (state) state.textContent = text;
+}
+
+// What a person has said in a project and the server may not have yet: in the browser's storage, sent in order, each with
+// a key by which the server knows what it has already. Pages of the project send on what an earlier page left.
+function outbox(project) {
+  const name = `textbayes:${document.body.dataset.person}:${project}`;
+  let memory = null; // where the browser stores nothing
+  let sending = false;
+  let failing = false;
+  const box = { items, add, send, done: () => {}, idle: () => {} };
+
+  function items() {
+    if (memory) return memory;
+    try { return JSON.parse(localStorage.getItem(name) ?? "[]"); } catch { return memory = []; }
+  }
+
+  function keep(list) {
+    if (memory) { memory = list; return; }
+    try {
+      if (list.length) localStorage.setItem(name, JSON.stringify(list));
+      else localStorage.removeItem(name);
+    } catch { memory = list; }
+  }
+
+  function add(kind, url, fields) {
+    keep([...items(), { key: secret(), page: loaded, at: Date.now(), kind, url, fields }]);
+    tell("· saving…");
+    send();
+  }
+
+  // Sent again until an answer comes that is ours: a server that is down, a gateway that says 502, a broken network.
+  async function deliver(item) {
+    const body = new URLSearchParams({ csrf: document.body.dataset.csrf, key: item.key, ...item.fields });
+    const options = { method: "POST", body, headers: { "x-part": "1" }, credentials: "same-origin", keepalive: true };
+    let response, page;
+    try {
+      response = await fetch(item.url, { ...options, signal: AbortSignal.timeout(30000) });
+      page = parsed(await response.text());
+    } catch { return { again: "the server does not answer" }; }
+    const desk = page.getElementById("desk");
+    const problem = page.querySelector(".problem")?.textContent;
+    if (response.ok && desk) return { desk };
+    if (response.status === 401) return { wait: "you are logged out; log in and open this project, and it is sent" };
+    if (response.status === 403 && item.page === loaded) return { wait: "this page is too old; load it again, and it is sent" };
+    if (!problem || [408, 429].includes(response.status) || response.status >= 500) return { again: `the server said ${response.status}` };
+    return { refused: problem };
+  }
+
+  async function send() {
+    if (sending) return;
+    sending = true;
+    let said = "· saved";
+    for (let item = items()[0]; item; item = items()[0]) {
+      const found = await deliver(item);
+      failing = Boolean(found.again || found.wait);
+      if (found.wait) { said = `· not saved yet: ${found.wait}`; break; }
+      if (found.again) {
+        tell(`· not saved yet: ${found.again}; trying again`);
+        await pause(2000);
+        continue;
+      }
+      keep(items().filter((one) => one.key !== item.key));
+      if (found.refused) said = `· not saved: ${found.refused}`;
+      box.done(item, found.desk);
+      tell(items().length ? "· saving…" : said);
+    }
+    tell(failing || document.getElementById("state")?.textContent ? said : "");
+    sending = false;
+    if (!failing) box.idle();
+  }
+
+  addEventListener("online", send);
+  addEventListener("focus", send);
+  addEventListener("beforeunload", (event) => {
+    // What is on its way arrives, or is sent by the next page; one who leaves while nothing arrives is asked.
+    if (items().length && (failing || items()[0].at < Date.now() - 2000)) event.preventDefault();
+  });
+  return box;
+}
+
+// Notes save themselves: a moment after the last letter, and when the field is left, however.
+function keepNotes() {
+  const waiting = new Map(); // form → timer
+
+  function save(form) {
+    clearTimeout(waiting.get(form));
+    if (!waiting.delete(form)) return;
+    const { csrf, ...fields } = Object.fromEntries(new FormData(form));
+    boxes.get(document.body.dataset.project).add("note", form.action, fields);
+  }
+
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest("form.note");
+    if (!form) return;
+    clearTimeout(waiting.get(form));
+    waiting.set(form, setTimeout(() => save(form), 800));
+  });
+  document.addEventListener("focusout", (event) => {
+    if (event.target.closest("form.note")) save(event.target.closest("form.note"));
+  });
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form.note")) return;
+    event.preventDefault();
+    save(event.target);
+    event.submitter?.blur();
+  });
+  const all = () => [...waiting.keys()].forEach(save);
+  addEventListener("pagehide", all);
+  addEventListener("beforeunload", all);
+  showNotes();
+}
+
+// What was written and is not sent yet stands in its field.
+function showNotes() {
+  boxes.get(document.body.dataset.project)?.items().filter((item) => item.kind === "note").forEach((item) => {
+    document.querySelectorAll("form.note").forEach((form) => {
+      if (form.elements.id.value === item.fields.id) form.elements.text.value = item.fields.text;
+    });
+  });
+}
 
 function judging() {
   const { judge, undo, topic } = main.dataset;
-  const state = document.getElementById("state");
+  const box = boxes.get(document.body.dataset.project);
   const counter = document.getElementById("n-read");
   const keys = document.getElementById("keys");
   const buttons = document.querySelectorAll(".answers button");
-  let chain = Promise.resolve(); // answers are sent one after the other, in order
-  let unsent = 0;
-  const answered = new Set(); // here, though the server may not know it yet
 
   const desk = () => document.getElementById("desk");
   const articles = () => [...desk().querySelectorAll("article")];
   const current = () => desk().querySelector("article:not([hidden])");
-
-  // Asks until there is an answer, where asking twice does no harm: a server that is started again goes on.
-  async function reach(url, options, again) {
-    for (;;) {
-      try {
-        return await fetch(url, options);
-      } catch (problem) {
-        if (!again) throw problem;
-        state.textContent = "· not saved yet: the server does not answer; trying again";
-        await new Promise((done) => setTimeout(done, 2000));
-      }
-    }
-  }
-
-  async function ask(url, fields, again = true) {
-    const options = { headers: { "x-part": "1" }, credentials: "same-origin" };
-    if (fields) {
-      options.method = "POST";
-      options.body = new URLSearchParams({ csrf: document.body.dataset.csrf, topic, ...fields });
-    }
-    const response = await reach(url, options, again);
-    if (!response.ok) throw new Error(response.status === 401 ? "you are logged out" : `the server said ${response.status}`);
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    return page.getElementById("desk");
-  }
+  const unsent = (kind) => box.items().filter((item) => item.kind === kind && item.fields.topic === topic);
 
   // Take over what the server has on the desk; what is being read stays as it is, what was answered does not come back.
   function take(found) {
-    const shown = current();
+    const answered = new Set(unsent("judge").map((item) => item.fields.id));
+    const shown = answered.has(current()?.dataset.id) ? null : current();
     const fresh = [...found.querySelectorAll("article")].filter((one) => !answered.has(one.dataset.id));
     articles().filter((one) => one !== shown).forEach((one) => one.remove());
     if (shown && !shown.dataset.id) shown.remove();
@@ -76,8 +187,14 @@ function judging() {
       desk().append(one);
       if (!one.hidden) one.querySelector(".title").focus({ preventScroll: true });
     });
-    if (!unsent) counter.textContent = found.dataset.read;
+    count(found);
+    showNotes();
     ready();
+  }
+
+  function count(found) {
+    const more = unsent("judge").filter((item) => item.fields.answer !== "skip").length - unsent("undo").length;
+    counter.textContent = String(Math.max(Number(found.dataset.read) + more, 0));
   }
 
   function ready() {
@@ -87,25 +204,12 @@ function judging() {
     field.value = current()?.dataset.id ?? "";
   }
 
-  function send(work) {
-    unsent += 1;
-    state.textContent = "· saving…";
-    chain = chain.then(work).then(() => {
-      unsent -= 1;
-      if (!unsent) state.textContent = "· saved";
-    }).catch((problem) => {
-      // Nothing was lost silently: the page is made anew from what the server has.
-      state.textContent = `· not saved: ${problem.message}; loading the page again`;
-      setTimeout(() => location.reload(), 2000);
-    });
-  }
-
   function answer(said) {
     const shown = current();
     if (!shown?.dataset.id) return;
     const id = shown.dataset.id;
     const next = articles().find((one) => one !== shown);
-    answered.add(id);
+    document.activeElement?.blur(); // a note is saved before its record goes
     shown.remove();
     scrollTo(0, 0);
     counter.textContent = String(Number(counter.textContent) + (said === "skip" ? 0 : 1));
@@ -114,50 +218,57 @@ function judging() {
       next.querySelector(".title").focus({ preventScroll: true });
     }
     ready();
-    send(async () => {
-      const quick = await ask(judge, { id, answer: said });
-      if (!current()) take(quick);
-      if (said === "skip") answered.delete(id); // it comes again, at the end
-      if (articles().length < 2) take(await ask(`${judge}?topic=${encodeURIComponent(topic)}`));
-    });
+    box.add("judge", judge, { topic, id, answer: said });
   }
 
-  function back() {
-    send(async () => {
-      const found = await ask(undo, {}, false);
-      desk().replaceWith(found);
-      articles().forEach((one) => answered.delete(one.dataset.id));
-      counter.textContent = found.dataset.read;
+  box.done = (item, found) => {
+    if (!found || item.fields.topic !== topic) return;
+    if (item.kind === "undo") {
+      articles().forEach((one) => one.remove());
+      take(found);
       current()?.querySelector(".title").focus({ preventScroll: true });
-      ready();
-    });
-  }
+    } else if (!current()) take(found);
+  };
+
+  // Whenever nothing is left to send, there is a record to read and one after it.
+  let filling = false;
+  box.idle = async () => {
+    if (filling) return;
+    filling = true;
+    while (articles().filter((one) => one.dataset.id).length < 2) {
+      try {
+        const response = await fetch(`${judge}?topic=${encodeURIComponent(topic)}`, { headers: { "x-part": "1" } });
+        const found = parsed(await response.text()).getElementById("desk");
+        if (found) { take(found); break; }
+        if (response.ok || response.status < 500) { tell("· the next record could not be loaded; load the page again"); break; }
+      } catch { /* asked again */ }
+      tell("· the server does not answer; trying again");
+      await pause(2000);
+    }
+    filling = false;
+  };
 
   document.getElementById("answer").addEventListener("submit", (event) => {
     event.preventDefault();
     answer(event.submitter.value);
   });
-  document.getElementById("undo").addEventListener("submit", (event) => { event.preventDefault(); back(); });
-
-  desk().parentElement.addEventListener("submit", (event) => {
-    if (!event.target.matches(".note")) return;
+  document.getElementById("undo").addEventListener("submit", (event) => {
     event.preventDefault();
-    const fields = Object.fromEntries(new FormData(event.target));
-    const button = event.target.querySelector("button");
-    send(async () => {
-      const response = await reach(event.target.action, { method: "POST", body: new URLSearchParams(fields) }, true);
-      if (!response.ok) throw new Error(`the server said ${response.status}`);
-    });
-    button.blur();
+    box.add("undo", undo, { topic });
   });
+  if (box.items().length) take(desk().cloneNode(true)); // without what was answered before this page was loaded
 
   document.addEventListener("keydown", (event) => {
     const typing = event.target.matches("input:not([type=checkbox]), textarea, select");
+    if (event.repeat && !typing) { // a key that is held down is one answer
+      if (event.target.closest(".answers")) event.preventDefault();
+      return;
+    }
     if (typing && event.key === "Escape") { event.target.blur(); return; }
     if (typing || !keys.checked || event.ctrlKey || event.altKey || event.metaKey) return;
     const says = { r: "relevant", i: "irrelevant", u: "unsure", s: "skip" }[event.key.toLowerCase()];
     if (says) { event.preventDefault(); answer(says); }
-    else if (event.key.toLowerCase() === "b") { event.preventDefault(); back(); }
+    else if (event.key.toLowerCase() === "b") { event.preventDefault(); box.add("undo", undo, { topic }); }
     else if (event.key.toLowerCase() === "n") { event.preventDefault(); current()?.querySelector("textarea")?.focus(); }
     else if (event.key.toLowerCase() === "w") {
       event.preventDefault();
