@@ -1,7 +1,7 @@
 """Double screening is blind: before both have answered, no reply to anybody else depends on what the first one said.
 
-Two rooms are the same but for the answers and notes of one person, which are the opposite: every route is asked in both,
-and every reply must be the same.
+Two rooms are the same but for the answers and notes of one person, which are the opposite: every route is asked in
+both, and every reply must be the same.
 """
 
 from __future__ import annotations

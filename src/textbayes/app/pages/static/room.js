@@ -173,11 +173,13 @@ function judging() {
   const desk = () => document.getElementById("desk");
   const articles = () => [...desk().querySelectorAll("article")];
   const current = () => desk().querySelector("article:not([hidden])");
+  let said = 0; // answers given on this page: what was asked for before the last of them may be old
+  const answered = new Set(); // here, though what the server sends may be older
   const unsent = (kind) => box.items().filter((item) => item.kind === kind && item.fields.topic === topic);
 
   // Take over what the server has on the desk; what is being read stays as it is, what was answered does not come back.
-  function take(found) {
-    const answered = new Set(unsent("judge").map((item) => item.fields.id));
+  function take(found, old = false) {
+    unsent("judge").forEach((item) => answered.add(item.fields.id));
     const shown = answered.has(current()?.dataset.id) ? null : current();
     const fresh = [...found.querySelectorAll("article")].filter((one) => !answered.has(one.dataset.id));
     articles().filter((one) => one !== shown).forEach((one) => one.remove());
@@ -187,14 +189,14 @@ function judging() {
       desk().append(one);
       if (!one.hidden) one.querySelector(".title").focus({ preventScroll: true });
     });
-    count(found);
+    if (!old) count(found);
     showNotes();
     ready();
   }
 
   function count(found) {
-    const more = unsent("judge").filter((item) => item.fields.answer !== "skip").length - unsent("undo").length;
-    counter.textContent = String(Math.max(Number(found.dataset.read) + more, 0));
+    const more = unsent("judge").filter((item) => item.fields.answer !== "skip").length;
+    counter.textContent = String(Number(found.dataset.read) + more);
   }
 
   function ready() {
@@ -204,26 +206,32 @@ function judging() {
     field.value = current()?.dataset.id ?? "";
   }
 
-  function answer(said) {
+  function answer(given) {
     const shown = current();
     if (!shown?.dataset.id) return;
     const id = shown.dataset.id;
     const next = articles().find((one) => one !== shown);
     document.activeElement?.blur(); // a note is saved before its record goes
     shown.remove();
+    said += 1;
+    answered.add(id);
     scrollTo(0, 0);
-    counter.textContent = String(Number(counter.textContent) + (said === "skip" ? 0 : 1));
+    counter.textContent = String(Number(counter.textContent) + (given === "skip" ? 0 : 1));
     if (next) {
       next.hidden = false;
       next.querySelector(".title").focus({ preventScroll: true });
     }
     ready();
-    box.add("judge", judge, { topic, id, answer: said });
+    box.add("judge", judge, { topic, id, answer: given });
   }
 
   box.done = (item, found) => {
-    if (!found || item.fields.topic !== topic) return;
+    if (item.fields.topic !== topic) return;
+    if (!found || item.fields.answer === "skip") answered.delete(item.fields.id); // it may come again
+    if (!found) return;
     if (item.kind === "undo") {
+      said += 1;
+      found.querySelectorAll("article").forEach((one) => answered.delete(one.dataset.id));
       articles().forEach((one) => one.remove());
       take(found);
       current()?.querySelector(".title").focus({ preventScroll: true });
@@ -236,10 +244,11 @@ function judging() {
     if (filling) return;
     filling = true;
     while (articles().filter((one) => one.dataset.id).length < 2) {
+      const before = said;
       try {
         const response = await fetch(`${judge}?topic=${encodeURIComponent(topic)}`, { headers: { "x-part": "1" } });
         const found = parsed(await response.text()).getElementById("desk");
-        if (found) { take(found); break; }
+        if (found) { take(found, said !== before); break; }
         if (response.ok || response.status < 500) { tell("· the next record could not be loaded; load the page again"); break; }
       } catch { /* asked again */ }
       tell("· the server does not answer; trying again");
