@@ -1,4 +1,4 @@
-"""What a person says in Chromium reaches the room once, whatever comes between: gateways, networks, reloads, held keys."""
+"""What a person says in Chromium reaches the room once, whatever comes between: gateways, reloads, held keys."""
 
 from __future__ import annotations
 
