@@ -182,17 +182,26 @@ def test_a_note_saves_itself_while_one_goes_on_writing(judging):
     assert [body["text"] for body in judging.stored("note")] == ["read", "read again"]
 
 
-@pytest.mark.parametrize("focus", [None, "button.irrelevant"])
-def test_a_key_that_is_held_answers_once(judging, focus):
-    """The keyboard repeats a key that is held; on a button Enter is such a key."""
-    key = "i"
-    if focus:
-        judging.focus(focus)
-        key = "Enter"
+def test_a_key_that_is_held_answers_once(judging):
     first = judging.text_content(TITLE).strip()
-    for _ in range(5):  # without a release between them: the browser marks all but the first as repeated
-        judging.keyboard.down(key)
-    judging.keyboard.up(key)
+    hold(judging, "i")
     judging.wait_for_function(SAVED)
     assert answers(judging) == [(first, "irrelevant")]
     assert judging.text_content("#n-read") == "1"
+
+
+def test_enter_that_is_held_takes_one_answer_back(judging):
+    say(judging, "r", "i", "u")
+    judging.wait_for_function(SAVED)
+    judging.focus("button.undo")
+    hold(judging, "Enter")
+    judging.wait_for_function("() => document.getElementById('n-read').textContent === '2'")
+    judging.wait_for_function("() => localStorage.length === 0")
+    assert [said for _, said in answers(judging)] == ["relevant", "irrelevant", "unsure", "withdrawn"]
+
+
+def hold(page, key):
+    """Hold a key down: the keyboard repeats it, and the browser marks all but the first as repeated."""
+    for _ in range(5):
+        page.keyboard.down(key)
+    page.keyboard.up(key)
