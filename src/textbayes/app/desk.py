@@ -218,6 +218,10 @@ class Desk:
         """The account of a person whom a file named, if there is one; else the person."""
         return self.matched.get(user) or user
 
+    def sees_all(self, user: int) -> bool:
+        """Whether a person chose to see all answers, under whatever account."""
+        return user in {self.person(one) for one in self.unblinded}
+
     def own(self, user: int, said: Mapping[int, str]) -> str | None:
         """What a person said, under whatever account; None where nothing."""
         theirs = [text for one, text in said.items() if self.person(one) == user and one != user]
@@ -244,20 +248,20 @@ class Desk:
         if stands is not None:
             return stands
         said = self.opinions[topic].get(id, {})
-        if user in self.unblinded:
+        if self.sees_all(user):
             return next(iter(said.values()), None)
         return self.own(user, said)
 
     def notes_for(self, user: int, id: str) -> dict[int, str]:
         """The notes to a record that a person may see, by who wrote them: others' only where that tells nothing."""
         notes = self.notes.get(id, {})
-        if not self.double or user in self.unblinded or self._all_read(id):
+        if not self.double or self.sees_all(user) or self._all_read(id):
             return dict(notes)
         return {who: text for who, text in notes.items() if self.person(who) == user}
 
     def may_see(self, user: int, who: int, entry: Entry) -> bool:
         """Whether a person may see an event of another, as things stand now."""
-        if not self.double or user in self.unblinded or self.person(who) == user:
+        if not self.double or self.sees_all(user) or self.person(who) == user:
             return True
         if entry["kind"] == "judgement":
             return self.answer(entry["topic"], entry["id"]) is not None

@@ -157,7 +157,7 @@ def unblind(review: LiveReview, user: int) -> None:
     """Let a person see all answers from now on; who does reads no more records of this project."""
     if not review.settings.get("double"):
         raise InputError("one person reads each record here: all answers can be seen")
-    review.step(user, lambda desk: [] if user in desk.unblinded else [{"kind": "unblind"}])
+    review.step(user, lambda desk: [] if desk.sees_all(user) else [{"kind": "unblind"}])
 
 
 def _handed_out(desk: Desk, hungry: list[Place], picks: list[tuple[str, str]]) -> list[tuple[int, Entry]]:
@@ -210,7 +210,7 @@ def _check_turn(desk: Desk, place: Place, id: str, replace: bool) -> None:
 
 
 def _check_blind(desk: Desk, user: int) -> None:
-    if user in desk.unblinded:
+    if desk.sees_all(user):
         raise InputError("you chose to see all answers of this project; those who read records must not know them")
 
 

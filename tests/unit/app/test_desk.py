@@ -142,3 +142,5 @@ def test_who_sees_all_answers_reads_no_more():
     assert learnt(desk.apply(ANN, 0.0, {"kind": "unblind"})) == [("a", "withdrawn"), ("b", "withdrawn")]
     assert not desk.on_desks("t")
     assert (desk.answer_for(ANN, "t", "c"), desk.answer_for(3, "t", "c")) == ("relevant", None)
+    desk.apply(BOB, 0.0, {"kind": "person", "user": ANN, "account": 3})
+    assert desk.sees_all(3), "it is the same person"

@@ -89,7 +89,7 @@ def _settings(
     members, place = list_members(room.store, who.review.id), who.place(topic or who.first_topic)
     strangers = list_strangers(room.store, who.review)
     with who.review.looking() as desk:
-        unblinded = who.user.id in desk.unblinded
+        unblinded = desk.sees_all(who.user.id)
     return page(
         request, "settings.html.jinja", who, topic=place.topic, members=members, kinds=KINDS, strangers=strangers,
         unblinded=unblinded,
