@@ -90,6 +90,7 @@ def judge(
     def entries(desk: Desk) -> list[Entry]:
         if key in desk.keys or desk.opinions[place.topic].get(id, {}).get(place.user, "withdrawn") == answer:
             return []  # it is here already, or there is nothing to take back
+        _check_blind(desk, place.user)
         if answer != "withdrawn":
             _check_turn(desk, place, id, replace)
         return [entry]
@@ -104,6 +105,7 @@ def undo(review: LiveReview, place: Place, key: str | None = None) -> str | None
     def take_back(desk: Desk) -> list[Entry]:
         if key in desk.keys:
             return []
+        _check_blind(desk, place.user)
         said = desk.opinions[place.topic]
         found.extend(id for id in reversed(desk.history[place]) if place.user in said.get(id, {}))
         return [_keyed(review.screening.judgement(id, "withdrawn", place.topic), key) for id in found[:1]]
@@ -189,7 +191,6 @@ def _n_wanted(review: LiveReview, place: Place) -> int:
 
 def _check_turn(desk: Desk, place: Place, id: str, replace: bool) -> None:
     """Refuse an answer of one who is not to read a record: each is read by one person, or by two."""
-    _check_blind(desk, place.user)
     said = desk.opinions[place.topic].get(id, {})
     if place.user in said or id in desk.held[place] or id in desk.later[place]:
         return

@@ -236,12 +236,14 @@ def test_an_owner_who_asks_sees_all_and_reads_no_more(twins):
     at, twin = "/api/v1/projects/{project_id}", twins[0]
     assert twin.ask("bob", "POST", f"{at}/unblind")[0] == 403
     assert json.loads(twin.ask("dan", "GET", f"{at}/records/r0")[1])["answer"] is None
+    assert twin.ask("dan", "POST", f"{at}/judgements", json={"id": "r41", "answer": "unsure"})[0] == 201
     assert twin.ask("dan", "POST", f"{at}/unblind")[0] == 204
     assert json.loads(twin.ask("dan", "GET", f"{at}/records/r0")[1])["answer"] == "relevant"
     assert NOTES[0].encode() in twin.ask("dan", "GET", f"{at}/export.zip")[1]
     for method, path, sent in (
         ("GET", "queue", {}),
         ("POST", "judgements", {"json": {"id": "r0", "answer": "unsure"}}),
+        ("POST", "undo", {"json": {}}),
     ):
         code, told = twin.ask("dan", method, f"{at}/{path}", **sent)
         assert code == 400

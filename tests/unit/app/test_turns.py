@@ -18,6 +18,7 @@ from textbayes.app.desk import Place
 from textbayes.app.kept import KeptFiles
 from textbayes.app.live import Room
 from textbayes.app.projects import Plan, create_project
+from textbayes.app.showing import show
 from textbayes.app.store import Store
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
@@ -170,6 +171,15 @@ def test_what_is_sent_again_with_its_key_counts_once(room, project, database):
         judging.skip(one, ANN, second, "key-0004")
         judging.write_note(one, ANN.user, first, "good", "key-0005")
     assert bodies(room.store, project) == before
+    other.close()
+
+
+def test_a_note_that_another_server_kept_is_shown(room, project, database):
+    review, other = room.review(project), Room(Store(database), KeptFiles(None))
+    (first, *_) = judging.queue(review, ANN)
+    judging.write_note(other.review(project), ANN.user, first.id, "good")
+    assert judging.queue(room.review(project), ANN)[0].note == "good"
+    assert show(room.review(project), BOB, first.id).notes == {ANN.user: "good"}
     other.close()
 
 
