@@ -14,6 +14,7 @@ from typing import BinaryIO
 from sqlalchemy.engine import URL
 
 from textbayes.app.database import open_database
+from textbayes.app.database_faults import in_one_sentence
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
 
@@ -28,7 +29,10 @@ def back_up(address: str, target: Path) -> None:
     target : Path
     """
     url = open_database(address).url
-    with atomic_write(target) as stream:
+    with (
+        in_one_sentence(url),
+        atomic_write(target, private=True) as stream,
+    ):  # it holds hashes of passwords, and all records
         if url.get_backend_name() == "sqlite":
             _copy_sqlite(Path(url.database or ""), target.parent, stream)
         else:

@@ -6,16 +6,20 @@ long as the project exists. All else that a project shows is computed from its r
 
 from __future__ import annotations
 
+import contextlib
 import time
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import JSON, Float, ForeignKey, LargeBinary, Text, UniqueConstraint, create_engine, event
-from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.folders import make_private_file
 
+LOCK_SECONDS = 30.0  # for which one waits for others who write to an SQLite database
 ROLES = ("reader", "reviewer", "owner")  # each may do what those before it may
 FROM_FILE = " (from a file)"  # ends the names of people whom a project's file named, and who cannot log in
 
@@ -167,16 +171,50 @@ def open_database(address: str) -> Engine:
         return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=20)
     if kind != "sqlite":
         raise InputError(f"{kind} databases are not known here; give sqlite:///path or postgresql://…")
-    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False})
+    engine = create_engine(url, connect_args={"timeout": LOCK_SECONDS, "check_same_thread": False})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
+def shown(url: URL) -> str:
+    """The address of a database as people give it, without the password."""
+    return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+
+
+def make_file(url: URL) -> None:
+    """Make the file of a new SQLite database readable by its owner only: SQLite would go by the umask."""
+    path = sqlite_file(url)
+    if path is not None and not path.exists():
+        make_private_file(path)
+
+
+def prepare_file(engine: Engine) -> None:
+    """Set up the file of an SQLite database: a write-ahead log, and nobody but its owner reads it or what is beside it.
+
+    With the log readers do not wait for writers; it gets the mode of the database.
+    """
+    if engine.dialect.name == "sqlite":
+        with contextlib.closing(engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA journal_mode=WAL")
+    path = sqlite_file(engine.url)
+    if path is not None:
+        for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))):
+            if file.is_file():
+                make_private_file(file)
+
+
+def sqlite_file(url: URL) -> Path | None:
+    """The file of an SQLite database; None of PostgreSQL, in memory, or where SQLite itself reads the address."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:") or "uri" in url.query:
+        return None
+    return Path(str(url.database))
+
+
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Write-ahead log, synced at every commit: what was answered is on disk; readers do not wait for writers."""
+    """Sync at every commit: what was answered is on disk."""
     connection.isolation_level = None  # transactions begin where we say, see below
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from textbayes._version import __version__
 from textbayes.core.errors import TextBayesError
+from textbayes.core.folders import make_private_folder
 from textbayes.core.types import AnyArray
 from textbayes.screen import Collection, Screening
 from textbayes.screen.folder import SCREEN_FILE
@@ -32,7 +33,7 @@ class KeptFiles:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)  # the words of records are in it
 
     def collection(self, project: str, names: Sequence[str], read: Callable[[], Collection]) -> Collection:
         """The matrix of a project's records: the one that was kept, or else made now and kept.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textbayes.core.errors import InputError, MissingExtraError
+from textbayes.core.folders import make_private_folder
 
 _PACKAGES = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2", "multipart", "matplotlib")
 DATABASE = "room.sqlite3"
@@ -76,7 +77,7 @@ def data_folder() -> Path:
 def default_database() -> str:
     """SQLite in the user's data folder."""
     folder = data_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     return f"sqlite:///{folder / DATABASE}"
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Audit, open_database
+from textbayes.app.database import Audit, make_file, open_database
+from textbayes.app.database_faults import in_one_sentence
 from textbayes.app.migrate import upgrade
 
 
@@ -24,7 +25,13 @@ class Store:
     def __init__(self, address: str) -> None:
         self.engine: Engine = open_database(address)
         self._writing = self.engine.execution_options(write=True)
-        upgrade(self.engine)
+        try:
+            with in_one_sentence(self.engine.url):
+                make_file(self.engine.url)
+                upgrade(self.engine)
+        except BaseException:
+            self.close()
+            raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Session]:

@@ -12,13 +12,14 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
-from sqlalchemy.exc import DataError
+from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
 
 from textbayes._version import __version__
 from textbayes.app.access import ForbiddenError, NotSignedInError, may_send
 from textbayes.app.accounts import LoginError, local_user
 from textbayes.app.api import api_router
+from textbayes.app.database_faults import said_of
 from textbayes.app.guards import Door, Guards
 from textbayes.app.kept import KeptFiles
 from textbayes.app.live import MissingProjectError, Room
@@ -84,7 +85,7 @@ def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool])
         Whether the sender of a request may send something.
     """
     ours = (TextBayesError, NotSignedInError, ForbiddenError)
-    for kind in (*ours, RequestValidationError, HTTPException, *_NOT_STORABLE, Exception):
+    for kind in (*ours, RequestValidationError, HTTPException, *_NOT_STORABLE, OperationalError, Exception):
         app.add_exception_handler(kind, _tell)
     app.add_middleware(Door, knows=knows, refuse=lambda request: _tell(request, NotSignedInError()))
     app.add_middleware(Guards, settings=settings)
@@ -114,6 +115,9 @@ def _status_of(error: Exception) -> tuple[int, str, Any]:
         return 400, str(error), None
     if isinstance(error, _NOT_STORABLE):
         return 400, "what was sent has characters or numbers that nothing here can have; check it", None
+    if isinstance(error, OperationalError):  # no fault of who asks, nor of ours
+        logging.getLogger("textbayes.app").error("the database %s", said_of(error.orig))
+        return 503, "the database does not answer; try again, and ask the one who runs this server", None
     if isinstance(error, RequestValidationError):
         faults = [{"loc": list(one["loc"]), "msg": one["msg"], "type": one["type"]} for one in error.errors()]
         first = faults[0]

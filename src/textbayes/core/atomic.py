@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +14,11 @@ from textbayes.core.errors import InputError
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
+def atomic_write(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
     """A stream to a temporary file beside ``path`` that takes its place when the block ends without an error.
 
     Whatever goes wrong (a full disk, an interrupt), what stood at ``path`` before stays as it was and nothing else
-    is left behind.
+    is left behind. A file that is replaced keeps its mode; a ``private`` one can be read by its owner only.
     """
     target = Path(os.path.realpath(path))  # a link stays a link: what it points to is replaced
     if target.exists() and not target.is_file():
@@ -33,9 +34,8 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a result is an ordinary one
+        if not private:  # mkstemp makes private files; a result is an ordinary one
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
     except OSError as error:
         raise InputError(
@@ -44,3 +44,9 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
