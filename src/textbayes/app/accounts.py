@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 import time
 from typing import NamedTuple
@@ -10,22 +11,39 @@ from typing import NamedTuple
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session as DatabaseSession
 
-from textbayes.app.database import Session, Token, User
+from textbayes.app.database import Audit, Session, Token, User
 from textbayes.app.projects import checked_name
 from textbayes.app.store import Store, note_audit
-from textbayes.app.throttle import Throttle
+from textbayes.app.throttle import Throttle, Try, forget_tries
 from textbayes.core.errors import InputError
 
 LOCAL_USER = "me"  # the one person of a room on one's own machine
 SHORTEST_PASSWORD, _LONGEST_PASSWORD = 10, 1_000
 _SESSION_SECONDS = 14 * 86_400.0
+_MOST_AN_HOUR = 2_000  # lines of the audit log, beyond which failed log-ins are not noted
 _hasher = PasswordHasher()  # argon2id with the parameters of RFC 9106
 _NOBODY = _hasher.hash(secrets.token_hex())  # verified where a name is unknown, so that it takes as long
 
 
 class LoginError(InputError):
     """A name and a password that do not go together."""
+
+
+class LoggedIn(NamedTuple):
+    """What a browser gets that has logged in.
+
+    Parameters
+    ----------
+    session : str
+        The cookie that shows who asks.
+    device : str
+        The cookie by which the browser is known at the next log-in.
+    """
+
+    session: str
+    device: str
 
 
 class Visitor(NamedTuple):
@@ -74,19 +92,43 @@ def hash_password(password: str) -> str:
     return _hasher.hash(password)
 
 
-def set_password(store: Store, user_id: int, password: str, by: str) -> None:
-    """Change a password; all sessions and tokens of the person end."""
+def set_password(store: Store, user_id: int, password: str, by: str) -> User:
+    """Change a password; all sessions and tokens of the person end, and failed log-ins are forgotten."""
     hashed = hash_password(password)
     with store.write() as session:
         user = session.get_one(User, user_id)
         user.password = hashed
         session.execute(delete(Session).where(Session.user_id == user_id))
         session.execute(delete(Token).where(Token.user_id == user_id))
+        forget_tries(session, user.name)
         note_audit(session, by, "change password", user.name)
+    return user
 
 
-def log_in(store: Store, throttle: Throttle, name: str, password: str, address: str) -> str:
-    """Check a password; returns the cookie of a new session.
+def reset_password(store: Store, name: str, password: str, by: str) -> User:
+    """Give a person a new password by name, as whoever has the database at hand may do.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+    password : str
+    by : str
+        Who does it, for the audit log.
+    """
+    with store.read() as session:
+        user = session.scalar(select(User).where(User.name == checked_name(name)))
+        names = session.scalars(select(User.name).where(User.password.is_not(None)).order_by(User.name).limit(10)).all()
+    if user is None or user.password is None:
+        known = ", ".join(names) or "none"
+        raise InputError(f"there is no account called {name!r} with a password; there are: {known}")
+    return set_password(store, user.id, password, by)
+
+
+def log_in(
+    store: Store, throttle: Throttle, name: str, password: str, address: str, device: str | None = None
+) -> LoggedIn:
+    """Check a password; returns the cookies of a new session and of the browser.
 
     Parameters
     ----------
@@ -96,21 +138,53 @@ def log_in(store: Store, throttle: Throttle, name: str, password: str, address: 
     name, password : str
     address : str
         Where the request came from.
+    device : str, optional
+        The cookie that the browser got at an earlier log-in: it is then not held up by guesses of others.
     """
-    throttle.attempt(name, address)
     with store.read() as session:
         user = session.scalar(select(User).where(User.name == name.strip(), User.active.is_(True)))
+    tried = Try(name, address, _known_device(user, device))
     kept = user.password if user is not None and user.password is not None else _NOBODY
-    try:
-        right = _hasher.verify(kept, password[:_LONGEST_PASSWORD]) and kept is not _NOBODY
-    except (VerificationError, InvalidHashError):
-        right = False
+    with throttle.turn(tried):
+        throttle.attempt(tried)
+        try:
+            right = _hasher.verify(kept, password[:_LONGEST_PASSWORD]) and kept is not _NOBODY
+        except (VerificationError, InvalidHashError):
+            right = False
     if user is None or not right:
         with store.write() as writing:
-            note_audit(writing, name.strip()[:200].replace("\x00", ""), "failed login", address)
+            if not _flooded(writing):
+                note_audit(writing, name.strip()[:200].replace("\x00", ""), "failed login", address)
         raise LoginError("name and password do not go together; check both")
-    throttle.succeeded(name, address)
-    return new_session(store, user)
+    throttle.succeeded(tried)
+    return LoggedIn(new_session(store, user), new_device(user))
+
+
+def new_device(user: User) -> str:
+    """A cookie by which a browser that has logged in is known again, until the password changes.
+
+    It is signed with the hash of the password, which nobody outside knows: nothing more needs to be kept.
+    """
+    mark = secrets.token_urlsafe(16)
+    return f"{mark}.{_signature(user, mark)}"
+
+
+def _known_device(user: User | None, device: str | None) -> str | None:
+    """The mark of a browser of this person; None if the cookie is not theirs."""
+    mark, _, signature = (device or "").partition(".")
+    if user is None or user.password is None or not signature:
+        return None
+    return mark if hmac.compare_digest(_signature(user, mark).encode(), signature.encode()) else None
+
+
+def _signature(user: User, mark: str) -> str:
+    return hmac.new(str(user.password).encode(), f"device {user.id} {mark}".encode(), "sha256").hexdigest()
+
+
+def _flooded(session: DatabaseSession) -> bool:
+    """Whether the audit log grows so fast that failed log-ins are left out: else they would fill the disk."""
+    past = session.scalar(select(Audit.time).order_by(Audit.id.desc()).offset(_MOST_AN_HOUR).limit(1))
+    return past is not None and past > time.time() - 3_600.0
 
 
 def new_session(store: Store, user: User) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import secrets
 import socket
-import threading
-import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import uvicorn
 
+from textbayes.app.launch import BROWSER_SECONDS, open_browser
 from textbayes.app.sample import make_sample
 from textbayes.app.settings import AppSettings, default_database
 from textbayes.app.web import create_app
@@ -27,7 +27,7 @@ class Served(NamedTuple):
     Parameters
     ----------
     link : str
-        What opens it; of a room on one's own machine it holds a secret.
+        What opens it; of a room on one's own machine it holds a secret, and works once.
     database : str
         Without the password.
     """
@@ -46,6 +46,7 @@ def serve_room(
     sample: bool,
     browser: bool,
     tell: Callable[[Served], None],
+    proxies: Sequence[str] = (),
 ) -> None:
     """Serve the room until the process is ended.
 
@@ -68,7 +69,10 @@ def serve_room(
         Whether it is opened.
     tell : callable
         Is told where it is, when it can be reached.
+    proxies : sequence of str
+        Addresses or networks of gateways that are believed when they say for whom they ask (``X-Forwarded-For``).
     """
+    check_proxies(proxies)
     with contextlib.closing(listen(host, port)) as listening:
         at = listening.getsockname()[1]
         settings = AppSettings(
@@ -84,15 +88,45 @@ def serve_room(
             make_sample(app.state.room)
         link = settings.origin if secret is None else f"{settings.origin}/enter?token={secret}"
         tell(Served(link, app.state.room.store.engine.url.render_as_string(hide_password=True)))
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
-        serve(app, listening)
+        with contextlib.ExitStack() as after:
+            if browser:
+                token = app.state.launch.new(BROWSER_SECONDS)
+                file = open_browser(settings.origin, token, cache_folder() / "room")
+                after.callback(file.unlink, missing_ok=True)
+            serve(app, listening, proxies)
 
 
-def serve(app: object, listening: socket.socket) -> None:
-    """Serve an application on a socket until the process is ended; requests under way are answered first."""
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=10)  # type: ignore[arg-type]
+def serve(app: object, listening: socket.socket, proxies: Sequence[str] = ()) -> None:
+    """Serve an application on a socket until the process is ended; requests under way are answered first.
+
+    Parameters
+    ----------
+    app : ASGI application
+    listening : socket
+    proxies : sequence of str
+        As for :func:`serve_room`. None by default: uvicorn would believe every program on this machine, which could
+        then guess passwords under any address, and have any address in the audit log.
+    """
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=10,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+    )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def check_proxies(proxies: Sequence[str]) -> None:
+    """Refuse what is no address of a gateway; uvicorn would take it for the name of a socket, or believe everybody."""
+    for given in proxies:
+        try:
+            ipaddress.ip_network(given)
+        except ValueError:
+            raise InputError(
+                f"proxy={given!r} is no address; give that of the gateway, such as 127.0.0.1 or 10.0.0.0/24"
+            ) from None
 
 
 def listen(host: str, port: int | None) -> socket.socket:

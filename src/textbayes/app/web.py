@@ -22,6 +22,7 @@ from textbayes.app.api import api_router
 from textbayes.app.database_faults import said_of
 from textbayes.app.guards import Door, Guards
 from textbayes.app.kept import KeptFiles
+from textbayes.app.launch import LaunchTokens
 from textbayes.app.live import MissingProjectError, Room
 from textbayes.app.pages import page_router
 from textbayes.app.pages.render import error_page
@@ -44,7 +45,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     ----------
     settings : AppSettings
     launch_token : str, optional
-        What lets the one person of a local room in; see ``textbayes app``.
+        What lets the one person of a local room in, once; see ``textbayes app``.
     """
 
     @contextlib.asynccontextmanager
@@ -63,7 +64,8 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
         redoc_url=None,
     )
     store = Store(settings.database)
-    app.state.settings, app.state.launch_token, app.state.throttle = settings, launch_token, Throttle(store)
+    app.state.settings, app.state.throttle = settings, Throttle(store)
+    app.state.launch = LaunchTokens(*([] if launch_token is None else [launch_token]))
     app.state.room, app.state.training = Room(store, KeptFiles(settings.cache)), Training(store)
     if not settings.team:
         local_user(store)

@@ -18,6 +18,10 @@ _database = click.option(
     help="sqlite:///path or postgresql://…; a file in your data folder if not given.",
 )
 
+_password_stdin = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input; else it is asked for."
+)
+
 
 @cloup.group(invoke_without_command=True)
 @_database
@@ -36,6 +40,14 @@ _database = click.option(
     envvar="TEXTBAYES_ORIGIN",
     help="What people type in the browser, such as https://review.example.org.",
 )
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    envvar="TEXTBAYES_PROXY",
+    help="Address or network of a gateway whose X-Forwarded-For is believed; no other's is.",
+)
 @click.option("--max-upload", default=256, show_default=True, type=click.IntRange(1), metavar="MB", help="Of a file.")
 @click.option("--sample", is_flag=True, help="Make a project of the embedded news, if there is no project yet.")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
@@ -48,6 +60,7 @@ def app(
     host: str,
     port: int | None,
     origin: str | None,
+    proxies: tuple[str, ...],
     max_upload: int,
     sample: bool,
     no_browser: bool,
@@ -59,13 +72,13 @@ def app(
     textbayes app user anna --administrator --database postgresql://room@localhost/room
     textbayes app --team --database postgresql://room@localhost/room --origin https://review.example.org
 
-    Without --team nobody but you gets in: it listens on this machine only, and the link that opens it holds a secret.
+    Without --team nobody but you gets in: it listens on this machine only, and the link that opens it works once.
     Everything is in the database when the page says so; end it at any moment, by Ctrl-C or even by kill -9.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
-    if not team and (host != "127.0.0.1" or origin is not None):
-        raise click.UsageError("--host and --origin are for --team; alone, the room is on this machine only.")
+    if not team and (host != "127.0.0.1" or origin is not None or proxies):
+        raise click.UsageError("--host, --origin and --proxy are for --team; alone, the room is on this machine only.")
     from textbayes.app.settings import check_app_extra
 
     check_app_extra()
@@ -78,13 +91,14 @@ def app(
         else:
             output.write([served._asdict()], list(served._fields))
 
-    serve_room(database, team, host, port, origin, max_upload << 20, sample, not no_browser and not team, tell)
+    browser = not no_browser and not team
+    serve_room(database, team, host, port, origin, max_upload << 20, sample, browser, tell, proxies)
 
 
 @app.command("user")
 @click.argument("name")
 @click.option("--administrator", is_flag=True, help="May make accounts, and sees the audit log.")
-@click.option("--password-stdin", is_flag=True, help="Read the password from standard input; else it is asked for.")
+@_password_stdin
 @_database
 @common_options
 def user(name: str, administrator: bool, password_stdin: bool, database: str | None) -> None:
@@ -95,12 +109,37 @@ def user(name: str, administrator: bool, password_stdin: bool, database: str | N
     from textbayes.app.accounts import create_user
     from textbayes.app.store import Store
 
-    if password_stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
-    else:
-        password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    password = _password(password_stdin)
     made = create_user(Store(database or default_database()), name, password, administrator, by="command line")
     note(f"{made.name} can log in")
+
+
+@app.command("reset-password")
+@click.argument("name")
+@_password_stdin
+@_database
+@common_options
+def reset_password(name: str, password_stdin: bool, database: str | None) -> None:
+    """Give a person a new password, also the only administrator.
+
+    It needs the database, nothing else. Sessions and tokens of the person end, and the audit log has a line.
+    """
+    from textbayes.app.settings import check_app_extra, default_database
+
+    check_app_extra()
+    from textbayes.app.accounts import reset_password as reset
+    from textbayes.app.store import Store
+
+    user = reset(Store(database or default_database()), name, _password(password_stdin), by="command line")
+    locked = "" if user.active else ", once an administrator has opened the account again"
+    note(f"{user.name} can log in with the new password{locked}")
+
+
+def _password(password_stdin: bool) -> str:
+    if password_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return asked
 
 
 @app.command("backup")

@@ -1,4 +1,4 @@
-"""Databases that cannot be used are refused in a sentence and stay as they were; those that are belong to their owner."""
+"""Databases that cannot be used are refused in a sentence and stay as they were; files are their owner's alone."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_file_that_is_no_database_is_refused_and_stays_as_it_was(tmp_path):
 def test_a_folder_and_a_place_that_is_not_there_are_refused(tmp_path):
     before = mode(tmp_path)
     for place in (tmp_path, tmp_path / "nowhere" / "room.sqlite3"):
-        with pytest.raises(InputError, match="cannot be opened.*check that its folder exists"):
+        with pytest.raises(InputError, match=r"cannot be opened.*check that its folder exists"):
             Store(f"sqlite:///{place}")
     assert mode(tmp_path) == before
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -16,6 +15,7 @@ from textbayes.app.throttle import TooManyTriesError
 from textbayes.core.errors import InputError
 
 router = APIRouter()
+_DEVICE = "textbayes_device"  # the cookie by which a browser is known at the next log-in
 
 
 @router.get(LOGIN)
@@ -31,13 +31,12 @@ def login(
     request: Request, room: RoomOf, name: Annotated[str, Form()] = "", password: Annotated[str, Form()] = ""
 ) -> Response:
     """Log in by password."""
-    address = request.client.host if request.client else ""
     try:
-        cookie = accounts.log_in(room.store, request.app.state.throttle, name, password, address)
+        cookies = _log_in(request, room, name, password)
     except (accounts.LoginError, TooManyTriesError) as error:
         status = 429 if isinstance(error, TooManyTriesError) else 401
         return page(request, "login.html.jinja", http_status=status, problem=str(error))
-    return _welcome(request, cookie)
+    return _with_cookies(request, RedirectResponse("/", 303), cookies.session, cookies.device)
 
 
 @router.get("/favicon.ico")
@@ -48,11 +47,14 @@ def icon() -> Response:
 
 @router.get("/enter")
 def enter(request: Request, room: RoomOf, token: str = "") -> Response:
-    """Let the one person of a local room in, who has the link that the terminal showed."""
-    expected = request.app.state.launch_token
-    if expected is None or not secrets.compare_digest(token.encode(), expected.encode()):
+    """Let the one person of a local room in, who has a link that was not used yet."""
+    if find_visitor(request) is not None:
+        return RedirectResponse("/", 303)
+    if request.app.state.settings.team or not request.app.state.launch.use_up(token):
         return RedirectResponse(LOGIN, 303)
-    return _welcome(request, accounts.new_session(room.store, accounts.local_user(room.store)))
+    cookie = accounts.new_session(room.store, accounts.local_user(room.store))
+    # No redirect: a browser that comes from a file sends no strict cookie until a page of ours asks for the next.
+    return _with_cookies(request, page(request, "entered.html.jinja"), cookie)
 
 
 @router.post("/logout")
@@ -88,12 +90,12 @@ def change_password(
     request: Request, room: RoomOf, who: Writer, old: Annotated[str, Form()], new: Annotated[str, Form()]
 ) -> Response:
     """Change one's password; all sessions end, this one begins anew."""
-    throttle, address = request.app.state.throttle, request.client.host if request.client else ""
     if who.user.password is None:
         raise InputError("this account has no password to change")
-    accounts.log_in(room.store, throttle, who.user.name, old, address)
-    accounts.set_password(room.store, who.user.id, new, who.user.name)
-    return _welcome(request, accounts.new_session(room.store, who.user))
+    _log_in(request, room, who.user.name, old)
+    user = accounts.set_password(room.store, who.user.id, new, who.user.name)
+    session, device = accounts.new_session(room.store, user), accounts.new_device(user)
+    return _with_cookies(request, RedirectResponse("/", 303), session, device)
 
 
 def _account(request: Request, room: RoomOf, who: SignedIn, secret: str = "") -> HTMLResponse:
@@ -101,9 +103,16 @@ def _account(request: Request, room: RoomOf, who: SignedIn, secret: str = "") ->
     return page(request, "account.html.jinja", who, tokens=tokens, secret=secret)
 
 
-def _welcome(request: Request, cookie: str) -> Response:
-    response = RedirectResponse("/", 303)
+def _log_in(request: Request, room: RoomOf, name: str, password: str) -> accounts.LoggedIn:
+    address = request.client.host if request.client else ""
+    known = request.cookies.get(_DEVICE)
+    return accounts.log_in(room.store, request.app.state.throttle, name, password, address, known)
+
+
+def _with_cookies(request: Request, response: Response, session: str, device: str | None = None) -> Response:
     # Strict: no link on another site opens a page here in one's own name.
-    secure = request.app.state.settings.https
-    response.set_cookie(COOKIE, cookie, max_age=14 * 86_400, httponly=True, secure=secure, samesite="strict")
+    kept: dict[str, Any] = {"httponly": True, "secure": request.app.state.settings.https, "samesite": "strict"}
+    response.set_cookie(COOKIE, session, max_age=14 * 86_400, **kept)
+    if device is not None:  # stays when one logs out: it shows that somebody has logged in here, and opens nothing
+        response.set_cookie(_DEVICE, device, max_age=400 * 86_400, **kept)
     return response
