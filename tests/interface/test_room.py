@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import stat
 import sys
+import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -25,10 +29,76 @@ def test_the_room_opens_by_its_link_and_by_no_other(start, tmp_path):
     told = first_line(process)
     assert told["link"].startswith("http://127.0.0.1:18777/enter?token=")
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    assert "New project" in opener.open(told["link"]).read().decode()
+    assert "The room is open" in opener.open(told["link"]).read().decode()
+    assert "New project" in opener.open("http://127.0.0.1:18777/").read().decode()
     assert "Open the link" in urllib.request.urlopen("http://127.0.0.1:18777/").read().decode()
+    assert "works once" in urllib.request.urlopen(told["link"]).read().decode()
     process.terminate()
     assert process.wait(30) in (0, 143, -15)
+
+
+def test_the_arguments_of_the_browser_let_nobody_in(start, tmp_path, monkeypatch):
+    """Every user of the machine sees them; the file that they name is its owner's alone, and gone at the end."""
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/partly\nmv {tmp_path}/partly {tmp_path}/arguments\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    process = start("app", "--port", 18779, "--database", f"sqlite:///{tmp_path / 'room.sqlite3'}")
+    told = first_line(process)
+    for _ in range(600):
+        if (tmp_path / "arguments").exists():
+            break
+        time.sleep(0.05)
+    arguments = (tmp_path / "arguments").read_text(encoding="utf-8").strip()
+    assert arguments.startswith("file:///")
+    file = Path(urllib.request.url2pathname(arguments.removeprefix("file://")))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    link = re.search(r'href="([^"]+)"', file.read_text(encoding="utf-8"))[1]
+    assert link != told["link"]
+    for secret in (link, told["link"]):
+        assert secret.partition("token=")[2] not in arguments
+    assert "The room is open" in urllib.request.urlopen(link).read().decode()
+    assert "Open the link" in urllib.request.urlopen(link).read().decode()
+    process.terminate()
+    process.wait(30)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(("proxy", "noted"), [([], "127.0.0.1"), (["--proxy", "127.0.0.1"], "203.0.113.9")])
+def test_only_a_proxy_that_is_named_says_for_whom_it_asks(start, run, tmp_path, proxy, noted):
+    path = tmp_path / "room.sqlite3"
+    process = start("app", "--team", "--port", 18781, "--database", f"sqlite:///{path}", *proxy)
+    first_line(process)
+    headers = {"X-Forwarded-For": "203.0.113.9", "Content-Type": "application/x-www-form-urlencoded"}
+    request = urllib.request.Request("http://127.0.0.1:18781/login", b"name=eve&password=x", headers)
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(request)
+    database = sqlite3.connect(path)
+    assert database.execute("SELECT what FROM audit WHERE action = 'failed login'").fetchall() == [(noted,)]
+    database.close()
+
+
+def test_a_proxy_that_is_no_address_is_refused(run, tmp_path):
+    for given in ("*", "gateway", "10.0.0.300", ""):
+        failed = run("app", "--team", "--proxy", given, "--database", f"sqlite:///{tmp_path}/x", code=1)
+        assert "is no address; give that of the gateway" in failed.stderr
+    assert "are for --team" in run("app", "--proxy", "127.0.0.1", code=2).stderr
+
+
+def test_the_only_administrator_gets_a_new_password(run, tmp_path):
+    path = tmp_path / "room.sqlite3"
+    database = ("--password-stdin", "--database", f"sqlite:///{path}")
+    run("app", "user", "anna", "--administrator", *database, stdin=PASSWORD)
+    told = run("app", "reset-password", "anna", *database, stdin="another long password")
+    assert "anna can log in with the new password" in told.stderr
+    missing = run("app", "reset-password", "zoe", *database, stdin="another long password", code=1)
+    assert "there is no account called 'zoe' with a password; there are: anna" in missing.stderr
+    assert "at least 10" in run("app", "reset-password", "anna", *database, stdin="short", code=1).stderr
+    log = sqlite3.connect(path)
+    found = log.execute("SELECT user, what FROM audit WHERE action = 'change password'").fetchall()
+    assert found == [("command line", "anna")]
+    log.close()
 
 
 def test_accounts_and_copies(run, tmp_path):
@@ -70,6 +140,40 @@ def test_a_model_is_served(start, models):
     request = urllib.request.Request(f"{told['url']}/classify", body, headers)
     found = json.load(urllib.request.urlopen(request))
     assert [one["labels"] for one in found] == [["grain"], ["sport"]]
+
+
+@pytest.mark.parametrize(("given", "shown"), [("", True), ("  ", True), ("the-token\n", False)])
+def test_a_token_is_shown_unless_one_was_given(start, models, monkeypatch, given, shown):
+    monkeypatch.setenv("TEXTBAYES_TOKEN", given)
+    told = first_line(start("serve", models["multiclass"], "--port", 18782))
+    assert (told["token"] is not None) == shown
+    headers = {"Authorization": f"Bearer {told['token'] or 'the-token'}"}
+    request = urllib.request.Request(f"{told['url']}/model", headers=headers)
+    assert json.load(urllib.request.urlopen(request))["labels"]
+
+
+def test_a_token_that_no_request_can_carry_is_refused(run, models, monkeypatch):
+    monkeypatch.setenv("TEXTBAYES_TOKEN", "sécret")
+    assert "TEXTBAYES_TOKEN has spaces or letters with accents" in run("serve", models["multiclass"], code=1).stderr
+
+
+@pytest.mark.parametrize("variable", ["TEXTBAYES_DATABASE", "TEXTBAYES_HOST", "TEXTBAYES_ORIGIN", "TEXTBAYES_PROXY"])
+def test_a_variable_that_is_empty_counts_as_not_set(run, tmp_path, monkeypatch, variable):
+    monkeypatch.setenv(variable, "")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    asked = []
+    monkeypatch.setattr("textbayes.app.run.serve_room", lambda *given: asked.append(given))
+    run("app", "--no-browser")
+    database, _, host, _, origin, *_, proxies = asked[0]
+    assert (database, host, origin, proxies) == (None, "127.0.0.1", None, ())
+
+
+def test_databases_that_cannot_be_used_are_told_in_a_sentence(run, tmp_path):
+    (tmp_path / "notes.txt").write_text("no database at all\n" * 100, encoding="utf-8")
+    for command in (("app", "--no-browser"), ("app", "user", "anna", "--password-stdin"), ("app", "backup", "copy")):
+        failed = run(*command, "--database", f"sqlite:///{tmp_path / 'notes.txt'}", stdin=PASSWORD, code=1)
+        assert "is not a database" in failed.stderr
+        assert "internal error" not in failed.stderr
 
 
 def test_what_cannot_be_is_refused(run, tmp_path):

@@ -31,6 +31,7 @@ from textbayes.app import (  # noqa: E402
 )
 from textbayes.app.accounts import create_user, local_user  # noqa: E402
 from textbayes.app.desk import Place  # noqa: E402
+from textbayes.app.launch import open_browser  # noqa: E402
 from textbayes.app.projects import Plan, create_project  # noqa: E402
 from textbayes.app.words import say  # noqa: E402
 from textbayes.core.types import Document  # noqa: E402
@@ -128,6 +129,7 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
         # chooser to show.
         page.on("filechooser", lambda chooser: None)
         page.goto(f"{origin}/enter?token=the-secret")
+        page.wait_for_url(f"{origin}/")
         assert faults(page) == []
 
         # A file whose fields have names of its own.
@@ -284,6 +286,7 @@ def test_a_trained_model_can_be_read_by_all(browser, tmp_path):
         page, said = browser.new_page(), []
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.goto(f"{origin}/enter?token=the-secret")
+        page.wait_for_url(f"{origin}/")
         page.goto(f"{origin}/models")
         page.fill("input[name=name]", "Topics")
         page.set_input_files("input[type=file]", table)
@@ -302,6 +305,18 @@ def test_a_trained_model_can_be_read_by_all(browser, tmp_path):
         assert said == []
 
 
+def test_the_file_that_the_browser_is_given_leads_into_the_room(browser, tmp_path, monkeypatch):
+    """Chromium sends no strict cookie with what a file asks for: the first page of ours asks for the next."""
+    monkeypatch.setattr("webbrowser.open", lambda url: None)
+    with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, _):
+        file = open_browser(origin, "the-secret", tmp_path)
+        page = browser.new_page()
+        page.goto(file.as_uri())
+        page.wait_for_url(f"{origin}/")
+        assert "New project" in page.text_content("main")
+        page.close()
+
+
 def test_a_server_that_comes_back_gets_every_answer(browser, tmp_path):
     """While nothing answers the page stays as it is, says so, and tries again."""
     with served(f"sqlite:///{tmp_path / 'room.sqlite3'}") as (origin, room):
@@ -309,6 +324,7 @@ def test_a_server_that_comes_back_gets_every_answer(browser, tmp_path):
         project = create_project(room, local_user(room.store), Plan("Tea", ScreenSettings(), prior="none"), records)
         page = browser.new_page()
         page.goto(f"{origin}/enter?token=the-secret")
+        page.wait_for_url(f"{origin}/")
         page.goto(f"{origin}/projects/{project}/judge")
         first = page.text_content("article:not([hidden]) .title")
         page.route("**/judge*", lambda route: route.abort())

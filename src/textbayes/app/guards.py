@@ -6,6 +6,7 @@ would give away, nor the Origin of a request that changes something.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -60,18 +61,21 @@ class Guards:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        started, size, most = False, 0, self._most(scope)
+        started, too_large, size, most = False, False, 0, self._most(scope)
 
         async def limited() -> Message:
-            nonlocal size
+            nonlocal size, too_large
             message = await receive()
             size += len(message.get("body", b""))
             if size > most:
+                too_large = True
                 raise _TooLarge
             return message
 
         async def guarded(message: Message) -> None:
             nonlocal started
+            if too_large and not started:
+                return  # whoever read the body took it for damaged; what is wrong is said below
             if message["type"] == "http.response.start":
                 started = True
                 there = {name for name, _ in message["headers"]}
@@ -79,11 +83,10 @@ class Guards:
                 message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in own.items())]
             await send(message)
 
-        try:
+        with contextlib.suppress(_TooLarge):
             await self._app(scope, limited, guarded)
-        except _TooLarge:
-            if not started:
-                await _refuse(send, 413, self._too_large())
+        if too_large and not started:
+            await _refuse(send, 413, self._too_large())
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         settings = self._settings
@@ -97,7 +100,7 @@ class Guards:
             if origin is None and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
                 return 403, "a page of another site may not change anything here"
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most(scope):
+        if not length.isdecimal() or len(length) > 18 or int(length) > self._most(scope):
             return 413, self._too_large()
         return None
 

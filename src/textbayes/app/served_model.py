@@ -88,6 +88,14 @@ class ServedModel:
         return len(documents)
 
 
+def check_token(given: str) -> str:
+    """A token as it is compared, without spaces around it; one that no header can carry is refused."""
+    token = given.strip()
+    if not all("!" <= char <= "~" for char in token):
+        raise InputError("TEXTBAYES_TOKEN has spaces or letters with accents; give letters, digits and signs of ASCII")
+    return token
+
+
 def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
     """A model file as an ASGI application.
 
@@ -135,5 +143,5 @@ def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
         """Learn texts whose labels are known; the model file has them when this returns."""
         return Learnt(n_learnt=served.learn(given.documents))
 
-    guard(app, settings, knows)
+    guard(app, settings, knows, pages=False)
     return app

@@ -76,7 +76,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     return app
 
 
-def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool]) -> None:
+def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool], pages: bool = True) -> None:
     """Have an application say in one sentence what is wrong, and let nothing in that must not come in.
 
     Parameters
@@ -85,7 +85,10 @@ def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool])
     settings : AppSettings
     knows : callable
         Whether the sender of a request may send something.
+    pages : bool
+        Whether there are pages for people; else whatever is wrong is told as JSON.
     """
+    app.state.pages = pages
     ours = (TextBayesError, NotSignedInError, ForbiddenError)
     for kind in (*ours, RequestValidationError, HTTPException, *_NOT_STORABLE, OperationalError, Exception):
         app.add_exception_handler(kind, _tell)
@@ -96,7 +99,7 @@ def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool])
 def _tell(request: Request, error: Exception) -> Response:
     """Say in one sentence what is wrong: as JSON to programs, on a page to people."""
     status, sentence, more = _status_of(error)
-    if request.url.path.startswith("/api/"):
+    if request.url.path.startswith("/api/") or not request.app.state.pages:
         headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
         return JSONResponse({"detail": more if more is not None else sentence}, status, headers)
     if status == 401 and request.method == "GET":
@@ -124,6 +127,8 @@ def _status_of(error: Exception) -> tuple[int, str, Any]:
         faults = [{"loc": list(one["loc"]), "msg": one["msg"], "type": one["type"]} for one in error.errors()]
         first = faults[0]
         return 422, f"{first['loc'][-1] if first['loc'] else 'the request'}: {first['msg']}", faults
+    if isinstance(error, HTTPException) and error.status_code == 404:
+        return 404, "there is nothing at this address; /api/v1/openapi.json describes what there is", None
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail).lower(), None
     logging.getLogger("textbayes.app").error("a fault of ours", exc_info=error)

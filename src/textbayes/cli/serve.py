@@ -40,14 +40,15 @@ def serve(model: str, host: str, port: int | None, origin: str | None, max_uploa
     check_app_extra("serving a model")
     from textbayes.app.run import listen
     from textbayes.app.run import serve as serve_app
-    from textbayes.app.served_model import create_model_app
+    from textbayes.app.served_model import check_token, create_model_app
 
     with contextlib.closing(listen(host, port)) as listening:
         address = origin or f"http://{host}:{listening.getsockname()[1]}"
-        token = os.environ.get("TEXTBAYES_TOKEN") or secrets.token_urlsafe(24)
+        given = check_token(os.environ.get("TEXTBAYES_TOKEN", ""))
+        token = given or secrets.token_urlsafe(24)
         settings = AppSettings(database="", origin=address, largest_upload=max_upload << 20)
         app = create_model_app(Path(model), settings, token)
-        told = {"url": f"{address}/api/v1", "token": token if "TEXTBAYES_TOKEN" not in os.environ else None}
+        told = {"url": f"{address}/api/v1", "token": None if given else token}
         if output.is_table:
             echo(f"{model} is served at {told['url']}")
             echo(f"token: {told['token'] or 'that of TEXTBAYES_TOKEN'}")

@@ -47,7 +47,7 @@ def is_installed() -> bool:
 
 def automatic_model() -> str | None:
     """The model that "auto" stands for: what the environment says, else the packaged one; None where there is none."""
-    told = os.environ.get(VARIABLE, "auto")
+    told = os.environ.get(VARIABLE) or "auto"
     if told == "auto":
         return PACKAGED if is_installed() and _packaged() is not None else None
     return None if told == "off" else told
@@ -194,7 +194,7 @@ def _folder(given: str | Path) -> Path | None:
 
 def _told_folder() -> Path | None:
     """The folder that the environment names, if it names one."""
-    told = os.environ.get(VARIABLE, "auto")
+    told = os.environ.get(VARIABLE) or "auto"
     return None if told in ("auto", "off") else _folder(told)
 
 
