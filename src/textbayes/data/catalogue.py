@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +145,8 @@ def download_corpus(name: str, progress: Progress | None = None) -> None:
     """Fetch a corpus to :func:`textbayes.data.data_home` where no copy is found, or build it from its public source.
 
     Files that are already there are only checked; copies elsewhere and corpora without a public source are left alone.
+    A file without a published checksum is named in a warning, with the checksum that it has. Put the one that you
+    expect into ``<file>.sha256`` before, and no other file is taken.
 
     Parameters
     ----------
@@ -158,7 +161,14 @@ def download_corpus(name: str, progress: Progress | None = None) -> None:
     if not (info.downloads or info.build) or _place(info, None) not in ((None,) if info.build else (None, home)):
         return
     for file in info.downloads:
+        unchecked = file.expected(home) is None and not (home / file.filename).exists()
         fetch(file, home, progress)
+        if unchecked:
+            warnings.warn(
+                f"{file.filename} is unchecked: no checksum of it is published. Its SHA-256 is {file.expected(home)}, "
+                f"recorded in {home / file.filename}.sha256; later uses are checked against it",
+                stacklevel=2,
+            )
     if info.build is not None:
         home.mkdir(parents=True, exist_ok=True)
         info.build(home, progress)

@@ -1,7 +1,9 @@
-"""Downloads of public corpus files: resumed where they were cut off, checked by SHA-256.
+"""Downloads of public corpus files: resumed where they were cut off, checked by SHA-256, bounded in size and time.
 
 pooch keeps the cache and checks the checksum; it has no resume, so the transfer itself is done here: bytes go to
 ``<file>.part``, and a second attempt asks the server for the rest only (HTTP ranges, guarded by ``If-Range``).
+A server is not believed: it may send no more than the file can have, not less than a trickle, and redirect to no place
+that could send anything instead of the file.
 """
 
 from __future__ import annotations
@@ -13,25 +15,43 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.core.progress import Progress
 
 _CHUNK = 1 << 16
 _LONGEST_PAUSE = 300.0  # seconds that a busy server may ask for
+_SILENCE = 30.0  # seconds without a byte after which a server is given up
+_SLOWEST, _WINDOW = 4_096.0, 60.0  # bytes a second over so many seconds, below which it is given up too
+_MOST_REDIRECTS = 5
+LARGEST = 500_000_000  # bytes of a file of which nothing else is said; the largest of today's has 165 million
+
+
+class RefusedDownloadError(OSError):
+    """What a server sends is not taken; asking again would not change it."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A public file: the addresses it is at, first to last choice, and its checksum.
+    """A public file: the addresses it is at, first to last choice, its checksum, and how many bytes it has at most.
 
     ``sha256=None`` says that no published checksum is known: the one of the first download is then recorded beside
-    the file, and every later use is checked against it.
+    the file (``<file>.sha256``), and every later use and download is checked against it. Such a file is not fetched by
+    plain http, where anybody on the way could put another in its place.
     """
 
     filename: str
     urls: tuple[str, ...]
     sha256: str | None = None
+    largest: int = LARGEST
+
+    def expected(self, folder: Path) -> str | None:
+        """The checksum that it must have: the published one, or the one recorded in the folder."""
+        record = folder / f"{self.filename}.sha256"
+        if self.sha256 is not None or not record.exists():
+            return self.sha256
+        return (record.read_text(encoding="utf-8").split() or [""])[0].lower() or None
 
 
 def fetch(file: Download, folder: Path, progress: Progress | None = None, attempts: int = 3, wait: float = 1.0) -> Path:
@@ -59,9 +79,11 @@ def fetch(file: Download, folder: Path, progress: Progress | None = None, attemp
         verify(file, folder)
         return target
     problems = []
+    expected = file.expected(folder)
     for url in file.urls:
-        downloader = ResumableDownloader(folder / f"{file.filename}.part", progress, attempts, wait)
-        known = f"sha256:{file.sha256}" if file.sha256 else None
+        part = folder / f"{file.filename}.part"
+        downloader = ResumableDownloader(part, progress, attempts, wait, file.largest, checked=expected is not None)
+        known = f"sha256:{expected}" if expected else None
         try:
             with _quiet(pooch.get_logger()):
                 pooch.retrieve(url, known_hash=known, fname=file.filename, path=folder, downloader=downloader)
@@ -69,7 +91,8 @@ def fetch(file: Download, folder: Path, progress: Progress | None = None, attemp
             problems.append(f"{url}: {_sentence(error)}")
             continue
         except ValueError as error:  # pooch: the checksum differs
-            problems.append(f"{url}: what came is not the published file ({error}); it was deleted")
+            again = "" if file.sha256 else f"; if it was changed on purpose, remove {_record(target)}"
+            problems.append(f"{url}: what came is not the published file ({error}); it was deleted{again}")
             continue
         _record(target).write_text(f"{pooch.file_hash(str(target))}  {file.filename}\n", encoding="utf-8")
         return target
@@ -86,7 +109,7 @@ def verify(file: Download, folder: Path) -> None:
         return
     import pooch
 
-    expected = file.sha256 or _record(target).read_text(encoding="utf-8").split()[0]
+    expected = file.expected(folder)
     found = pooch.file_hash(str(target))
     if found != expected:
         raise CorpusNotFoundError(
@@ -101,8 +124,17 @@ class ResumableDownloader:
     Called as pooch calls its downloaders: ``downloader(url, output_file, pooch)``.
     """
 
-    def __init__(self, part: Path, progress: Progress | None = None, attempts: int = 3, wait: float = 1.0) -> None:
+    def __init__(
+        self,
+        part: Path,
+        progress: Progress | None = None,
+        attempts: int = 3,
+        wait: float = 1.0,
+        largest: int = LARGEST,
+        checked: bool = True,
+    ) -> None:
         self.part, self.progress, self.attempts, self.wait = part, progress, attempts, wait
+        self.largest, self.checked = largest, checked
         self._validator = part.with_name(part.name + ".etag")
 
     def __call__(self, url: str, output_file: str, pooch: object) -> None:
@@ -130,7 +162,7 @@ class ResumableDownloader:
         headers = {"Accept-Encoding": "identity"}
         if have and self._validator.exists():
             headers |= {"Range": f"bytes={have}-", "If-Range": self._validator.read_text(encoding="utf-8")}
-        with requests.get(url, headers=headers, stream=True, timeout=30) as response:
+        with self._ask(url, headers, requests) as response:
             resumed = response.status_code == requests.codes.partial_content
             wrong_place = resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
             if wrong_place or response.status_code == requests.codes.requested_range_not_satisfiable:
@@ -138,8 +170,9 @@ class ResumableDownloader:
                 raise requests.exceptions.ChunkedEncodingError("the server cannot go on from the part at hand")
             response.raise_for_status()
             done = have if resumed else 0
-            length = response.headers.get("Content-Length")
-            total = done + int(length) if length is not None else None
+            length = response.headers.get("Content-Length", "")
+            total = done + int(length) if length.isdecimal() and len(length) <= 18 else None
+            self._check_size(total or 0)
             # Without a validator a changed file could be glued to an old beginning: then start over next time.
             tag = response.headers.get("ETag", response.headers.get("Last-Modified"))
             if tag and not tag.startswith("W/"):
@@ -147,13 +180,71 @@ class ResumableDownloader:
             else:
                 self._validator.unlink(missing_ok=True)
             with self.part.open("ab" if resumed else "wb") as out:
-                for chunk in response.iter_content(_CHUNK):
-                    out.write(chunk)
+                for chunk in _arriving(response, requests):
                     done += len(chunk)
+                    self._check_size(done)
+                    out.write(chunk)
                     if self.progress is not None:
                         self.progress(self.part.name.removesuffix(".part"), done, total)
         if total is not None and done != total:
             raise requests.exceptions.ChunkedEncodingError(f"the transfer ended after {done:,} of {total:,} bytes")
+
+    def _ask(self, url: str, headers: dict[str, str], requests: Any) -> Any:
+        """The answer of a server, after redirects: each is looked at before it is followed, and none is read."""
+        at = url
+        for _ in range(_MOST_REDIRECTS + 1):
+            self._check_address(at, url)
+            with requests.Session() as session:
+                session.resolve_redirects = lambda *_, **__: iter(())  # it would read the body, which may never end
+                response = session.get(at, headers=headers, stream=True, timeout=_SILENCE, allow_redirects=False)
+            if not response.is_redirect:
+                return response
+            response.close()
+            at = urljoin(at, response.headers["Location"])
+        raise RefusedDownloadError(f"the server redirects more than {_MOST_REDIRECTS} times")
+
+    def _check_address(self, at: str, first: str) -> None:
+        """Refuse what is no https; plain http will do where a checksum is known, and on this machine."""
+        scheme = urlsplit(at).scheme.lower()
+        own = all(urlsplit(one).hostname in ("127.0.0.1", "::1", "localhost") for one in (at, first))
+        if scheme == "https" or (scheme == "http" and (self.checked or own)):
+            return
+        where = "it is" if at == first else f"the server redirects to {at[:200]}, which is"
+        if scheme == "http":
+            raise RefusedDownloadError(f"{where} at plain http, and no checksum is known by which to check what comes")
+        raise RefusedDownloadError(f"{where} neither https nor http")
+
+    def _check_size(self, size: int) -> None:
+        if size > self.largest:
+            self.part.unlink(missing_ok=True)  # there is nothing to go on with
+            self._validator.unlink(missing_ok=True)
+            raise RefusedDownloadError(
+                f"the server sends more than {self.largest:,} bytes, which is the most it can have"
+            )
+
+
+def _arriving(response: Any, requests: Any) -> Iterator[bytes]:
+    """What a server sends, as it comes; one that sends next to nothing is given up, and can be asked again later."""
+    import urllib3
+
+    # What has come, however little: a full chunk from a server that trickles would take hours. urllib3 1 lacks it.
+    read = getattr(response.raw, "read1", None) or (lambda _: response.raw.read(512))
+    begun, n_bytes = time.monotonic(), 0
+    try:
+        while chunk := read(_CHUNK):
+            yield chunk
+            n_bytes += len(chunk)
+            seconds = time.monotonic() - begun
+            if seconds >= _WINDOW:
+                if n_bytes < _SLOWEST * seconds:
+                    raise RefusedDownloadError(
+                        f"the server is too slow ({n_bytes:,} bytes in {seconds:.0f} seconds); try again later"
+                    )
+                begun, n_bytes = time.monotonic(), 0
+    except urllib3.exceptions.TimeoutError as error:
+        raise requests.exceptions.ReadTimeout(str(error)) from error
+    except (urllib3.exceptions.HTTPError, ConnectionError) as error:
+        raise requests.exceptions.ChunkedEncodingError(str(error)) from error
 
 
 def _record(target: Path) -> Path:

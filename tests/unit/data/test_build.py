@@ -92,6 +92,10 @@ def federalist(server, monkeypatch) -> Server:
     return server
 
 
+UNCHECKED = pytest.mark.filterwarnings("ignore:pg1404.txt is unchecked")
+
+
+@UNCHECKED
 def test_federalist_is_built_from_gutenbergs_text(federalist):
     with pytest.raises(CorpusNotFoundError, match=r"pass download=True, or write federalist\.jsonl"):
         load_corpus("federalist")
@@ -109,6 +113,7 @@ def test_federalist_is_built_from_gutenbergs_text(federalist):
     assert federalist.requests == ["/moved.txt", "/pg1404.txt"]  # the second time it was there
 
 
+@UNCHECKED
 def test_a_book_that_lacks_an_essay_is_refused(federalist):
     federalist.files["/pg1404.txt"] = gutenberg(left_out=33)
     with pytest.raises(MalformedFileError, match="84 essays with an author's line are found where 85 are needed"):
@@ -116,6 +121,7 @@ def test_a_book_that_lacks_an_essay_is_refused(federalist):
     assert corpus_path("federalist") is None
 
 
+@UNCHECKED
 def test_stines_text_is_not_in_what_is_built(federalist):
     with pytest.raises(CorpusNotFoundError, match=r"has Project Gutenberg's text only.*take text='gutenberg', or add"):
         load_corpus("federalist", download=True, text="stine")

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from textbayes.core.errors import CorpusNotFoundError
-from textbayes.data import load_corpus
+from textbayes.data import download, load_corpus
 from textbayes.data.catalogue import CORPORA, CorpusInfo
 from textbayes.data.corpus import Corpus
 from textbayes.data.download import Download, fetch
@@ -17,11 +20,17 @@ DATA = bytes(i * 7 % 256 for i in range(400_000))
 SHA256 = hashlib.sha256(DATA).hexdigest()
 
 
+def pieces(content: bytes) -> Iterator[bytes]:
+    yield from (content[i : i + 1000] for i in range(0, len(content), 1000))
+
+
 class Server(ThreadingHTTPServer):
     """Serves DATA on 127.0.0.1; knobs for ranges, the tag, the status and where to break off."""
 
     ranges, tag, status, cut_after, claims_length = True, '"v1"', 200, 0, True
     busy_for, pause = 0, "0"  # requests answered 429, and the seconds that they are asked to wait
+    claimed, location = "", ""  # a length that is not that of the body; where to look instead
+    endless, trickle = False, 0.0  # whether the body never ends; seconds between its pieces of 1,000 bytes
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -46,6 +55,8 @@ class Handler(BaseHTTPRequestHandler):
                 status = 416
         if len(server.requests) <= server.busy_for:
             status = 429
+        if server.location and self.path == "/data.bin":
+            status = 302
         self.send_response(status)
         if server.tag:
             self.send_header("ETag", server.tag)
@@ -53,13 +64,24 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Retry-After", server.pause)
         if status == 206:
             self.send_header("Content-Range", f"bytes {start}-{len(DATA) - 1}/{len(DATA)}")
+        if status == 302:
+            self.send_header("Location", server.location)
         if server.claims_length:
-            self.send_header("Content-Length", str(len(DATA) - start if status < 300 else 0))
+            self.send_header("Content-Length", server.claimed or str(len(DATA) - start if status < 300 else 0))
         self.end_headers()
-        if status < 300:
+        if server.endless or server.trickle:
+            self.send_pieces(itertools.cycle([DATA]) if server.endless else pieces(DATA[start:]))
+        elif status < 300:
             end = min(len(DATA), start + server.cut_after) if server.cut_after else len(DATA)
             self.wfile.write(DATA[start:end])
             server.sent += end - start
+
+    def send_pieces(self, sent: Iterable[bytes]) -> None:
+        with contextlib.suppress(OSError):  # whoever asked has gone
+            for piece in sent:
+                self.wfile.write(piece)
+                self.server.sent += len(piece)
+                time.sleep(self.server.trickle)
 
     def log_message(self, *args: object) -> None: ...
 
@@ -213,9 +235,102 @@ def test_load_corpus_downloads_on_request_only(server, tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTBAYES_DATA", str(tmp_path))
     with pytest.raises(CorpusNotFoundError, match="pass download=True, or ask"):
         load_corpus("served")
+    with pytest.warns(UserWarning, match=rf"data.bin is unchecked: .*Its SHA-256 is {SHA256}, recorded in"):
+        assert load_corpus("served", download=True).texts == [str(len(DATA))]
     assert load_corpus("served", download=True).texts == [str(len(DATA))]
     assert load_corpus("served").texts == [str(len(DATA))]
     assert len(server.requests) == 1
     (tmp_path / "served" / "data.bin").write_bytes(b"changed")
     with pytest.raises(CorpusNotFoundError, match="was changed or damaged"):
         load_corpus("served")
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_a_body_that_does_not_end_is_cut_off(server, tmp_path, claimed):
+    server.endless, server.claims_length = True, claimed
+    server.claimed = str(10**15)
+    with pytest.raises(CorpusNotFoundError, match="sends more than 1,000,000 bytes, which is the most it can have"):
+        fetch(Download("data.bin", (server.url,), largest=10**6), tmp_path, attempts=3, wait=0)
+    assert len(server.requests) == 1, "it is not asked again"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_rest_of_a_file_counts_with_its_beginning(server, tmp_path):
+    server.cut_after = 131_072
+    with pytest.raises(CorpusNotFoundError, match="broke off"):
+        get(server, tmp_path)
+    server.cut_after = 0
+    with pytest.raises(CorpusNotFoundError, match="sends more than 399,999 bytes"):
+        fetch(Download("data.bin", (server.url,), SHA256, largest=len(DATA) - 1), tmp_path, attempts=1)
+    assert not list(tmp_path.iterdir())
+    assert fetch(Download("data.bin", (server.url,), SHA256, largest=len(DATA)), tmp_path).read_bytes() == DATA
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_a_server_that_trickles_is_given_up_and_goes_on_later(server, tmp_path, monkeypatch, claimed):
+    monkeypatch.setattr(download, "_WINDOW", 0.2)
+    monkeypatch.setattr(download, "_SLOWEST", 10**9)
+    server.trickle, server.claims_length = 0.01, claimed
+    with pytest.raises(CorpusNotFoundError, match=r"the server is too slow \([\d,]+ bytes in 0 seconds\); try again"):
+        get(server, tmp_path, attempts=3)
+    assert len(server.requests) == 1
+    have = (tmp_path / "data.bin.part").stat().st_size
+    assert 0 < have < len(DATA)
+    server.trickle = 0.0
+    assert get(server, tmp_path).read_bytes() == DATA
+    assert server.requests[1:] == [f"bytes={have}-"]
+
+
+def test_a_server_that_falls_silent_is_given_up_and_goes_on_later(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "_SILENCE", 0.2)
+    server.trickle = 2.0
+    with pytest.raises(CorpusNotFoundError, match="the server did not answer in time"):
+        get(server, tmp_path)
+    server.trickle = 0.0
+    assert get(server, tmp_path).read_bytes() == DATA
+    assert server.requests == [None, "bytes=1000-"]
+
+
+@pytest.mark.parametrize("claimed", ["500000", "1000", "nonsense", "9" * 5000])
+def test_a_length_that_is_wrong_is_noticed(server, tmp_path, claimed):
+    server.claimed = claimed
+    if len(claimed) > 6:  # as if none were said
+        assert get(server, tmp_path).read_bytes() == DATA
+        return
+    with pytest.raises(CorpusNotFoundError, match=r"could not be downloaded\. http://127\.0\.0\.1.*: .+"):
+        get(server, tmp_path)
+    assert not (tmp_path / "data.bin").exists()
+
+
+@pytest.mark.parametrize(
+    ("location", "sha256", "told"),
+    [
+        ("file:///etc/passwd", SHA256, "redirects to file:///etc/passwd, which is neither https nor http"),
+        ("ftp://127.0.0.1/data.bin", SHA256, "neither https nor http"),
+        ("http://mirror.invalid/data.bin", None, "at plain http, and no checksum is known"),
+        ("/data.bin", SHA256, "redirects more than 5 times"),
+    ],
+)
+def test_a_redirect_to_where_anything_may_come_from_is_not_followed(server, tmp_path, location, sha256, told):
+    server.location, server.endless, server.claims_length = location, True, False
+    with pytest.raises(CorpusNotFoundError, match=told):
+        get(server, tmp_path, sha256)
+    assert not list(tmp_path.glob("data.bin*"))
+
+
+def test_other_redirects_are_followed(server, tmp_path):
+    server.location = "/elsewhere.bin"
+    assert get(server, tmp_path).read_bytes() == DATA
+
+
+def test_plain_http_without_a_checksum_is_not_asked(tmp_path):
+    with pytest.raises(CorpusNotFoundError, match="it is at plain http, and no checksum is known"):
+        fetch(Download("data.bin", ("http://example.invalid/data.bin",)), tmp_path)
+
+
+def test_a_checksum_that_was_put_there_before_is_held_to(server, tmp_path):
+    (tmp_path / "data.bin.sha256").write_text(f"{'0' * 64}  data.bin\n", encoding="utf-8")
+    with pytest.raises(CorpusNotFoundError, match=r"not the published file .*; if it was changed on purpose, remove"):
+        get(server, tmp_path, sha256=None)
+    (tmp_path / "data.bin.sha256").write_text(SHA256.upper(), encoding="utf-8")
+    assert get(server, tmp_path, sha256=None).read_bytes() == DATA

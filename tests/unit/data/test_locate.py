@@ -7,6 +7,7 @@ import pytest
 from textbayes.core.errors import CorpusNotFoundError, InputError, MissingExtraError
 from textbayes.data import check_corpus, corpus_path, data_home, list_corpora, load_corpus, search_folders
 from textbayes.data.corpora import bbc
+from textbayes.data.download import LARGEST
 
 ESSAY = b'{"number": 1, "author": "HAMILTON", "text": "To the people", "text_stine": "To <p>"}\n'
 
@@ -108,5 +109,7 @@ def test_every_corpus_is_declared_in_full(info):
     assert info.expected["documents"] > 0
     assert info.load.__doc__
     for file in info.downloads:
-        assert all(url.startswith("http") for url in file.urls)
+        # Plain http only where a checksum says that nobody on the way put another file in its place.
+        assert all(url.startswith("https://" if file.sha256 is None else "http") for url in file.urls)
+        assert 0 < file.largest <= LARGEST
         assert file.sha256 is None or len(bytes.fromhex(file.sha256)) == 32

@@ -30,7 +30,8 @@ class Book(NamedTuple):
 
     def fetch(self, path: str, folder: Path) -> bytes:
         """Fetch a file of the repository, or take it from the folder if it was fetched before."""
-        file = Download(path.replace("/", "+"), (f"{_RAW}/{self.repository}/{self.commit}/{path}",))
+        url = f"{_RAW}/{self.repository}/{self.commit}/{path}"  # the commit says what is in it
+        file = Download(path.replace("/", "+"), (url,), largest=20_000_000)
         return fetch(file, folder / self.domain).read_bytes()
 
 

@@ -23,10 +23,10 @@ _FIELDS = {"gutenberg": "text", "stine": "text_stine"}
 
 _GUTENBERG = Download(
     "pg1404.txt",
-    (  # a copy that stays as it is comes first: Project Gutenberg now and then sets its text anew
-        "https://raw.githubusercontent.com/mbernico/federalist/57b4649a318c38989f93568c436197f45058935f/data/pg1404.txt",
-        "https://www.gutenberg.org/cache/epub/1404/pg1404.txt",
-    ),
+    # a copy that stays as it is: Project Gutenberg now and then sets its text anew
+    ("https://raw.githubusercontent.com/mbernico/federalist/57b4649a318c38989f93568c436197f45058935f/data/pg1404.txt",),
+    sha256="90ac654e4fa95dc4ddafbf73e585dabb21dc3ee0bb72e112d50bba3d3422a283",  # of the file in that commit
+    largest=1_186_902,
 )
 _N_ESSAYS = 85
 _HEADING = re.compile(r"^[ \t]*(?:THE )?FEDERALIST\.? No\. (\d+)\.?[ \t]*$", re.MULTILINE)

@@ -62,6 +62,7 @@ CORPORA.register("movie_reviews")(
                 ("https://www.cs.cornell.edu/people/pabo/movie-review-data/review_polarity.tar.gz",),
                 # as scikit-learn's text tutorial publishes it
                 sha256="fc0dccc2671af5db3c5d8f81f77a1ebfec953ecdd422334062df61ede36b2179",
+                largest=20_000_000,
             ),
         ),
     )

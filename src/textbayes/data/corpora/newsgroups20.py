@@ -61,6 +61,7 @@ CORPORA.register("20newsgroups")(
                 ),
                 # as scikit-learn publishes it for the same file
                 sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610",
+                largest=50_000_000,
             ),
         ),
     )

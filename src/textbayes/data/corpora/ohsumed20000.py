@@ -55,7 +55,8 @@ CORPORA.register("ohsumed20000")(
         downloads=(
             Download(
                 "ohsumed-first-20000-docs.tar.gz",
-                ("http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",),
+                ("https://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",),
+                largest=50_000_000,
             ),
         ),
         notes=("the split is by record number, not by time",),

@@ -121,7 +121,15 @@ CORPORA.register("ohsumed_trec9")(
         files=("t9.filtering*", "ohsumed.87*", "ohsumed.88-91*", "query.ohsu*", "ohsu-trec"),
         folders=("ohsumed_trec9_topics",),
         obtain="fetch t9.filtering.tar.gz from the homepage and give its path",
-        downloads=(Download("t9.filtering.tar.gz", ("https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",)),),
+        downloads=(
+            Download(
+                "t9.filtering.tar.gz",
+                ("https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",),
+                # as Hugging Face's datasets publishes it for this address
+                sha256="39184391aab6d080699882dbfd87de4cbcb24cce8a0cffd611debf18914481b0",
+                largest=139_454_017,
+            ),
+        ),
         count=_count,
         complete=is_complete,
     )

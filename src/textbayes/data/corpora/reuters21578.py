@@ -128,6 +128,9 @@ CORPORA.register("reuters21578")(
                     "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
                     "http://www.daviddlewis.com/resources/testcollections/reuters21578/reuters21578.tar.gz",
                 ),
+                # as Hugging Face's datasets publishes it for the first address
+                sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
+                largest=8_150_596,
             ),
         ),
         count=_count,

@@ -99,7 +99,7 @@ CORPORA.register("spamassassin")(
         files=("spamassassin*.jsonl*", "*_easy_ham.tar*", "easy_ham"),
         obtain="fetch the archives easy_ham, easy_ham_2, hard_ham, spam and spam_2 from the homepage into one folder",
         downloads=tuple(
-            Download(filename, (f"https://spamassassin.apache.org/old/publiccorpus/{filename}",))
+            Download(filename, (f"https://spamassassin.apache.org/old/publiccorpus/{filename}",), largest=20_000_000)
             for filename in _ARCHIVES.values()
         ),
         count=_count,
