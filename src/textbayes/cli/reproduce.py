@@ -77,9 +77,9 @@ def reproduce(
 
     Without PAPER the papers are listed, with the corpora they need, whether these are found, and how long it takes;
     `all` runs one after the other. Tables are printed one by one, and the pages PAPER.md and PAPER.html replaced when
-    all is done; an interrupted run leaves what was finished in PAPER.partial.md and PAPER.partial.html. Corpora are looked for in $TEXTBAYES_DATA,
-    see `textbayes datasets`; tables whose corpus is not there are named and left out, unless they were asked for with
-    --only.
+    all is done; an interrupted run leaves what was finished in PAPER.partial.md and PAPER.partial.html. Corpora are
+    looked for in $TEXTBAYES_DATA, see `textbayes datasets`; tables whose corpus is not there are named and left out,
+    unless they were asked for with --only.
 
     \b
     textbayes reproduce

@@ -145,11 +145,21 @@ def test_cells_as_json_and_csv(fake, tmp_path):
 
 
 def test_an_interrupted_run_leaves_what_was_finished(monkeypatch, tmp_path):
+    wanted = ("fake", "--only", "table 1", "--only", "figure 1", "--output", tmp_path)
+    monkeypatch.setitem(papers._members, "fake", Fake().paper)
+    assert run(*wanted).exit_code == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.setitem(papers._members, "fake", Fake(fail=True).paper)
-    done = run("fake", "--only", "table 1", "--only", "figure 1", "--output", tmp_path)
-    assert done.exit_code != 0
-    assert "## Table 1" in (tmp_path / "fake.md").read_text(encoding="utf-8")
-    assert sorted(os.listdir(tmp_path)) == ["fake.html", "fake.md"]
+    assert run(*wanted).exit_code != 0
+    assert {path: path.read_bytes() for path in before} == before, "pages of an earlier run stay as they were"
+    assert "## Table 1" in (tmp_path / "fake.partial.md").read_text(encoding="utf-8")
+    assert {path.name for path in tmp_path.iterdir()} - {path.name for path in before} == {
+        "fake.partial.html",
+        "fake.partial.md",
+    }
+    monkeypatch.setitem(papers._members, "fake", Fake().paper)
+    assert run(*wanted).exit_code == 0
+    assert sorted(tmp_path.iterdir()) == sorted(before), "what is done takes the place of what was not"
 
 
 def test_tables_without_their_corpus_are_named_and_left_out(fake, tmp_path, monkeypatch):

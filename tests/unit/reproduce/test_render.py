@@ -88,10 +88,14 @@ def test_pages_are_written_anew_after_every_result(tmp_path):
     pages = Pages(tmp_path / "a" / "b", SHORT, "the command")
     assert os.listdir(tmp_path / "a" / "b") == []
     pages.add(TABLE)
-    first = pages.markdown.read_text(encoding="utf-8")
+    first = (tmp_path / "a" / "b" / "short.partial.md").read_text(encoding="utf-8")
     assert "`the command`" in first
     assert "Figure 2" not in first
     pages.add(FIGURE)
+    assert "![rising](short.partial-figure-2.svg)" in (tmp_path / "a" / "b" / "short.partial.md").read_text("utf-8")
+    assert (tmp_path / "a" / "b" / "short.partial-figure-2.svg").exists()
+    assert not pages.markdown.exists()
+    pages.finish()
     assert pages.markdown.read_text(encoding="utf-8") == to_markdown(SHORT, [TABLE, FIGURE], "the command")
     assert "![rising](short-figure-2.svg)" in pages.markdown.read_text(encoding="utf-8")
     assert pages.html.read_text(encoding="utf-8").count("<section>") == 2
@@ -101,6 +105,7 @@ def test_pages_are_written_anew_after_every_result(tmp_path):
 def test_a_page_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
     pages = Pages(tmp_path, SHORT, "c")
     pages.add(TABLE)
+    pages.finish()
     before = pages.html.read_bytes()
 
     def full(*_):
@@ -108,7 +113,7 @@ def test_a_page_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypat
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(InputError, match="No space left on device"):
-        pages.add(TABLE)
+        pages.finish()
     assert pages.html.read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["short.html", "short.md"]
 

@@ -114,16 +114,34 @@ def interrupting(at: int):
     return report
 
 
-def test_an_interrupted_training_keeps_the_models_that_are_done():
-    texts = ["wheat and corn", "corn harvest", "bank rates", "the bank cuts rates"] * 10
-    labels = ["grain", "grain", "money", "money"] * 10
-    model = TextCategorizer(cv=4).fit(texts, labels, progress=interrupting(25))  # 20 folds each
+TEXTS = ["wheat and corn", "corn harvest", "bank rates", "the bank cuts rates"] * 10
+LABELS = ["grain", "grain", "money", "money"] * 10
+
+
+def test_an_interrupted_training_leaves_the_model_as_it_was():
+    model = TextCategorizer(cv=4).fit(TEXTS, LABELS)
+    before = model.to_state()[0]
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(TEXTS, LABELS, progress=interrupting(25))  # 20 folds each: one member is done
+    assert model.to_state()[0] == before
+
+
+def test_an_interrupted_training_keeps_the_members_that_are_done_if_asked():
+    model = TextCategorizer(cv=4).fit(TEXTS, LABELS, progress=interrupting(25), keep_partial=True)
+    n_planned = TextCategorizer(cv=4).fit(TEXTS, LABELS).choice_["n_planned"]
+    assert n_planned > 1
     assert model.choice_["interrupted"]
+    assert (model.choice_["n_done"], model.choice_["n_planned"]) == (1, n_planned)
     assert [member["name"] for member in model.choice_["members"]] == ["ratio, words"]
     assert model.predict(["corn"]).tolist() == ["grain"]
-    assert "interrupted" in describe_choice(model.choice_)
-    with pytest.raises(KeyboardInterrupt):
-        TextCategorizer(cv=4).fit(texts, labels, progress=interrupting(2))
+    assert f"interrupted: it is a model of 1 of {n_planned} members." in describe_choice(model.choice_)
+    with pytest.raises(KeyboardInterrupt):  # nothing is done yet
+        TextCategorizer(cv=4).fit(TEXTS, LABELS, progress=interrupting(2), keep_partial=True)
+
+
+def test_a_training_that_has_no_parts_cannot_keep_one():
+    with pytest.raises(InputError, match="keep_partial=True needs an automatic training"):
+        TextCategorizer(preset="linear").fit(TEXTS, LABELS, keep_partial=True)
 
 
 def test_the_probability_of_some_other_label():
