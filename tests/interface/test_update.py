@@ -1,10 +1,13 @@
-"""``textbayes update`` of a sparse model: it learns and stays sparse (the sparse paper, section 5)."""
+"""``textbayes update``: a sparse model learns and stays sparse (the sparse paper, section 5); several at once."""
 
 from __future__ import annotations
 
+import _forked
 import numpy as np
+import pytest
 
-from textbayes.store import load_model
+from textbayes.categorizer import TextCategorizer
+from textbayes.store import SharedModel, load_model, save_model
 
 
 def texts_of(rng, n_docs):
@@ -37,3 +40,30 @@ def test_a_sparse_model_learns_on_and_stays_sparse(run, write, tmp_path):
     used = {str(terms[j]) for j in np.flatnonzero((after.coef_ != 0.0).any(axis=0))}
     assert len(used) < 0.15 * len(terms)
     assert sum(not word.startswith("noise") for word in used) >= 8  # of the ten that tell
+
+
+def test_two_updates_at_once_are_both_in_the_file(start, write, documents, tmp_path):
+    model, more = tmp_path / "m.tb", write(documents[:1], "more.jsonl")
+    texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
+    save_model(TextCategorizer(model="counts", cv=2).fit(texts, labels), model)
+    for _ in range(3):
+        both = [start("update", model, more, program=_forked.command()) for _ in range(4)]
+        assert [(process.communicate()[1], process.returncode)[1] for process in both] == [0] * 4
+    assert load_model(model).label_counts_.sum() == len(texts) + 12
+
+
+def test_an_update_says_that_it_waits_for_another(start, write, documents, tmp_path):
+    model, more = tmp_path / "m.tb", write(documents[:1], "more.jsonl")
+    texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
+    save_model(TextCategorizer(model="counts", cv=2).fit(texts, labels), model)
+    with SharedModel(model).change() as learner:
+        process = start("update", model, more, program=_forked.command())
+        while line := process.stderr.readline():
+            if b"another process is changing" in line:
+                break
+        else:
+            pytest.fail("it did not wait")
+        learner.update(["corn"], ["grain"])
+    process.communicate()
+    assert process.returncode == 0
+    assert load_model(model).label_counts_.sum() == len(texts) + 2

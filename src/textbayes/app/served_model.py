@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +17,7 @@ from textbayes.app.model_answers import Classified, Explained, check_labels, cla
 from textbayes.app.settings import AppSettings
 from textbayes.app.web import guard
 from textbayes.core.errors import InputError
-from textbayes.store import load_categorizer, save_model
+from textbayes.store import SharedModel
 
 _PROBLEMS = {code: PROBLEMS[code] for code in (400, 401, 413)}
 
@@ -50,41 +49,26 @@ class ModelTold(BaseModel):
     textbayes: str
 
 
-class ServedModel:
-    """A model file that is in use; what is learnt is written to it before anyone is told.
-
-    Parameters
-    ----------
-    path : Path
-
-    Attributes
-    ----------
-    model : TextCategorizer
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, threading.Lock()
-        self.model = load_categorizer(path)
+class ServedModel(SharedModel):
+    """A model file that is in use, by other processes too; what is learnt is written to it before anyone is told."""
 
     @property
     def told(self) -> ModelTold:
         """What the model is."""
-        return ModelTold(kind=self.model.label_space_.kind, labels=labels_of(self.model), textbayes=__version__)
+        model = self.model
+        return ModelTold(kind=model.label_space_.kind, labels=labels_of(model), textbayes=__version__)
 
     def learn(self, documents: list[Judged]) -> int:
         """Learn texts whose labels are known, as far as the model can; kinds that cannot say so."""
-        for document in documents:
-            check_labels(self.model, document.labels)
-        many = self.model.label_space_.kind == "multilabel"
-        if not many and any(len(document.labels) != 1 for document in documents):
-            raise InputError("the labels of this model exclude each other; give every text exactly one")
-        by_name = {str(name): name for name in self.model.classes_.tolist()}
-        typed = [[by_name[name] for name in document.labels] for document in documents]
-        with self._lock:
-            newer = load_categorizer(self._path)  # the one in use answers others meanwhile
-            newer.update([document.text for document in documents], typed if many else [one[0] for one in typed])
-            save_model(newer, self._path)
-            self.model = newer
+        with self.change() as model:
+            for document in documents:
+                check_labels(model, document.labels)
+            many = model.label_space_.kind == "multilabel"
+            if not many and any(len(document.labels) != 1 for document in documents):
+                raise InputError("the labels of this model exclude each other; give every text exactly one")
+            by_name = {str(name): name for name in model.classes_.tolist()}
+            typed = [[by_name[name] for name in document.labels] for document in documents]
+            model.update([document.text for document in documents], typed if many else [one[0] for one in typed])
         return len(documents)
 
 

@@ -16,12 +16,12 @@ from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.settings import common_options
+from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
-    from textbayes.core.types import FloatArray
+    from textbayes.core.types import Document, FloatArray
 
 _COLUMNS = ("label", "word", "before", "after", "change")
 
@@ -53,31 +53,26 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     textbayes update model.tb more.jsonl
     textbayes update model.tb more.csv -o newer.tb
     """
-    from textbayes.store import load_categorizer, save_model
+    from textbayes.store import SharedModel, save_model
 
     path = check_output(target, inputs.paths) if target is not None else Path(model)
-    categorizer = load_categorizer(model)
-    names, kind = class_names(categorizer), categorizer.label_space_.kind
-    documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
+    shared = SharedModel(model)
+    found = shared.model
+    documents = list(read_truth(inputs, labelling, class_names(found), found.label_space_.kind == "multilabel"))
     require_documents(documents, inputs)
-    labels = [document.labels for document in documents]
-    unknown = unknown_labels(labels, names, strict=False)
-    if unknown:
-        raise InputError(
-            f"the texts have labels that the model does not know ({', '.join(list(unknown)[:5])}); train a model with "
-            "all texts, or leave these out"
-        )
-    texts = [document.text for document in documents]
-    before = categorizer.model_.words().weights
-    loss = _log_loss(categorizer, texts, label_indicator(labels, names))
-    given = labels if kind == "multilabel" else [one[0] for one in labels]
-    categorizer.update(texts, _typed(categorizer, given))
-    save_model(categorizer, path)
+    if target is None or (path.exists() and path.samefile(model)):
+        with shared.change(lambda: note(f"another process is changing {model}; waiting until it is done")) as learner:
+            before, loss = _learn(learner, documents)
+        categorizer = shared.model
+    else:
+        categorizer = found
+        before, loss = _learn(categorizer, documents)
+        save_model(categorizer, path)
     rows = _changes(categorizer, before, categorizer.model_.words().weights, top)
     counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
     told: dict[str, Any] = {
         "model": str(path),
-        "documents": len(texts),
+        "documents": len(documents),
         "log_loss_before": round(loss, 4),
         "words_changed": int((before != categorizer.model_.words().weights).any(axis=0).sum()),
     }
@@ -95,6 +90,23 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
         output.write([told | {"texts_of_labels": counts, "changes": rows}], [])
     else:
         output.write(rows, _COLUMNS)
+
+
+def _learn(model: TextCategorizer, documents: list[Document]) -> tuple[FloatArray, float]:
+    """Teach a model documents; the weights of its words and the log-loss of the documents, both of before."""
+    names, kind = class_names(model), model.label_space_.kind
+    labels = [document.labels for document in documents]
+    unknown = unknown_labels(labels, names, strict=False)
+    if unknown:
+        raise InputError(
+            f"the texts have labels that the model does not know ({', '.join(list(unknown)[:5])}); train a model with "
+            "all texts, or leave these out"
+        )
+    texts = [document.text for document in documents]
+    before = model.model_.words().weights
+    loss = _log_loss(model, texts, label_indicator(labels, names))
+    model.update(texts, _typed(model, labels if kind == "multilabel" else [one[0] for one in labels]))
+    return before, loss
 
 
 def _typed(model: TextCategorizer, labels: Any) -> Any:

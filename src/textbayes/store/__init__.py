@@ -8,7 +8,9 @@ from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.store.model_file import load_categorizer, load_model, save_model, written_by
+    from textbayes.store.shared_model import SharedModel
 
-__all__ = ["load_categorizer", "load_model", "save_model", "written_by"]
+__all__ = ["SharedModel", "load_categorizer", "load_model", "save_model", "written_by"]
 
-__getattr__, __dir__ = on_first_use(__name__, dict.fromkeys(__all__, "textbayes.store.model_file"))
+_PLACES = dict.fromkeys(__all__, "textbayes.store.model_file") | {"SharedModel": "textbayes.store.shared_model"}
+__getattr__, __dir__ = on_first_use(__name__, _PLACES)

@@ -18,6 +18,7 @@ from textbayes.kinds.classifier_state import classifier_state, restored_classifi
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store.container import open_container, pack_arrays, write_members
 from textbayes.store.file_format import FileFormat, without_question
+from textbayes.store.lock import replacing
 from textbayes.store.strict_json import read_json
 
 MODEL_FILE = FileFormat(
@@ -57,7 +58,8 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
     described = _as_json({"class": type(model).__name__, "state": meta})
     if isinstance(model, TextCategorizer):
         _check_can_be_read(described, arrays)
-    write_members(Path(path), MODEL_FILE, described, pack_arrays(arrays))
+    with replacing(path, needed=False):  # not while another changes what it has read there
+        write_members(Path(path), MODEL_FILE, described, pack_arrays(arrays))
 
 
 def load_categorizer(path: str | Path) -> TextCategorizer:

@@ -71,3 +71,23 @@ def test_without_the_token_nothing_is_answered(serve, header):
     client.headers.pop("authorization")
     assert client.get("/api/v1/model", headers=header).status_code == 401
     assert client.get("/api/v1/model", headers={**TOKEN, "host": "evil.example"}).status_code == 421
+
+
+def test_two_servers_of_one_file_know_what_either_has_learnt(serve):
+    path, client = serve(model="counts")
+    app = create_model_app(path, AppSettings(database="", origin=ORIGIN), "the-token")
+    other = TestClient(app, base_url=ORIGIN, headers=TOKEN)
+    for server in (client, other, client, other):
+        given = {"documents": [{"text": "corn loans and corn rates", "labels": ["money"]}]}
+        assert server.post("/api/v1/learn", json=given).json() == {"n_learnt": 1}
+        told = [one.post("/api/v1/classify", json={"texts": ["corn loans"]}).json() for one in (client, other)]
+        assert told[0] == told[1]
+    assert int(load_categorizer(path).label_counts_.sum()) == len(TEXTS) + 4
+
+
+def test_a_file_that_is_trained_anew_is_served(serve):
+    path, client = serve()
+    save_model(TextCategorizer().fit(TEXTS, ["food"] * 3 + ["bank"] * 3), path)
+    assert client.get("/api/v1/model").json()["labels"] == ["bank", "food"]
+    (told,) = client.post("/api/v1/classify", json={"texts": ["corn and wheat"]}).json()
+    assert told["labels"] == ["food"]
