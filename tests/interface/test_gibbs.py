@@ -16,6 +16,7 @@ import pytest
 from textbayes.inference import inferences
 from textbayes.inference.gibbs import Gibbs
 from textbayes.store import load_model
+from textbayes.store.lock import FileLock
 
 SHORT = ("--inference", "gibbs", "--chains", "2", "--warmup", "20", "--target-ess", "20", "--folds", "2")
 
@@ -302,6 +303,17 @@ def test_a_killed_run_goes_on_with_the_same_command(start, run, write, documents
     assert "going on with the run" in resumed.stderr
     assert (tmp_path / "killed.tb").read_bytes() == (tmp_path / "whole.tb").read_bytes()
     assert not (tmp_path / "killed").exists()
+
+
+def test_two_processes_do_not_sample_into_one_folder(run, write, documents, tmp_path):
+    lock = FileLock(tmp_path / ".run.lock")
+    lock.acquire()  # as another process has it
+    command = ("train", write(documents), "-o", tmp_path / "m.tb", *SHORT, "--checkpoint", tmp_path / "run")
+    assert f"another process is sampling into {tmp_path / 'run'}" in run(*command, code=1).stderr
+    assert not (tmp_path / "run").exists()
+    lock.release()
+    run(*command)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.tb", "texts.jsonl"]
 
 
 def test_progress_shows_draws_and_diagnostics(on_terminal, write, documents, tmp_path):

@@ -16,6 +16,7 @@ from textbayes._version import __version__
 from textbayes.cli.options import COUNT
 from textbayes.cli.settings import note
 from textbayes.cli.sources import signature_defaults
+from textbayes.core.errors import InputError
 
 if TYPE_CHECKING:
     from textbayes.cli.labelled import Labelled
@@ -77,7 +78,10 @@ class SamplingChoices:
         if self.checkpoint is None:
             return None
         from textbayes.store.checkpoint import RunFolder
+        from textbayes.store.lock import replacing
 
+        # Until the command ends: two that sample into one folder would mix their states.
+        click.get_current_context().with_resource(replacing(self.checkpoint, self._refuse_another, needed=False))
         settings = {**deciding, "chains": self.chains, "warmup": self.warmup, "factors": self.factors}
         settings |= {"label_replicates": self.label_replicates, "plug-in": self.plug_in}
         settings |= {"sample-scale": True} if self.sample_scale else {}
@@ -87,6 +91,12 @@ class SamplingChoices:
         if folder.resumed:
             note(f"going on with the run in {self.checkpoint}")
         return folder
+
+    def _refuse_another(self) -> None:
+        raise InputError(
+            f"another process is sampling into {self.checkpoint}; wait for it to end, or name another folder with "
+            "--checkpoint"
+        )
 
 
 def _digest(rows: Sequence[Any]) -> str:

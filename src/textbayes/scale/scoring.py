@@ -22,6 +22,7 @@ from textbayes.core.types import Document
 from textbayes.scale.arrow import arrow_schema, score_columns
 from textbayes.scale.partitions import FilePartition
 from textbayes.store import load_categorizer
+from textbayes.store.lock import replacing
 from textbayes.store.strict_json import read_json
 
 MANIFEST = "textbayes-scores.json"
@@ -71,17 +72,18 @@ def score_partitions(
             for one, name in zip(partitions, names, strict=True)
         ],
     }
-    _begin(folder, told, model_file)
-    missing = [
-        (one, folder / name) for one, name in zip(partitions, names, strict=True) if not (folder / name).exists()
-    ]
-    before, n_documents = len(partitions) - len(missing), 0
-    report("partitions", before, len(partitions))
-    for number, n in enumerate(executor.map(_score, missing, model, guess), start=1):
-        n_documents += n
-        report("partitions", before + number, len(partitions))
-    for left in folder.glob(".*.parquet.*.tmp"):  # by workers that were killed
-        left.unlink(missing_ok=True)
+    with replacing(folder, lambda: report("waiting for another process", 0, 1), needed=False):
+        _begin(folder, told, model_file)
+        missing = [
+            (one, folder / name) for one, name in zip(partitions, names, strict=True) if not (folder / name).exists()
+        ]
+        before, n_documents = len(partitions) - len(missing), 0
+        report("partitions", before, len(partitions))
+        for number, n in enumerate(executor.map(_score, missing, model, guess), start=1):
+            n_documents += n
+            report("partitions", before + number, len(partitions))
+        for left in folder.glob(".*.parquet.*.tmp"):  # by workers that were killed
+            left.unlink(missing_ok=True)
     return Scored(len(partitions), before, n_documents)
 
 
