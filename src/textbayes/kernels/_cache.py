@@ -89,6 +89,10 @@ class KernelLocator(caching._CacheLocator):
         self._folder = compiled_folder() / path.relative_to(KERNELS).parent
         self._line = kernel.__code__.co_firstlineno
 
+    def ensure_cache_path(self) -> None:
+        with contextlib.suppress(OSError):  # which is met again, and told, when a kernel is saved
+            super().ensure_cache_path()
+
     def get_cache_path(self) -> str:
         return str(self._folder)
 
@@ -104,6 +108,30 @@ class KernelLocator(caching._CacheLocator):
         path = Path(py_file)
         return cls(py_func, path) if path.is_relative_to(KERNELS) and path.is_file() else None
 
+
+@functools.cache
+def _say_not_kept(cause: str) -> None:
+    """Say once that what is compiled ends with the process."""
+    logger.warning(
+        "textbayes: compiled kernels cannot be kept in %s (%s), so the next run compiles them again; free some space, "
+        "or set NUMBA_CACHE_DIR to another folder",
+        compiled_folder(),
+        cause,
+    )
+
+
+def _save_if_possible(self: Any, key: Any, data: Any) -> None:
+    """Keep a compiled kernel, unless the disk is full or will not be written to: it is in memory all the same."""
+    try:
+        _numba_save(self, key, data)
+    except OSError as error:
+        if not Path(self._index_path).is_relative_to(compiled_folder()):
+            raise  # a cache of somebody else
+        _say_not_kept(error.strerror or str(error))
+
+
+_numba_save = caching.IndexDataCacheFile.save
+caching.IndexDataCacheFile.save = _save_if_possible
 
 # numba 0.61 to 0.68 and beyond ask these in turn; NUMBA_CACHE_LOCATOR_CLASSES still overrides them.
 caching.CacheImpl._locator_classes.insert(0, KernelLocator)

@@ -111,3 +111,22 @@ def test_the_fingerprint_takes_milliseconds():
         fingerprint.__wrapped__()
         costs.append(time.process_time() - begin)
     assert min(costs) < 0.05
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path):
+    """A file system with room for next to nothing."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], capture_output=True)
+    if made.returncode:
+        pytest.skip("needs the right to mount a small file system")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_result(package, small_disk):
+    found, told = step(package, NUMBA_CACHE_DIR=str(small_disk))
+    assert found == "3.0 True"
+    assert told.count("compiled kernels cannot be kept in") == 1
+    assert "No space left on device" in told
