@@ -17,9 +17,10 @@ from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
 from textbayes.core.folders import cache_folder
 from textbayes.scale.shards import Shards
-from textbayes.store.lock import FileLock
+from textbayes.store.lock import FileLock, replacing
 
 _STATE = "input.json"
+_RUN, _LOCK = "run-", "lock"  # folders of single runs, and in each what its process holds while it lives
 
 
 def shards_folder() -> Path:
@@ -78,14 +79,35 @@ def scratch_folder() -> Iterator[Path]:
 @contextlib.contextmanager
 def _temporary() -> Iterator[Path]:
     Shards(shards_folder())
+    # One process at a time makes a folder or looks for those of others, so that none is met before it is locked.
+    with replacing(shards_folder() / "run", needed=False):
+        remove_abandoned()
+        try:
+            made = tempfile.TemporaryDirectory(prefix=_RUN, dir=shards_folder(), ignore_cleanup_errors=True)
+        except OSError as error:
+            raise InputError(
+                f"{shards_folder()} cannot be written ({error.strerror}); name another folder with $TEXTBAYES_SHARDS"
+            ) from error
+        lock = FileLock(Path(made.name) / _LOCK)
+        with contextlib.suppress(InputError):  # where there are no locks, nobody removes anything either
+            lock.acquire()
     try:
-        made = tempfile.TemporaryDirectory(prefix="run-", dir=shards_folder(), ignore_cleanup_errors=True)
-    except OSError as error:
-        raise InputError(
-            f"{shards_folder()} cannot be written ({error.strerror}); name another folder with $TEXTBAYES_SHARDS"
-        ) from error
-    with made as folder:
-        yield Path(folder)
+        with made as folder:
+            yield Path(folder)
+    finally:
+        lock.release()
+
+
+def remove_abandoned() -> None:
+    """Remove the folders of runs that were killed: nobody holds their locks any more."""
+    for folder in shards_folder().glob(f"{_RUN}*"):
+        lock = FileLock(folder / _LOCK)
+        try:
+            lock.acquire()
+        except (InputError, OSError):
+            continue
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.release()
 
 
 def _files(names: list[str]) -> list[list[Any]]:
