@@ -57,6 +57,7 @@ SEED ?= 0
 fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz/model_file.py --mutations $(MUTATIONS) --seed $(SEED)
 	$(BIN)/python tests/fuzz/importers.py --mutations $(MUTATIONS) --seed $(SEED)
+	$(BIN)/python tests/fuzz/prior_tables.py --mutations $(MUTATIONS) --seed $(SEED)
 
 # A first session without extras: with the newest versions, then with the lowest that pyproject.toml allows.
 RESOLUTIONS ?= highest lowest-direct

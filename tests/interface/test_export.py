@@ -42,6 +42,16 @@ def test_a_table_for_people(on_terminal, models, tmp_path):
 def test_what_cannot_be_written(run, models, tmp_path):
     before = models["binary"].read_bytes()
     assert "end its name in" in run("export", models["binary"], "-o", tmp_path / "m.txt", code=1).stderr
-    assert "would be replaced" in run("export", models["binary"], "-o", models["binary"], code=1).stderr
+    assert (
+        "which the command was given as MODEL too"
+        in run("export", models["binary"], "-o", models["binary"], code=1).stderr
+    )
     assert models["binary"].read_bytes() == before
     assert "Missing option" in run("export", models["binary"], code=2).stderr
+    twice = run("export", models["binary"], "-o", tmp_path / "m.json", "--scorer", tmp_path / "m.json", code=1)
+    assert "name another file for the output" in twice.stderr
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "loop.json").symlink_to(tmp_path / "loop.json")
+    loop = run("export", models["binary"], "-o", tmp_path / "loop.json", code=1)
+    assert "loop.json cannot be written (Too many levels of symbolic links)" in loop.stderr
+    assert "internal error" not in loop.stderr

@@ -121,7 +121,7 @@ def test_the_page_must_not_replace_what_is_read_or_written(run, models, write, d
         assert "name another file" in failed.stderr
         assert target.read_bytes() == before
     failed = run("train", path, "-o", tmp_path / "m.tb", "--report", tmp_path / "m.tb", code=1)
-    assert "is named twice; name another file for the report" in failed.stderr
+    assert "too; name another file for the output" in failed.stderr
     assert not (tmp_path / "m.tb").exists()
 
 

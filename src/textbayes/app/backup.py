@@ -29,10 +29,10 @@ def back_up(address: str, target: Path) -> None:
     target : Path
     """
     url = open_database(address).url
-    with (
-        in_one_sentence(url),
-        atomic_write(target, private=True) as stream,
-    ):  # it holds hashes of passwords, and all records
+    if url.get_backend_name() == "sqlite" and target.exists() and target.samefile(url.database or target):
+        raise InputError(f"{target} is the database itself; name another file for the copy")
+    # It holds hashes of passwords, and all records.
+    with in_one_sentence(url), atomic_write(target, private=True) as stream:
         if url.get_backend_name() == "sqlite":
             _copy_sqlite(Path(url.database or ""), target.parent, stream)
         else:

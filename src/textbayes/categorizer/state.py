@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -118,24 +117,6 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.set_params(**settings, model=given, prior=model.prior_table_)
     model.set_params(rule=_given_rule(told.given.rule, shape[0]), weighting=_given_weighting(told.given, model))
     model.set_params(vectorizer=clone(model.vectorizer_) if told.given.vectorizer else None)
-
-
-def check_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Refuse a description that :func:`restore` would refuse, without making anything large."""
-    from textbayes.categorizer.schema import SavedCategorizer
-    from textbayes.core.saved import read_saved
-    from textbayes.text.saved import SavedHashing, SavedVectorizer, SavedViews
-
-    told = read_saved(SavedCategorizer, meta, "the model")
-    described = {name: value for name, value in told.vectorizer.items() if name != "class"}
-    schemas: dict[str, Any] = {"HashingTextVectorizer": SavedHashing, "TextViews": SavedViews}
-    read_saved(schemas.get(told.vectorizer["class"], SavedVectorizer), described, "the model's vectorizer")
-    n_labels = _space(told.labels).n_columns
-    Rule.from_state(told.rule, n_labels)
-    _given_rule(told.given.rule, n_labels)
-    n_features = sum(len(array) for name, array in arrays.items() if re.fullmatch(r"weighting\.(\d+\.)?idf", name))
-    n_features = len(arrays.get("vectorizer.given", range(n_features)))
-    restored_model(told.given.model, arrays, n_labels, n_features)
 
 
 def _plain(value: Any) -> Any:

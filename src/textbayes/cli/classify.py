@@ -98,7 +98,7 @@ def classify(
     path = None
     if target is not None:
         output = replace(output, kind=kind_by_ending(target))
-        path = check_output(target, [model, *inputs.paths])
+        path = check_output(target)
     if keep_fields:
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")

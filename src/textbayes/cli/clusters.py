@@ -107,7 +107,7 @@ def clusters(
         raise click.UsageError("--weighting does not apply: clusters are made of counts.")
     from textbayes.models.clusters.estimator import SoftClusters
 
-    path = None if target is None else check_output(target, inputs.paths)
+    path = None if target is None else check_output(target)
     documents = list(inputs.documents())
     require_documents(documents, inputs)
     labels = _labels(documents, inputs) if use_labels else None

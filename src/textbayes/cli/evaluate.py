@@ -78,8 +78,7 @@ def evaluate(
     from textbayes.evaluate import evaluate as measure
     from textbayes.store import load_categorizer
 
-    read = [model, *inputs.paths]
-    target = check_output(save_decisions, read) if save_decisions is not None else None
+    target = check_output(save_decisions) if save_decisions is not None else None
     categorizer = load_categorizer(model)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     mistakes = Mistakes(n_errors or 0, names, kind != "multilabel")

@@ -36,8 +36,8 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
     from textbayes.export import export_scoring, reference_scorer
     from textbayes.store import load_categorizer
 
-    path = check_output(target, [model])
-    copy = None if scorer is None else check_output(scorer, [model, target])
+    path = check_output(target)
+    copy = None if scorer is None else check_output(scorer)
     categorizer = load_categorizer(model)
     export_scoring(categorizer, path)
     if copy is not None:

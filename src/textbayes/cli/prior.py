@@ -55,7 +55,7 @@ def prior(
     textbayes train new.jsonl --prior priors.csv -o model.tb
     textbayes words model.tb --prior
     """
-    path = None if target is None else check_output(target, files)
+    path = None if target is None else check_output(target)
     if path is not None and path.suffix.lower() not in (".csv", ".yaml", ".yml"):
         raise click.UsageError(f"{path} ends neither in .csv nor in .yaml; name the prior file so.")
     from textbayes.knowledge import WordPriors, from_descriptions, from_names, read_bxr

@@ -69,7 +69,7 @@ def report(
     from textbayes.report import collect_report
     from textbayes.store import load_categorizer
 
-    path = check_report_target(target, [model, *inputs.paths])
+    path = check_report_target(target)
     categorizer = load_categorizer(model)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textbayes.cli.files import check_output
-from textbayes.core.errors import InputError
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.cli.labelled import Labelled
 
 
-def check_report_target(target: str, others: Sequence[str | Path]) -> Path:
+def check_report_target(target: str) -> Path:
     """The path of the page, if it can be written there, replaces no other file and the packages it needs are here."""
     from textbayes.report import check_report_extra
 
     check_report_extra()
-    path = check_output(target, others)
-    if path.resolve() in [Path(other).resolve() for other in others]:
-        raise InputError(f"{path} is named twice; name another file for the report")
-    return path
+    return check_output(target)
 
 
 def write_training_report(

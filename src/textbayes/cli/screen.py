@@ -295,7 +295,7 @@ def prior(reviews: tuple[str, ...], target: str, label_field: str | None, releva
     from textbayes.data import open_documents
     from textbayes.screen.transfer import FinishedReview, learn_prior
 
-    path = check_output(target, reviews)
+    path = check_output(target)
     options: dict[str, Any] = {} if label_field is None else {"label_field": label_field}
     finished = []
     for name in reviews:

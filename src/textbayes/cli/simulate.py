@@ -8,6 +8,7 @@ import click
 import cloup
 
 from textbayes.cli.cluster import cluster_option, on_cluster
+from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.options import jobs_option
 from textbayes.cli.output import Output, console, make_table, output_options
@@ -74,8 +75,12 @@ def simulate(
     textbayes simulate review.csv --label-field label_included --rule gauge --rule hypergeometric
     """
     from textbayes.cli.screen import prior_table
+    from textbayes.screen.plots import check_plot_ending
     from textbayes.screen.simulations import Task, run_tasks
 
+    drawing = None if plot is None else check_output(plot)
+    if drawing is not None:
+        check_plot_ending(drawing)
     table = prior_table(prior)
     reviews = _reviews(inputs)
     tasks = [
@@ -87,10 +92,10 @@ def simulate(
     with on_cluster(cluster), reporting() as progress:
         results = run_tasks(tasks, reviews, relevant, question, table, n_jobs, progress)
     bins = _calibration(results)
-    if plot is not None:
+    if drawing is not None:
         from textbayes.screen.plots import draw_recall
 
-        draw_recall(results, plot, bins)
+        draw_recall(results, drawing, bins)
     if output.is_table:
         _show(results)
         _show_rules(results, bins, target)

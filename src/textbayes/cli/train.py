@@ -185,8 +185,8 @@ def train(
     (s3://…) are read by them and stay there: for documents that do not fit one machine, with linear or count models.
     """
     started = time.perf_counter()
-    path = None if estimate else _target(target, cv_only, inputs)
-    page = None if report is None else check_report_target(report, [*inputs.paths, *([] if path is None else [path])])
+    path = None if estimate else _target(target, cv_only)
+    page = None if report is None else check_report_target(report)
     sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
@@ -279,7 +279,7 @@ def _check_has_parts(model: TextCategorizer, spread: bool) -> None:
         )
 
 
-def _target(target: str | None, cv_only: bool, inputs: Inputs) -> Path | None:
+def _target(target: str | None, cv_only: bool) -> Path | None:
     """Path of the model file; None if only figures are wanted."""
     if cv_only and target is not None:
         raise click.UsageError("--cv-only writes no model; leave out -o, or leave out --cv-only to have both.")
@@ -287,7 +287,7 @@ def _target(target: str | None, cv_only: bool, inputs: Inputs) -> Path | None:
         raise click.UsageError(
             "There is no file for the model: name it with -o, or pass --cv-only for the cross-validated figures alone."
         )
-    return None if target is None else check_output(target, inputs.paths)
+    return None if target is None else check_output(target)
 
 
 def _deciding(choices: ModelChoices, text: TextChoices, rest: dict[str, Any]) -> dict[str, Any]:

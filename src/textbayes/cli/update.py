@@ -55,7 +55,7 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     """
     from textbayes.store import SharedModel, save_model
 
-    path = check_output(target, inputs.paths) if target is not None else Path(model)
+    path = check_output(target, may_replace=model) if target is not None else Path(model)
     shared = SharedModel(model)
     found = shared.model
     documents = list(read_truth(inputs, labelling, class_names(found), found.label_space_.kind == "multilabel"))

@@ -6,25 +6,55 @@ import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from textbayes.core.errors import InputError
 
+_LONGEST = 60  # characters of the name that a temporary file begins with: a name has 255 bytes at most
+
+
+def output_path(path: str | Path) -> Path:
+    """Where an output file is written: what a link points to is replaced, and the link stays.
+
+    What no file can replace is refused: a folder, a device, a link that leads to itself, a name that is too long.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}); choose another name") from error
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{path} is a folder; name a file in it, such as {Path(path) / 'model.tb'}")
+    if not stat.S_ISREG(mode):
+        # A device or a pipe would be replaced by an ordinary file.
+        raise InputError(f"{path} is not an ordinary file; name another")
+    return target
+
 
 @contextlib.contextmanager
-def atomic_write(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
+def atomic_write(
+    path: str | Path, check: Callable[[Path], None] | None = None, private: bool = False
+) -> Iterator[BinaryIO]:
     """A stream to a temporary file beside ``path`` that takes its place when the block ends without an error.
 
     Whatever goes wrong (a full disk, an interrupt), what stood at ``path`` before stays as it was and nothing else
-    is left behind. A file that is replaced keeps its mode; a ``private`` one can be read by its owner only.
+    is left behind. A file that is replaced keeps its mode.
+
+    Parameters
+    ----------
+    path : path
+    check : function of a path, optional
+        Is given the temporary file when all is written, and raises an error if it must not take the place.
+    private : bool
+        Let nobody but the owner read the file.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link: what it points to is replaced
-    if target.exists() and not target.is_file():
-        raise InputError(f"{path} is not a regular file; choose another name")
+    target = output_path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:_LONGEST]}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
         raise InputError(
             f"{target} cannot be written ({error.strerror}); choose a folder that exists and allows it"
@@ -34,6 +64,8 @@ def atomic_write(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        if check is not None:
+            check(Path(temporary))
         if not private:  # mkstemp makes private files; a result is an ordinary one
             os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)

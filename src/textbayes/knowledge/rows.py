@@ -10,6 +10,7 @@ from textbayes.priors import priors
 
 ALL_LABELS = "*"
 FOR, AGAINST = "for", "against"
+LARGEST_MEAN, SCALES = 1e4, (1e-6, 1e6)  # a weight is a log-odds, and those of certainty are below a hundred
 COLUMNS = ("word", "label", "mean", "scale", "family", "sign", "source")
 
 
@@ -92,8 +93,13 @@ def _fault(row: WordPrior, families: frozenset[str]) -> str | None:
             return f"mean {row.mean!r} is not a number, nor 'for' or 'against'"
     elif row.mean is not None and not math.isfinite(row.mean):
         return f"mean {row.mean} is not a finite number"
+    elif row.mean is not None and abs(row.mean) > LARGEST_MEAN:
+        return f"mean {row.mean:g} is no weight of a word; give one from -{LARGEST_MEAN:g} to {LARGEST_MEAN:g}"
     if row.scale is not None and not row.scale > 0.0:
         return f"scale {row.scale:g} is not above 0; a small one such as 0.001 holds a weight at its mean"
+    if row.scale is not None and not (SCALES[0] <= row.scale <= SCALES[1] or row.scale == math.inf):
+        least, most = SCALES
+        return f"scale {row.scale:g} is not from {least:g} to {most:g}; 0.001 holds a weight, and inf leaves it free"
     if row.family is not None and row.family not in families:
         return f"family {row.family!r} is not known; choose one of {', '.join(sorted(families))}"
     if row.sign not in (None, -1, 0, 1):

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textbayes.core.errors import MissingExtraError
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.screen.calibration import Bin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from textbayes.screen.simulations import Result
+
+
+def check_plot_ending(path: str | Path) -> str:
+    """The format of a drawing by the ending of its file; others than PNG, SVG and PDF are refused."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in ("png", "svg", "pdf"):
+        raise InputError(f"{path} does not say what to draw; end it in .png, .svg or .pdf")
+    return ending
 
 
 def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin] = ()) -> None:
@@ -31,6 +40,7 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin]
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "demo", "drawing recall curves") from None
+    ending = check_plot_ending(path)
     reviews = list(dict.fromkeys(result.task.review for result in results))
     models = list(dict.fromkeys(result.task.model for result in results))
     n_panels = len(reviews) + bool(bins)
@@ -55,7 +65,8 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin]
         draw_calibration(panels[n_panels - 1], bins)
     figure.supxlabel("share of the records read", fontsize=9)
     figure.supylabel("recall", fontsize=9)
-    figure.savefig(path, dpi=120)
+    with atomic_write(path) as stream:
+        figure.savefig(stream, format=ending, dpi=120)
 
 
 def draw_calibration(panel: Axes, bins: Sequence[Bin]) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +106,14 @@ def write_container(path: Path, form: FileFormat, described: Mapping[str, Any], 
     write_members(path, form, content, pack_arrays(arrays), deflate=False)
 
 
-def write_members(path: Path, form: FileFormat, described: bytes, arrays: bytes, deflate: bool = True) -> None:
+def write_members(
+    path: Path,
+    form: FileFormat,
+    described: bytes,
+    arrays: bytes,
+    deflate: bool = True,
+    check: Callable[[Path], None] | None = None,
+) -> None:
     """Write the members of a file; what stood there is replaced only when the new file is complete.
 
     Parameters
@@ -120,12 +127,14 @@ def write_members(path: Path, form: FileFormat, described: bytes, arrays: bytes,
         From :func:`pack_arrays`.
     deflate : bool
         Pack the members, but for those that pack so well that a reader would not believe it.
+    check : function of a path, optional
+        See :func:`~textbayes.core.atomic.atomic_write`.
     """
     members = {form.description: described, ARRAYS: arrays}
     if form.manifest is not None:
         sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
         members = {form.manifest: json.dumps({**form.mark(), "sha256": sums}, indent=1).encode(), **members}
-    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+    with atomic_write(path, check) as stream, zipfile.ZipFile(stream, "w") as archive:
         for name, content in members.items():
             packing = _packing(content) if deflate else zipfile.ZIP_STORED
             archive.writestr(zipfile.ZipInfo(name, _TIME), content, packing)

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.state import check_description
 from textbayes.core.errors import InputError, ModelFileError, TextBayesError
 from textbayes.kinds.classifier_state import classifier_state, restored_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store.container import open_container, pack_arrays, write_members
 from textbayes.store.file_format import FileFormat, without_question
 from textbayes.store.lock import replacing
-from textbayes.store.strict_json import read_json
 
 MODEL_FILE = FileFormat(
     "textbayes model",
@@ -35,7 +33,7 @@ _CLASSES = (TextCategorizer.__name__, BayesLinearClassifier.__name__)
 
 
 def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path) -> None:
-    """Write a fitted model to ``path``; what stood there is replaced only when the new file is complete.
+    """Write a fitted model to ``path``; what stood there is replaced when the new file is complete and could be read.
 
     The file holds every parameter, so that the model can be fitted again; one that cannot be kept is refused by name. A
     ``BayesLinearClassifier``, which knows matrices and no texts, is kept as it is; commands need a ``TextCategorizer``.
@@ -56,10 +54,8 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
             "models) or BayesLinearClassifier"
         )
     described = _as_json({"class": type(model).__name__, "state": meta})
-    if isinstance(model, TextCategorizer):
-        _check_can_be_read(described, arrays)
     with replacing(path, needed=False):  # not while another changes what it has read there
-        write_members(Path(path), MODEL_FILE, described, pack_arrays(arrays))
+        write_members(Path(path), MODEL_FILE, described, pack_arrays(arrays), check=_read_back)
 
 
 def load_categorizer(path: str | Path) -> TextCategorizer:
@@ -104,9 +100,11 @@ def _as_json(value: Any) -> bytes:
         raise InputError(f"this model cannot be kept in a file: {error}; pass plain numbers and names") from error
 
 
-def _check_can_be_read(described: bytes, arrays: dict[str, Any]) -> None:
-    """Refuse now what could not be loaded later."""
+def _read_back(path: Path) -> None:
+    """Refuse a file, before it takes its place, that could not be loaded later."""
     try:
-        check_description(read_json(described, "its description")["state"], arrays)
+        load_model(path)
     except TextBayesError as error:
-        raise InputError(f"this model cannot be kept in a file: {without_question(error)}") from error
+        cause = error.__cause__ if isinstance(error.__cause__, TextBayesError) else error
+        reason = without_question(cause).replace(str(path), "it")
+        raise InputError(f"this model cannot be kept in a file: {reason}; no file was changed") from error
