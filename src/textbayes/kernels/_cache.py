@@ -91,7 +91,7 @@ class KernelLocator(caching._CacheLocator):
 
     def ensure_cache_path(self) -> None:
         with contextlib.suppress(OSError):  # which is met again, and told, when a kernel is saved
-            super().ensure_cache_path()
+            super().ensure_cache_path()  # type: ignore[no-untyped-call]
 
     def get_cache_path(self) -> str:
         return str(self._folder)
@@ -123,7 +123,7 @@ def _say_not_kept(cause: str) -> None:
 def _save_if_possible(self: Any, key: Any, data: Any) -> None:
     """Keep a compiled kernel, unless the disk is full or will not be written to: it is in memory all the same."""
     try:
-        _numba_save(self, key, data)
+        _numba_save(self, key, data)  # type: ignore[no-untyped-call]
     except OSError as error:
         if not Path(self._index_path).is_relative_to(compiled_folder()):
             raise  # a cache of somebody else
@@ -131,7 +131,7 @@ def _save_if_possible(self: Any, key: Any, data: Any) -> None:
 
 
 _numba_save = caching.IndexDataCacheFile.save
-caching.IndexDataCacheFile.save = _save_if_possible
+caching.IndexDataCacheFile.save = _save_if_possible  # type: ignore[method-assign]
 
 # numba 0.61 to 0.68 and beyond ask these in turn; NUMBA_CACHE_LOCATOR_CLASSES still overrides them.
 caching.CacheImpl._locator_classes.insert(0, KernelLocator)
