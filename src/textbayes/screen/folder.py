@@ -7,12 +7,15 @@
            words.tbw      their words as a matrix
            prior.csv      what is known of words from elsewhere, if anything is
            log.jsonl      everything that happened, in order (see ``store.log``)
+           records-7.jsonl, words-7.tbw  all records, once entry 7 of the log says that some were added
            snapshots/     the state after so many entries: they only save time
            lock           held for as long as something is written
 
 Any number of processes may use a folder: each takes the lock for one step, catches up with what others have written,
 and writes. The state is a pure function of records, settings and log, so that all of them have the same. Records may be
-added: they come last, and the log is learnt again with them.
+added: they come last, and the log is learnt again with them. They are written to files of their own first, and count
+once the log says so: whatever is killed, a folder has all of them or none. The files before them are kept until records
+are added again, for whoever is reading them.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from typing import Any
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.types import Document
+from textbayes.core.types import AnyArray, Document
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
@@ -36,7 +39,7 @@ from textbayes.screen.strategies import Pick
 from textbayes.store.container import read_container, read_marked_json, write_container
 from textbayes.store.file_format import FileFormat
 from textbayes.store.lock import locked
-from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log
+from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log, sync_folder
 from textbayes.store.new_folder import check_new_folder, new_folder
 from textbayes.store.snapshots import newest, remove_old, snapshot_path, snapshots
 
@@ -64,7 +67,7 @@ class ScreenFolder:
         self.path, self.settings = path, settings
         self._position = LogPosition()
         self._screening: Screening | None = None
-        self._words = (0, 0)
+        self._added = 0  # the entry of the log that last added records
         self._since_snapshot = 0
 
     # -- from start to end -------------------------------------------------------------------------------------------
@@ -98,7 +101,7 @@ class ScreenFolder:
             if prior is not None:
                 with atomic_write(building / "prior.csv") as stream:
                     stream.write(prior.to_csv().encode())
-            _write_records(building, records, collection)
+            _write_records(building, 0, records, collection)
             (building / "log.jsonl").touch()
         return cls(target, chosen)
 
@@ -130,6 +133,7 @@ class ScreenFolder:
             One whose id is taken gets a number.
         """
         with locked(self.path / "lock"):
+            self._caught_up()
             before = [Document(told["id"], told["text"], (), told["fields"]) for told in self.records()]
             taken = [record.id for record in before]
             found, merged = merge_duplicates(with_own_ids(records, taken), before)
@@ -137,11 +141,15 @@ class ScreenFolder:
             prior = WordPriors.read(table) if table.exists() else None
             ids, chosen = [record.id for record in found], self.settings
             collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
+            _write_records(self.path, self._position.sequence + 1, found, collection)
+            sync_folder(self.path)  # the log must not tell of files that a crash of the machine takes away
+            told = [duplicate._asdict() for duplicate in merged]
+            self._screening = None
+            self._append({"kind": "added", "records": ids[len(before) :], "merged": told, "time": clock.time()})
+            _remove_others(self.path, (self._added, self._position.sequence))
             for place in snapshots(self.path / "snapshots"):  # of states of fewer records
-                place.unlink()
-            _write_records(self.path, found, collection)
-        added, told = ids[len(before) :], [duplicate._asdict() for duplicate in merged]
-        self._step(lambda _: {"kind": "added", "records": added, "merged": told, "time": clock.time()})
+                place.unlink(missing_ok=True)
+            self._snapshot(self._caught_up())
         return merged
 
     def judge(self, id: str, answer: str, topic: str | None = None) -> None:
@@ -203,8 +211,15 @@ class ScreenFolder:
             return self._caught_up()
 
     def records(self) -> Iterator[Mapping[str, Any]]:
-        """The records as they were read: id, text and fields."""
-        with (self.path / "records.jsonl").open("rb") as stream:
+        """The records as they were read: id, text and fields; in the order of the rows of :attr:`screening`."""
+        if self._screening is None:
+            _ = self.screening
+        path, _ = _files(self.path, self._added)
+        try:
+            stream = path.open("rb")
+        except FileNotFoundError:
+            raise ModelFileError(f"{path} is not there; try again, for records may have been added meanwhile") from None
+        with stream:
             for line in stream:
                 yield json.loads(line.decode("utf-8", "surrogatepass"))
 
@@ -225,41 +240,52 @@ class ScreenFolder:
             entry = make(screening)
             if entry is None:
                 return
-            log = DecisionLog(self.path / "log.jsonl", self._position)
-            try:
-                log.append(entry, durable=True)
-                self._position = log.position
-            finally:
-                log.close()
+            self._append(entry)
             screening.apply(entry)
             self._since_snapshot += 1
             if self._since_snapshot >= _SNAPSHOT_ENTRIES:
                 self._snapshot(screening)
 
+    def _append(self, entry: Entry) -> None:
+        log = DecisionLog(self.path / "log.jsonl", self._position)
+        try:
+            log.append(entry, durable=True)
+            self._position = log.position
+        finally:
+            log.close()
+
     def _caught_up(self) -> Screening:
-        read = (self.path / "words.tbw").stat()
-        if self._screening is None or self._words != (read.st_ino, read.st_mtime_ns):  # another one, or more records
-            self._words, self._position = (read.st_ino, read.st_mtime_ns), LogPosition()
-            self._screening = self._load()
+        screening = self._screening or self._load()
         for entry, position in read_log(self.path / "log.jsonl", self._position):
-            self._screening.apply(entry)
+            if entry["kind"] == "added" and position.sequence > self._added:
+                self._screening = None  # everything is learnt again, with more records
+                return self._caught_up()
+            screening.apply(entry)
             self._position = position
             self._since_snapshot += 1
-        return self._screening
+        return screening
 
     def _load(self) -> Screening:
-        path = self.path / "words.tbw"
+        entries = read_log(self.path / "log.jsonl")
+        self._added = max((place.sequence for entry, place in entries if entry["kind"] == "added"), default=0)
+        self._position, self._since_snapshot = LogPosition(), 0
+        _, path = _files(self.path, self._added)
         meta, arrays = read_container(path, SCREEN_FILE)
         with SCREEN_FILE.damage(path):
-            screening = Screening(Collection.from_state(meta, arrays), self.settings)
+            self._screening = Screening(Collection.from_state(meta, arrays), self.settings)
         with contextlib.suppress(ModelFileError):  # none yet, or none that is sound: the log says it all
-            (told, state), _ = newest(
-                self.path / "snapshots", SCREEN_FILE, lambda place: read_container(place, SCREEN_FILE)
-            )
+            (told, state), _ = newest(self.path / "snapshots", SCREEN_FILE, self._read_snapshot)
             with SCREEN_FILE.damage(self.path / "snapshots"):
-                screening.restore(told, state)
+                self._screening.restore(told, state)
                 self._position = LogPosition(*map(int, told["log"]))
-        return screening
+        return self._screening
+
+    def _read_snapshot(self, path: Path) -> tuple[Any, dict[str, AnyArray]]:
+        told, state = read_container(path, SCREEN_FILE)
+        with SCREEN_FILE.damage(path):
+            if int(told["log"][0]) < self._added:
+                raise ModelFileError("it is of fewer records")
+        return told, state
 
     def _snapshot(self, screening: Screening) -> None:
         meta, arrays = screening.to_state()
@@ -269,13 +295,27 @@ class ScreenFolder:
         self._since_snapshot = 0
 
 
-def _write_records(folder: Path, records: Sequence[Document], collection: Collection) -> None:
-    """Write records and their matrix, which counts: until it is there, those that were added are not."""
-    with atomic_write(folder / "records.jsonl") as stream:
+def _files(folder: Path, added: int) -> tuple[Path, Path]:
+    """The files of the records, and of their matrix, that an entry of the log added the last of; 0 for the first."""
+    mark = f"-{added}" if added else ""
+    return folder / f"records{mark}.jsonl", folder / f"words{mark}.tbw"
+
+
+def _write_records(folder: Path, added: int, records: Sequence[Document], collection: Collection) -> None:
+    path, words = _files(folder, added)
+    with atomic_write(path) as stream:
         for record in records:
             told = {"id": record.id, "text": record.text, "fields": dict(record.fields)}
             stream.write(json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
-    write_container(folder / "words.tbw", SCREEN_FILE, *collection.to_state())
+    write_container(words, SCREEN_FILE, *collection.to_state())
+
+
+def _remove_others(folder: Path, added: Iterable[int]) -> None:
+    """Remove files of records but for those that some entries added, with what a killed process left of them."""
+    kept = {path for entry in added for path in _files(folder, entry)}
+    for pattern in ("records*.jsonl", "words*.tbw", ".records*.tmp", ".words*.tmp"):
+        for path in set(folder.glob(pattern)) - kept:
+            path.unlink(missing_ok=True)
 
 
 def replay(folder: ScreenFolder) -> Screening:
