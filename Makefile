@@ -51,11 +51,12 @@ docs: $(VENV)/.ready .cache/constraints.txt
 generate: $(VENV)/.ready
 	$(BIN)/python docs/generate.py
 
-# Mutated model files and inputs of every format, as many as one likes: make fuzz MUTATIONS=20000 SEED=1.
+# Mutated model files, snapshots and inputs of every format, as many as one likes: make fuzz MUTATIONS=20000 SEED=1.
 MUTATIONS ?= 20000
 SEED ?= 0
 fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz/model_file.py --mutations $(MUTATIONS) --seed $(SEED)
+	$(BIN)/python tests/fuzz/snapshots.py --mutations $(MUTATIONS) --seed $(SEED)
 	$(BIN)/python tests/fuzz/importers.py --mutations $(MUTATIONS) --seed $(SEED)
 	$(BIN)/python tests/fuzz/prior_tables.py --mutations $(MUTATIONS) --seed $(SEED)
 

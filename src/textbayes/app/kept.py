@@ -54,7 +54,9 @@ class KeptFiles:
             meta, arrays = read_container(path, SCREEN_FILE)
             if meta.get("mark") == mark:
                 with SCREEN_FILE.damage(path):
-                    return Collection.from_state(meta, arrays)
+                    found = Collection.from_state(meta, arrays)
+                if found.ids == tuple(names):
+                    return found
         made = read()
         meta, arrays = made.to_state()
         with contextlib.suppress(TextBayesError):  # a full disk costs time, not work

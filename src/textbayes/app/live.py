@@ -21,7 +21,7 @@ from textbayes.app.database import Event, Project, Record
 from textbayes.app.desk import Desk, Place
 from textbayes.app.kept import KeptFiles
 from textbayes.app.store import Store
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, TextBayesError
 from textbayes.screen import Collection, Screening, ScreenSettings
 from textbayes.screen.transfer import shipped_prior
 from textbayes.store.log import Entry
@@ -87,9 +87,10 @@ class LiveReview:
             self._catch_up(session)
             restored = self._kept.newest(self.id, self.collection.n_records, self._time_of(session))
         if restored is not None:
-            self._restored, meta, arrays = restored
-            self._snapshot_at = self._restored
-            self._screening.restore(meta, arrays)
+            sequence, meta, arrays = restored
+            with contextlib.suppress(TextBayesError):  # one that says what cannot be counts as not there
+                self._screening.restore(meta, arrays)
+                self._restored = self._snapshot_at = sequence
 
     def _time_of(self, session: Session) -> Callable[[int], float | None]:
         """When the event of a number happened: a snapshot of another history is not of this project."""

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors, match_priors
@@ -179,12 +180,25 @@ class Collection:
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """What :meth:`to_state` described."""
-        vectorizer = TextVectorizer.from_state(meta["vectorizer"], arrays)
-        weighting = TermWeighting.from_state(meta["weighting"], part_of(arrays, "weighting"))
-        n_rows = len(meta["ids"]) + len(meta["questions"])
-        parts = (arrays["X.data"], arrays["X.indices"], arrays["X.indptr"])
-        X = sparse.csr_matrix(parts, shape=(n_rows, len(weighting.idf_)))
-        X.check_format(full_check=True)
-        known = {topic: KnownWords(**part_of(arrays, f"known.{k}")) for k, topic in enumerate(meta["known"])}
-        return cls(meta["ids"], X, vectorizer, weighting, meta["questions"], known)
+        """What :meth:`to_state` described; what does not belong together is refused."""
+        from textbayes.screen.saved import check_collection  # loads pydantic
+
+        told = check_collection(meta)
+        vectorizer = TextVectorizer.from_state(told.vectorizer, arrays)
+        weighting = TermWeighting.from_state(told.weighting, part_of(arrays, "weighting"))
+        shape = len(told.ids) + len(told.questions), len(vectorizer.get_feature_names_out())
+        if len(weighting.idf_) != shape[1]:
+            raise ModelFileError("words and their weights differ in number; was the file altered?")
+        starts = saved_array(arrays, "X.indptr", np.int64, (shape[0] + 1,), least=0, most=np.iinfo(np.int32).max)
+        X = saved_csr({**arrays, "X.indptr": starts.astype(np.int32)}, "X", shape, least=0.0)
+        if X.nnz and X.data.max() > 1.0 + 1e-9:
+            raise ModelFileError("a record is longer than one; was the file altered?")
+        known = {topic: _known(part_of(arrays, f"known.{k}"), shape[1]) for k, topic in enumerate(told.known)}
+        return cls(told.ids, X, vectorizer, weighting, told.questions, known)
+
+
+def _known(arrays: Mapping[str, AnyArray], n_words: int) -> KnownWords:
+    columns = saved_array(arrays, "columns", np.int64, (None,), least=0, most=n_words - 1)
+    if len(np.unique(columns)) < len(columns):
+        raise ModelFileError("what is known of a word is there twice; was the file altered?")
+    return KnownWords(columns, saved_array(arrays, "means", np.float64, columns.shape))

@@ -20,7 +20,6 @@ are added again, for whoever is reading them.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -272,20 +271,23 @@ class ScreenFolder:
         _, path = _files(self.path, self._added)
         meta, arrays = read_container(path, SCREEN_FILE)
         with SCREEN_FILE.damage(path):
-            self._screening = Screening(Collection.from_state(meta, arrays), self.settings)
-        with contextlib.suppress(ModelFileError):  # none yet, or none that is sound: the log says it all
-            (told, state), _ = newest(self.path / "snapshots", SCREEN_FILE, self._read_snapshot)
-            with SCREEN_FILE.damage(self.path / "snapshots"):
-                self._screening.restore(told, state)
-                self._position = LogPosition(*map(int, told["log"]))
-        return self._screening
+            collection = Collection.from_state(meta, arrays)
 
-    def _read_snapshot(self, path: Path) -> tuple[Any, dict[str, AnyArray]]:
-        told, state = read_container(path, SCREEN_FILE)
-        with SCREEN_FILE.damage(path):
-            if int(told["log"][0]) < self._added:
-                raise ModelFileError("it is of fewer records")
-        return told, state
+        def read(place: Path) -> tuple[Screening, LogPosition]:
+            told, state = read_container(place, SCREEN_FILE)
+            with SCREEN_FILE.damage(place):
+                position = LogPosition(*map(int, told["log"]))
+                if position.sequence < self._added:
+                    raise ModelFileError("it is of fewer records")
+                screening = Screening(collection, self.settings)
+                screening.restore(told, state)
+                return screening, position
+
+        try:
+            (self._screening, self._position), _ = newest(self.path / "snapshots", SCREEN_FILE, read)
+        except ModelFileError:  # none yet, or none that is sound: the log says it all
+            self._screening = Screening(collection, self.settings)
+        return self._screening
 
     def _snapshot(self, screening: Screening) -> None:
         meta, arrays = screening.to_state()

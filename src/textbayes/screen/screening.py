@@ -148,10 +148,15 @@ class Screening:
         return {"topics": metas, "strategy": self.settings.strategy}, arrays
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """Go back to what :meth:`to_state` told."""
+        """Go back to what :meth:`to_state` told; what cannot have been told is refused before anything is changed."""
+        from textbayes.screen.saved import check_screening  # loads pydantic
+
+        n_records, n_rows = self.collection.n_records, self.collection.X.shape[0]
+        strategy = check_screening(meta, arrays, len(self.topics), n_records, n_rows).strategy
+        make_strategy(strategy or self.settings.strategy)
         for k, (topic, told) in enumerate(zip(self.topics.values(), meta["topics"], strict=True)):
             topic.restore(told, part_of(arrays, str(k)))
-        self._set_strategy(meta.get("strategy", self.settings.strategy))  # snapshots of earlier versions have none
+        self._set_strategy(strategy or self.settings.strategy)  # snapshots of earlier versions have none
 
     def _set_strategy(self, strategy: str) -> None:
         self.settings = replace(self.settings, strategy=strategy)

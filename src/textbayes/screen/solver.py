@@ -194,6 +194,11 @@ class RowSolver:
         self._b, self._u = float(arrays["b"][0]), None
 
 
+def is_small(n_rows: int) -> bool:
+    """Whether the Gram matrix of so many rows is kept."""
+    return n_rows <= _LARGEST_GRAM
+
+
 def make_solver(X: sparse.csr_matrix) -> Solver:
     """The faster solver for a collection of this size; which one depends on nothing else, so that logs replay."""
-    return GramSolver(X) if X.shape[0] <= _LARGEST_GRAM else RowSolver(X)
+    return GramSolver(X) if is_small(X.shape[0]) else RowSolver(X)

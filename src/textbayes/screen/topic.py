@@ -98,10 +98,13 @@ class Topic:
         self.words.pop(word, None)
         if direction != "forget":
             self.words[word] = direction
+        self._read_words()
+        self._refit()
+
+    def _read_words(self) -> None:
         table = WordPriors([WordPrior(known, self.name, said) for known, said in self.words.items()])
         self._favoured = self._collection.find_words(table, self.name)
         self._own_offset = self._collection.offset(self._favoured)
-        self._refit()
 
     # -- what is known -----------------------------------------------------------------------------------------------
     @property
@@ -188,10 +191,9 @@ class Topic:
         told = zip(meta["read"], arrays["read_predictors"].tolist(), strict=True)
         self._read = {int(row): (predictor, bool(drawn)) for (row, drawn), predictor in told}
         self.handed_out = {int(row): str(reason) for row, reason in meta["handed_out"]}
-        if meta["words"]:
-            self.words = {str(word): str(said) for word, said in meta["words"].items()}
-            word, said = next(iter(self.words.items()))
-            self.favour(word, said)
+        self.words = {str(word): str(said) for word, said in meta["words"].items()}
+        if self.words:
+            self._read_words()
         self._solver.restore(arrays)
         self._predictors = self._word_weights = None
 

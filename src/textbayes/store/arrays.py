@@ -16,7 +16,7 @@ from textbayes.core.types import AnyArray
 from textbayes.store.archive import read_member
 from textbayes.store.strict_json import MOST_BYTES, read_json
 
-_TYPES = {"F64": 8, "F32": 4, "I64": 8, "I32": 4, "U64": 8, "U8": 1, "BOOL": 1}
+_TYPES = {"F64": 8, "F32": 4, "I64": 8, "I32": 4, "U64": 8, "I8": 1, "U8": 1, "BOOL": 1}
 _LENGTH = struct.Struct("<Q")
 _Size = Annotated[int, Field(ge=0, le=2**53)]
 

@@ -35,10 +35,12 @@ from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Ve
 from textbayes.stream.scoring import Scores
 from textbayes.stream.snapshot import (
     FILTER_FILE,
+    checked_meta,
     read_config,
     read_snapshot,
     write_snapshot,
 )
+from textbayes.text.linear_pattern import check_can_be_kept
 
 _SNAPSHOT_JUDGEMENTS = 200  # learnt between two snapshots: what a recovery may have to learn again
 _SNAPSHOT_DOCUMENTS = 100_000  # seen between two: a recovery reads their entries
@@ -69,6 +71,7 @@ class FilterFolder:
     @classmethod
     def create(cls, path: str | Path, filter: AdaptiveFilter) -> None:
         """Make a folder of a filter that has just been started; it is there whole or not at all."""
+        check_can_be_kept(filter.settings.text.token_pattern)
         with new_folder(check_new(path)) as building:
             (building / "snapshots").mkdir()
             told = {
@@ -211,6 +214,7 @@ class FilterFolder:
 def read_state(path: Path) -> tuple[FilterState, LogPosition]:
     """The state in a snapshot, and the place of the log it belongs to."""
     meta, arrays = read_snapshot(path)
+    checked_meta(path, meta)
     with FILTER_FILE.damage(path):
         return FilterState.from_state(meta, arrays), LogPosition(*map(int, meta["log"]))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from textbayes.core.errors import ModelFileError
+from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray
 from textbayes.stream.words import Columns
 
@@ -65,10 +66,16 @@ class KeptDocuments(Sequence[Columns]):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray], n_words: int) -> KeptDocuments:
         """What :meth:`to_arrays` made; refused where documents would leave their arrays or the lexicon."""
-        indptr, columns, counts = (np.array(arrays[f"kept.{name}"]) for name in ("indptr", "columns", "counts"))
-        sound = len(indptr) > 0 and indptr[0] == 0 and indptr[-1] == len(columns) == len(counts)
-        if not sound or (np.diff(indptr) < 0).any() or (columns < 0).any() or (columns >= n_words).any():
-            raise ModelFileError("the documents that are kept cannot be read: their arrays do not fit together")
+        most = np.iinfo(np.int32).max
+        columns = saved_array(arrays, "kept.columns", np.int64, (None,), least=0, most=n_words - 1)
+        counts = saved_array(arrays, "kept.counts", np.int64, columns.shape, least=1, most=most)
+        indptr = saved_array(arrays, "kept.indptr", np.int64, (None,), least=0, most=len(columns))
+        if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(columns) or (np.diff(indptr) < 0).any():
+            raise ModelFileError("the documents that are kept do not follow each other; was the file altered?")
+        starts = np.zeros(len(columns) + 1, dtype=np.bool_)
+        starts[indptr] = True
+        if ((np.diff(columns) <= 0) & ~starts[1:-1]).any():
+            raise ModelFileError("a document that is kept has a word twice, or out of order; was the file altered?")
         kept = cls()
         kept._n, kept._indptr = len(indptr) - 1, indptr.astype(np.int64)
         kept._columns, kept._counts = columns.astype(np.int32), counts.astype(np.int32)

@@ -10,7 +10,7 @@ from textbayes.core.errors import InputError
 from textbayes.store.log import Entry, LogPosition, read_log
 from textbayes.store.snapshots import newest
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Verdict, check_known, parse_judgement
-from textbayes.stream.snapshot import FILTER_FILE, read_meta
+from textbayes.stream.snapshot import FILTER_FILE, checked_meta
 
 
 class Ledger(NamedTuple):
@@ -38,7 +38,7 @@ class Ledger(NamedTuple):
 
 def read_ledger(folder: Path) -> Ledger:
     """The ledger of a state folder: of its newest sound snapshot, the log after it, and what is in the inbox."""
-    meta, _ = newest(folder / "snapshots", FILTER_FILE, read_meta)
+    meta, _ = newest(folder / "snapshots", FILTER_FILE, checked_meta)
     told: dict[str, Any] = meta["filter"]
     topics = [topic["name"] for topic in told["topics"]]
     names = {number: name for name, number in told["ids"].items()}

@@ -16,7 +16,7 @@ from textbayes.store.snapshots import snapshots
 from textbayes.stream.bags import Bag, Bags
 from textbayes.stream.events import FilterState, document_entry
 from textbayes.stream.folder import read_state
-from textbayes.stream.snapshot import read_config, read_snapshot
+from textbayes.stream.snapshot import checked_meta, read_config, read_snapshot
 from textbayes.stream.state import complete_state
 
 
@@ -103,6 +103,7 @@ def _differs_from(state: FilterState, path: Path) -> str | None:
     """Where a snapshot is not what was computed anew; one that cannot be read says nothing."""
     try:
         told, arrays = read_snapshot(path)
+        checked_meta(path, told)
     except ModelFileError:
         return None
     meta, computed = state.to_state()

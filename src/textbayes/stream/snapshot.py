@@ -39,9 +39,19 @@ def write_snapshot(folder: Path, sequence: int, meta: Mapping[str, Any], arrays:
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """The JSON part of a snapshot."""
+    """The JSON part of a snapshot, as it is; see :func:`checked_meta`."""
     with open_container(path, FILTER_FILE) as container:
         return container.mark
+
+
+def checked_meta(path: Path, meta: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """The JSON part of a snapshot, read unless given, with every field checked."""
+    from textbayes.stream.saved import check_state  # loads pydantic
+
+    told = read_meta(path) if meta is None else meta
+    with FILTER_FILE.damage(path):
+        check_state(told)
+    return told
 
 
 def read_snapshot(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:

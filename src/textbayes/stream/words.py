@@ -210,8 +210,17 @@ class Lexicon:
         return _IDF[self.scheme](n_with_word, self.n_docs) if self.scheme in _IDF else 1.0
 
 
+def check_text_options(text: TextOptions) -> None:
+    """Refuse options of which no words can be made, such as a stemmer that is not known."""
+    _vectorizer(text, ["word"])
+
+
 def vectorizer_of(text: TextOptions, lexicon: Lexicon) -> TextVectorizer:
     """What counts the words of a lexicon as a filter counts them."""
+    return _vectorizer(text, lexicon.names(np.arange(len(lexicon))))
+
+
+def _vectorizer(text: TextOptions, vocabulary: list[str]) -> TextVectorizer:
     vectorizer = TextVectorizer(
         analyzer=text.analyzer,
         ngram_range=text.ngram_range,
@@ -219,7 +228,7 @@ def vectorizer_of(text: TextOptions, lexicon: Lexicon) -> TextVectorizer:
         token_pattern=text.token_pattern,
         stop_words=list(text.stop_words) or None,
         stemmer=text.stemmer,
-        vocabulary=lexicon.names(np.arange(len(lexicon))),
+        vocabulary=vocabulary,
     )
     vectorizer.get_feature_names_out()  # a fixed vocabulary needs no texts
     return vectorizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from textbayes.core.saved import Saved, Share, SortedTexts, Text, WholeFrom1
 from textbayes.text.base import LONGEST_NGRAM
@@ -14,24 +14,26 @@ from textbayes.text.stopwords import is_list_name
 _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]
 
 
+def _linear(pattern: str) -> str:
+    reason = why_not_linear(pattern)
+    if reason is not None:
+        raise ValueError(f"it may take for ever on some texts ({reason})")
+    return pattern
+
+
+LinearPattern = Annotated[Text, Field(max_length=LONGEST_PATTERN), AfterValidator(_linear)]
+
+
 class TextParameters(Saved):
     """Saved parameters of every text vectorizer."""
 
     analyzer: Literal["word", "char", "char_wb", "mixed"]
     ngram_range: Annotated[list[_Length], Field(min_length=2, max_length=2)]
     lowercase: bool
-    token_pattern: Annotated[Text, Field(max_length=LONGEST_PATTERN)]
+    token_pattern: LinearPattern
     stop_words: Text | SortedTexts | None
     stemmer: Text | None
     binary: bool
-
-    @field_validator("token_pattern")
-    @classmethod
-    def _linear(cls, pattern: str) -> str:
-        reason = why_not_linear(pattern)
-        if reason is not None:
-            raise ValueError(f"it may take for ever on some texts ({reason})")
-        return pattern
 
     @model_validator(mode="after")
     def _together(self) -> Any:

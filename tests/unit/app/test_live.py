@@ -22,9 +22,11 @@ from textbayes.app.words import said_words, say
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import Screening
+from textbayes.screen.folder import SCREEN_FILE
 from textbayes.screen.forecast import reads_left
 from textbayes.screen.gauge import State
 from textbayes.screen.stopping import make_rule
+from textbayes.store.container import read_container, write_container
 
 
 def read_on(review, place, n):
@@ -65,6 +67,21 @@ def test_another_process_has_the_same_state_to_the_bit(room, me, project, databa
             assert theirs.held == ours.held
             assert theirs.notes == {"r8": {me.id: "read again"}}
         other.close()  # leaves a snapshot, with which the next begins
+
+
+def test_what_is_kept_is_not_believed(room, me, project, database, tmp_path):
+    review = room.review(project)
+    read_on(review, Place(me.id, "relevant"), 7)
+    kept = KeptFiles(tmp_path / "other")
+    other = Room(Store(database), kept)
+    assert state(other.review(project)) == state(review)
+    other.close()
+    (place,) = (tmp_path / "other").glob("*.state.tbw")
+    meta, arrays = read_container(place, SCREEN_FILE)
+    write_container(place, SCREEN_FILE, meta, {**arrays, "0.answers": arrays["0.answers"] + 7})
+    again = Room(Store(database), kept)
+    assert state(again.review(project)) == state(review)
+    again.close()
 
 
 def test_two_processes_hand_nothing_out_twice(room, me, project, database):

@@ -13,13 +13,16 @@ from click.testing import CliRunner
 
 from references.killing import killed_at_every_step
 from textbayes.cli.main import cli
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import ScreenFolder, ScreenSettings
 from textbayes.screen import folder as folders
 from textbayes.screen.folder import replay
+from textbayes.screen.screening import Screening
 from textbayes.screen.table import table_rows
+from textbayes.store.container import read_container, write_container
+from textbayes.store.snapshots import snapshots
 
 
 @pytest.fixture
@@ -55,6 +58,64 @@ def test_what_is_opened_again_is_what_was_left(made, review, monkeypatch):
     for place in (made / "snapshots").iterdir():
         place.write_bytes(b"damaged")
     assert states(ScreenFolder.open(made).screening) == left
+
+
+def test_a_snapshot_saves_learning_again(made, review, monkeypatch):
+    one = ScreenFolder.open(made)
+    read_on(one, review[2], 6)
+    left = states(one.screening)
+    one.close()
+    applied = []
+    monkeypatch.setattr(Screening, "apply", lambda self, entry: applied.append(entry))
+    assert states(ScreenFolder.open(made).screening) == left
+    assert applied == []
+
+
+ALTERED = {
+    "an answer that is none": ("1.answers", lambda answers: answers + 7),
+    "learnt from nothing": ("1.a", lambda a: a + 1.0),
+    "a weight that is none": ("1.E", lambda E: E * np.nan),
+    "another shape": ("1.y", lambda y: y[:-1]),
+    "gone": ("1.read_predictors", None),
+}
+
+
+@pytest.mark.parametrize("name", ALTERED)
+def test_an_altered_snapshot_is_not_believed_not_even_in_part(name, tmp_path, review):
+    """The second topic is the altered one: the first must not be taken from the snapshot and learnt again besides."""
+    ids, texts, relevant = review
+    records = [Document(id, text) for id, text in zip(ids, texts, strict=True)]
+    folder = ScreenFolder.create(tmp_path / "two", records, ScreenSettings(topics=("tea", "ore")))
+    for row in range(8):
+        for topic in ("tea", "ore"):
+            folder.judge(ids[row], "relevant" if relevant[row] == (topic == "tea") else "irrelevant", topic)
+    left = states(folder.screening)
+    folder.close()
+    (place,) = snapshots(tmp_path / "two" / "snapshots")
+    meta, arrays = read_container(place, folders.SCREEN_FILE)
+    key, change = ALTERED[name]
+    if change is None:
+        del arrays[key]
+    else:
+        arrays[key] = change(arrays[key])
+    write_container(place, folders.SCREEN_FILE, meta, arrays)
+    again = ScreenFolder.open(tmp_path / "two")
+    assert states(again.screening) == left
+    assert states(replay(again)) == left
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("X.indices", -1), ("X.indices", 10**6), ("X.data", np.nan), ("X.indptr", -5)]
+)
+def test_an_altered_matrix_of_records_is_refused(made, part, value):
+    path = made / "words.tbw"
+    meta, arrays = read_container(path, folders.SCREEN_FILE)
+    arrays[part] = arrays[part].copy()
+    arrays[part][1] = value
+    write_container(path, folders.SCREEN_FILE, meta, arrays)
+    with pytest.raises(ModelFileError, match="is a damaged screening file") as refused:
+        _ = ScreenFolder.open(made).screening
+    assert "not foreseen" not in str(refused.value)
 
 
 def test_several_at_once_share_the_work(made, review):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from textbayes.store.snapshots import snapshots
 from textbayes.stream import FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
 from textbayes.stream.judgements import FileSource, Judgement
-from textbayes.stream.ledger import read_pending
+from textbayes.stream.ledger import read_ledger, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.snapshot import read_snapshot, write_snapshot
 from textbayes.stream.state import filter_state
@@ -275,6 +276,85 @@ def test_a_snapshot_whose_numbers_do_not_belong_together_is_refused(name, start)
     write_snapshot(place.parent, 0, meta, {**arrays, key: change(arrays[key])})
     with pytest.raises(ModelFileError, match="is a damaged filter file"):
         FilterFolder.open(path)
+
+
+PARTS = {
+    "a word before the lexicon": ("topic0.words", lambda words: np.append(words[:-1], -1)),
+    "a word that another topic's weights have": ("topic0.words", lambda words: words[::-1].copy()),
+    "an example that is not kept": ("topic0.examples", lambda examples: examples + 10**6),
+    "a count before the lexicon": ("topic0.relevant.columns", lambda columns: columns - 10**6),
+    "more relevant documents with a word than documents": ("topic0.relevant.counts", lambda counts: counts + 1000),
+    "less than no document": ("topic0.later.counts", lambda counts: counts - 1000),
+    "a covariance that is none": ("topic0.posterior.base", lambda base: base * np.nan),
+    "a kept document's word before the lexicon": ("kept.columns", lambda columns: columns - 1),
+    "a kept document's word no times": ("kept.counts", lambda counts: counts * 0),
+    "more documents with a word than documents": ("document_frequency", lambda frequency: frequency + 10**6),
+    "another type": ("topic0.words", lambda words: words.astype(np.float64)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_array_of_a_snapshot_is_checked(name, start, stream, filtered):
+    path = start()
+    filtered(path, stream[:60])
+    place = snapshots(path / "snapshots")[-1]
+    meta, arrays = read_snapshot(place)
+    with FilterFolder.open(path) as folder:
+        left = states(folder.filter)
+    key, change = PARTS[name]
+    write_snapshot(place.parent, int(place.stem), meta, {**arrays, key: change(arrays[key])})
+    with FilterFolder.open(path) as folder:  # by an older snapshot and the log
+        assert states(folder.filter) == left
+        assert "is a damaged filter file" in folder.notes[0]
+        assert "not foreseen" not in folder.notes[0]
+
+
+FIELDS = {
+    "a judgement of no document": lambda told: told["judgements"].append([10**6, 0, True]),
+    "a judgement for no topic": lambda told: told["judgements"].append([0, 7, True]),
+    "a judgement of neither yes nor no": lambda told: told["judgements"].append([0, 0, 2]),
+    "a document that is not kept": lambda told: told["ids"].update(other=10**6),
+    "two topics of one name": lambda told: told["topics"][0].update(name="money"),
+    "a pattern that takes for ever": lambda told: told["settings"]["text"].update(token_pattern="(a+)+$"),
+    "a stemmer that nobody knows": lambda told: told["settings"]["text"].update(stemmer="klingon"),
+    "a threshold that is no number": lambda told: told["settings"].update(threshold="high"),
+    "no settings": lambda told: told.pop("settings"),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_field_of_a_snapshot_is_checked(name, start, stream, filtered):
+    path = start()
+    filtered(path, stream[:60])
+    *_, place = snapshots(path / "snapshots")
+    meta, arrays = read_snapshot(place)
+    FIELDS[name](meta["filter"])
+    for older in snapshots(path / "snapshots"):
+        older.unlink()
+    write_snapshot(place.parent, int(place.stem), meta, arrays)
+    with pytest.raises(ModelFileError, match="is a damaged filter file") as refused:
+        FilterFolder.open(path)
+    assert "not foreseen" not in str(refused.value)
+
+
+def test_the_ledger_believes_no_snapshot_either(start, stream, filtered):
+    path = start()
+    filtered(path, stream[:60])
+    place = snapshots(path / "snapshots")[-1]
+    before = read_ledger(path)
+    meta, arrays = read_snapshot(place)
+    meta["filter"]["judgements"].append([10**6, 0, True])
+    write_snapshot(place.parent, int(place.stem), meta, arrays)
+    assert read_ledger(path) == before
+
+
+def test_a_filter_that_could_not_be_opened_again_is_not_made(make, tmp_path):
+    filter = make()
+    slow = replace(filter.settings.text, token_pattern=r"(\w|\d)+!")
+    filter.settings = replace(filter.settings, text=slow)
+    with pytest.raises(InputError, match="may take for ever"):
+        FilterFolder.create(tmp_path / "state", filter)
+    assert not (tmp_path / "state").exists()
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
