@@ -39,8 +39,11 @@ from textbayes.stream.status import newest_state, read_status
 from textbayes.stream.topic_words import topic_words
 
 FOLDER = Path(tempfile.mkdtemp(prefix="textbayes-fuzz-"))
-GRAIN, MONEY = "corn wheat harvest rain farm crop".split(), "bank rates loans credit interest dollar".split()
-OTHER = "goal match team player coach league season".split()
+GRAIN, MONEY = (
+    ["corn", "wheat", "harvest", "rain", "farm", "crop"],
+    ["bank", "rates", "loans", "credit", "interest", "dollar"],
+)
+OTHER = ["goal", "match", "team", "player", "coach", "league", "season"]
 Use = Callable[[Path], Any]
 
 

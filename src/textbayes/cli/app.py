@@ -6,6 +6,7 @@ import sys
 
 import click
 import cloup
+from click.core import ParameterSource
 
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options, note
@@ -95,6 +96,18 @@ def app(
     serve_room(database, team, host, port, origin, max_upload << 20, sample, browser, tell, proxies)
 
 
+def _chosen(database: str | None) -> str | None:
+    """The database of a command below ``app``: its own, or the one named before the command."""
+    context = click.get_current_context()
+    group = context.parent
+    if group is None or group.get_parameter_source("database") is not ParameterSource.COMMANDLINE:
+        return database
+    above: str | None = group.params["database"]
+    if context.get_parameter_source("database") is ParameterSource.COMMANDLINE and database != above:
+        raise click.UsageError(f"--database was given twice, with {above!r} and {database!r}; give it once.")
+    return above
+
+
 @app.command("user")
 @click.argument("name")
 @click.option("--administrator", is_flag=True, help="May make accounts, and sees the audit log.")
@@ -109,8 +122,8 @@ def user(name: str, administrator: bool, password_stdin: bool, database: str | N
     from textbayes.app.accounts import create_user
     from textbayes.app.store import Store
 
-    password = _password(password_stdin)
-    made = create_user(Store(database or default_database()), name, password, administrator, by="command line")
+    password, store = _password(password_stdin), Store(_chosen(database) or default_database())
+    made = create_user(store, name, password, administrator, by="command line")
     note(f"{made.name} can log in")
 
 
@@ -130,7 +143,7 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
     from textbayes.app.accounts import reset_password as reset
     from textbayes.app.store import Store
 
-    user = reset(Store(database or default_database()), name, _password(password_stdin), by="command line")
+    user = reset(Store(_chosen(database) or default_database()), name, _password(password_stdin), by="command line")
     locked = "" if user.active else ", once an administrator has opened the account again"
     note(f"{user.name} can log in with the new password{locked}")
 
@@ -159,5 +172,5 @@ def backup(target: str, database: str | None) -> None:
     from textbayes.app.backup import back_up
 
     path = check_output(target)
-    back_up(database or default_database(), path)
+    back_up(_chosen(database) or default_database(), path)
     note(f"{path}: {path.stat().st_size:,} bytes")

@@ -111,7 +111,9 @@ def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
     return [
         click.option("--format", cls=NameOption, type=formats, help="Format of the input; guessed if not given."),
         click.option("--text-field", multiple=True, metavar="FIELD", help="Field of the text; several are joined."),
-        click.option("--label-field", metavar="FIELD", help="Field of the label or labels."),
+        click.option(
+            "--label-field", multiple=True, metavar="FIELD", help="Field of the label or labels; several are joined."
+        ),
         click.option("--id-field", metavar="FIELD", help="Field of the document's id."),
         click.option("--label-separator", metavar="TEXT", help="What separates several labels in one field."),
         click.option("--encoding", metavar="NAME", help="Encoding of the text; UTF-8 if not given."),
@@ -149,9 +151,10 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
     """Take the options out of ``given`` and make one object of them."""
     paths, corpus, parts = given.pop("paths"), given.pop("corpus"), given.pop("parts")
     reader = {name: given.pop(name) for name in _READER}
-    if len(reader["text_field"]) == 1:
-        reader["text_field"] = reader["text_field"][0]
-    options = {name: value for name, value in reader.items() if value} | dict(given.pop("reader_options"))
+    for name in ("text_field", "label_field"):
+        if len(reader[name]) == 1:
+            reader[name] = reader[name][0]
+    options = _with_others({name: value for name, value in reader.items() if value}, given.pop("reader_options"))
     download, duplicates, format = given.pop("download"), given.pop("duplicates"), given.pop("format")
     if corpus is not None and (paths or format):
         raise click.UsageError("--corpus and files were both given; choose one of them.")
@@ -165,6 +168,16 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
     if tuple(paths).count("-") > 1:
         raise click.UsageError("Standard input ('-') was named twice; it can be read once only.")
     return Inputs(paths, format, corpus, parts, usual_part, download, duplicates, tuple(options.items()))
+
+
+def _with_others(options: dict[str, Any], others: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Options by name with those of ``--reader-option``; one that is told twice must be told the same."""
+    for name, value in others:
+        if options.setdefault(name, value) != value:
+            raise click.UsageError(
+                f"the reader's option {name!r} was given twice, with {options[name]!r} and {value!r}; give it once."
+            )
+    return options
 
 
 def require_documents(documents: list[Any], inputs: Inputs) -> None:

@@ -12,6 +12,7 @@ import click
 
 from textbayes._version import __version__
 from textbayes.cli.errors import in_one_sentence
+from textbayes.cli.repeats import refuse_repeats
 from textbayes.cli.settings import common_options
 
 
@@ -65,7 +66,7 @@ class LazyGroup(click.Group):
         module, _, name = COMMANDS[cmd_name].target.partition(":")
         command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command)
-        return command
+        return refuse_repeats(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -194,13 +194,15 @@ class ClassWeight(_ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "balanced" or not isinstance(value, str):
             return value
-        weights = {}
+        weights: dict[str, Any] = {}
         for part in value.split(","):
             label, _, weight = part.rpartition("=")  # a label may hold a = of its own
             if not label:
                 self.fail(f"{part!r} is not LABEL=WEIGHT; write balanced, or for each label grain=2", param, ctx)
             number: Any = weight
-            weights[label.strip()] = click.FloatRange(min=0.0).convert(number, param, ctx)
+            found = click.FloatRange(min=0.0).convert(number, param, ctx)
+            if weights.setdefault(label.strip(), found) != found:
+                self.fail(f"label {label.strip()!r} has two weights; give it one", param, ctx)
         return weights
 
 

@@ -63,7 +63,7 @@ def prior(
     tables = [] if model is None else [table_of_model(model, model_scale)]
     tables += [] if bxr is None else [read_bxr(bxr)]
     tables += [from_names(labels)] if labels else []
-    tables += [from_descriptions(dict(_described(given) for given in described))] if described else []
+    tables += [from_descriptions(_descriptions(described))] if described else []
     tables += [WordPriors.read(file) for file in files]
     if not tables:
         raise click.UsageError("Nothing to make priors of; give --label, --describe, --model, --bxr or prior files.")
@@ -72,6 +72,14 @@ def prior(
         _show(table, output)
     else:
         _write(table, path)
+
+
+def _descriptions(given: tuple[str, ...]) -> dict[str, str]:
+    """Descriptions by label; several of one label are joined."""
+    told: dict[str, list[str]] = {}
+    for label, text in map(_described, given):
+        told.setdefault(label, []).append(text)
+    return {label: " ".join(texts) for label, texts in told.items()}
 
 
 def _described(given: str) -> tuple[str, str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from textbayes.core.errors import InputError
+
+V = TypeVar("V")
 
 
 def name_and_parameters(spec: str) -> tuple[str, dict[str, Any]]:
@@ -15,7 +18,20 @@ def name_and_parameters(spec: str) -> tuple[str, dict[str, Any]]:
     ('max_f1', {'fbr': 0.3, 'fallback': 'never'})
     """
     name, _, given = spec.partition(":")
-    return name, dict(key_value(part) for part in _split(given) if part)
+    return name, settings_of(key_value(part) for part in _split(given) if part)
+
+
+def settings_of(pairs: Iterable[tuple[str, V]]) -> dict[str, V]:
+    """Settings by name; one that is told twice, and not the same, is refused.
+
+    >>> settings_of([("fbr", 0.3), ("fallback", "never")])
+    {'fbr': 0.3, 'fallback': 'never'}
+    """
+    told: dict[str, V] = {}
+    for name, value in pairs:
+        if told.setdefault(name, value) != value:
+            raise InputError(f"{name} is given twice, as {told[name]!r} and as {value!r}; give it once")
+    return told
 
 
 def _split(given: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textbayes.core.errors import InputError
 from textbayes.core.lazy import on_first_use
@@ -38,14 +38,17 @@ def make_link(link: str | BaseLink) -> BaseLink:
 
         return ByLabel([make_link(one) for one in link.split(";")])
     name, _, rest = link.partition(":")
-    link_class, params = links.get(name), {}
+    link_class = links.get(name)
+    params: dict[str, Any] = {}
     while rest:
         key, _, rest = rest.partition("=")
         value, _, rest = (rest, "", "") if key == "base" else rest.partition(",")
         if key not in link_class.parameters:
             known = ", ".join(link_class.parameters) or "none"
             raise InputError(f"link {name!r} has no parameter {key!r}; it has: {known}")
-        params[key] = value if key == "base" else _number(link, key, value)
+        told = value if key == "base" else _number(link, key, value)
+        if params.setdefault(key, told) != told:
+            raise InputError(f"link {link!r} gives {key} twice; give it once")
     return link_class(**params)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from textbayes.core.errors import InputError
+from textbayes.core.specs import settings_of
 from textbayes.data.options import check_options
 
 Schedule: TypeAlias = Callable[[int], float]
@@ -153,7 +154,7 @@ def _make(kind: str, known: Mapping[str, Callable[..., Schedule]], schedule: str
     name, _, rest = str(schedule).partition(":")
     if name not in known:
         raise InputError(f"unknown {kind} {name!r}: choose one of {', '.join(known)}")
-    given = dict(_setting(kind, part) for part in rest.split(",") if part)
+    given = settings_of(_setting(kind, part) for part in rest.split(",") if part)
     check_options(f"{kind} {name!r}", known[name], given)
     return known[name](**given)
 

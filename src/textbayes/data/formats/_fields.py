@@ -23,7 +23,7 @@ _MOST_LISTED = 20  # fields that a message names
 
 class _Columns(NamedTuple):
     text: tuple[str, ...]
-    label: str | None
+    labels: tuple[str, ...]
     id: str | None
     kept: tuple[str, ...]
 
@@ -46,8 +46,10 @@ class ColumnOptions(TypedDict, total=False):
     ----------
     text_field : str or sequence of str, optional
         The fields of the text, several joined; guessed if not given.
-    label_field, id_field : str, optional
-        The fields of labels and ids; guessed if not given.
+    label_field : str or sequence of str, optional
+        The fields of labels, several joined; guessed if not given.
+    id_field : str, optional
+        The field of ids; guessed if not given.
     label_separator : str, optional
         Splits a cell of several labels.
     keep_fields : bool, str or sequence of str
@@ -55,7 +57,7 @@ class ColumnOptions(TypedDict, total=False):
     """
 
     text_field: str | Sequence[str] | None
-    label_field: str | None
+    label_field: str | Sequence[str] | None
     id_field: str | None
     label_separator: str | None
     keep_fields: bool | str | Sequence[str]
@@ -74,7 +76,9 @@ class FieldReader:
         self._source = label
         text, kept = columns.get("text_field"), columns.get("keep_fields", False)
         self._text = None if text is None else _as_tuple(text)
-        self._label, self._id = columns.get("label_field"), columns.get("id_field")
+        label = columns.get("label_field")
+        self._labels_of = () if label is None else _as_tuple(label)
+        self._id = columns.get("id_field")
         self._separator = columns.get("label_separator")
         self._keep_all = kept is True
         self._kept = () if isinstance(kept, bool) else _as_tuple(kept)
@@ -94,7 +98,7 @@ class FieldReader:
         columns = self.choose(row, line)
         return Record(
             self._join_text(row, columns.text, line),
-            MISSING_LABEL if columns.label is None else self._labels(row[columns.label], line),
+            self._all_labels(row, columns.labels, line),
             None if columns.id is None else self._identity(row[columns.id], line),
             line,
             row,
@@ -102,8 +106,9 @@ class FieldReader:
         )
 
     def _choose(self, names: tuple[str, ...], line: int | None) -> _Columns:
-        for wanted in (*(self._text or ()), self._label, self._id, *self._kept):
-            if wanted is not None and wanted not in names:
+        present = set(names)
+        for wanted in (*(self._text or ()), *self._labels_of, self._id, *self._kept):
+            if wanted is not None and wanted not in present:
                 cause = f"there is no field {wanted!r}; the fields are {_listed(names)}: choose among them"
                 raise MalformedFileError(self._source, cause, line)
         by_lower = {name.strip().lower(): name for name in reversed(names)}
@@ -119,9 +124,9 @@ class FieldReader:
                 f"the fields are {_listed(names)}: name one as text_field"
             )
             raise NoTextFieldError(self._source, cause, line, names)
-        label = self._label or next((by_lower[name] for name in LABEL_NAMES if name in by_lower), None)
+        labels = self._labels_of or tuple(by_lower[name] for name in LABEL_NAMES if name in by_lower)[:1]
         id = self._id or next((by_lower[name] for name in ID_NAMES if name in by_lower), None)
-        return _Columns(text, label, id, names if self._keep_all else self._kept)
+        return _Columns(text, labels, id, names if self._keep_all else self._kept)
 
     def _join_text(self, row: Mapping[str, Any], fields: tuple[str, ...], line: int | None) -> str:
         parts = []
@@ -142,6 +147,14 @@ class FieldReader:
         except RecursionError as error:
             cause = "a field is nested too deeply to be kept; name the fields to keep without it"
             raise MalformedFileError(self._source, cause, line) from error
+
+    def _all_labels(self, row: Mapping[str, Any], fields: tuple[str, ...], line: int | None) -> tuple[str, ...]:
+        """The labels of all fields, each once; missing where every field lacks its label."""
+        found = [self._labels(row[field], line) for field in fields]
+        if len(found) == 1:
+            return found[0]
+        told = [labels for labels in found if labels is not MISSING_LABEL]
+        return tuple(dict.fromkeys(name for labels in told for name in labels)) if told else MISSING_LABEL
 
     def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
         if isinstance(value, str) and self._separator is not None:

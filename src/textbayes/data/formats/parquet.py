@@ -41,7 +41,7 @@ def read_parquet(source: Source, **columns: Unpack[ColumnOptions]) -> Iterator[R
     try:
         with parquet.ParquetFile(opened) as file:
             chosen = fields.choose(file.schema_arrow.names)
-            used = (*chosen.text, chosen.label, chosen.id, *chosen.kept)
+            used = (*chosen.text, *chosen.labels, chosen.id, *chosen.kept)
             wanted = list(dict.fromkeys(name for name in used if name is not None))
             number = 0
             for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
