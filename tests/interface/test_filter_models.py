@@ -56,7 +56,7 @@ def test_a_model_of_a_filter_is_shown_explained_and_reported(folder, lines, run,
         assert total == pytest.approx(row["log_odds"], abs=1e-9)
     run("report", folder / "m.tb", folder / "labelled.jsonl", "-o", tmp_path / "r.html")
     assert (tmp_path / "r.html").stat().st_size > 10_000
-    assert "2 topic(s)" in run("filter", folder / "desk", "--export", tmp_path / "n.tb", "--table").stdout
+    assert "2 topics" in run("filter", folder / "desk", "--export", tmp_path / "n.tb", "--table").stdout
 
 
 def test_a_filter_from_a_model_that_was_trained(folder, lines, run, tmp_path):

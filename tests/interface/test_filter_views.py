@@ -122,7 +122,10 @@ def test_status(lines, run, desk, write):
     assert topic["precision"] == pytest.approx(2 / 3)  # of those delivered as relevant
     assert topic["pending"] == len(pending) - 4
     assert topic["new_delivered"] == len(pending)
-    assert topic["new_judged"] == 0  # not learnt yet
+    assert topic["new_judged"] == topic["judged"]  # whether learnt yet or not
+    shown = " ".join(run("filter", desk, "--status", "--table").stdout.split())
+    assert "400 documents, 4 judgements (2 relevant)" in shown
+    run("judge", desk, relevant[0]["id"], "grain", "yes")  # the same again is none
     run("filter", desk, stdin="goal\n")
     (told,) = lines("filter", desk, "--status")
     assert (told["topics"][0]["new_judged"], told["topics"][0]["new_relevant"]) == (4, 2)
@@ -238,8 +241,13 @@ def test_nothing_waits(run, labelled, tmp_path):
 def test_what_was_seen_is_counted_once(lines, run, labelled, feed, write, tmp_path):
     state = tmp_path / "desk"
     run("filter", state, "--train", labelled)
-    for _ in range(2):
-        run("filter", state, feed)  # twice from its start
+    assert "seen before" not in run("filter", state, feed).stderr
+    done = run("filter", state, feed)  # again from its start
+    assert "400 documents seen before, under the same id with the same text: skipped" in done.stderr
+    assert "deliver" not in done.stderr
+    (told,) = lines("filter", state, "--status")
+    assert told["documents"] == told["new_documents"] == 400
+    assert lines("filter", state, "--replay")[0]["identical"]
     done = run("filter", state, feed, "--continue")
     assert "textbayes: 400 documents of" in done.stderr
     assert "holds no new documents" in done.stderr
@@ -247,7 +255,7 @@ def test_what_was_seen_is_counted_once(lines, run, labelled, feed, write, tmp_pa
         file.write('{"id": "new", "text": "corn wheat barley"}\n')
     done = run("filter", state, feed, "--continue")
     assert "400 documents of" in done.stderr
-    assert "from 1 documents" in done.stderr
+    assert "from 1 document;" in done.stderr
     assert "401 documents of" in run("filter", state, feed, "--continue").stderr
     assert lines("filter", state, "--replay")[0]["identical"]
 
@@ -257,11 +265,22 @@ def test_several_inputs_and_standard_input_are_counted_apart(run, labelled, writ
     one, two, three = (write(stream(n), f"{n}.jsonl") for n in (3, 4, 5))
     run("filter", state, "--train", labelled)
     run("filter", state, one, two)
-    assert "from 8 documents" in run("filter", state, one, three, "--continue").stderr
+    done = run("filter", state, one, three, "--continue")  # another input, of which one document is new
+    assert "7 documents seen before" in done.stderr
+    assert "from 1 document;" in done.stderr
     assert "7 documents of" in run("filter", state, one, two, "--continue").stderr
     lines_given = one.read_text()
     run("filter", state, stdin=lines_given)
-    assert "from 3 documents" in run("filter", state, stdin=lines_given).stderr  # without --continue: all of it
+    assert "3 documents seen before, under the same id" in run("filter", state, stdin=lines_given).stderr
     done = run("filter", state, "--continue", stdin=two.read_text())
-    assert "3 documents of standard input were seen before" in done.stderr
-    assert "from 1 documents" in done.stderr
+    assert "3 documents of standard input seen before: passed over" in done.stderr
+    assert "1 document seen before, under the same id" in done.stderr
+
+
+def test_documents_without_ids_are_known_by_their_place_and_text(run, lines, labelled, tmp_path):
+    run("filter", tmp_path / "desk", "--train", labelled)
+    run("filter", tmp_path / "desk", stdin="corn wheat\ngoal match\n")
+    done = run("filter", tmp_path / "desk", stdin="corn wheat\nanother goal\ncorn wheat\n")
+    assert "1 document seen before" in done.stderr  # the first; the third is another that says the same
+    assert "from 2 documents" in done.stderr
+    assert lines("filter", tmp_path / "desk", "--replay")[0]["identical"]

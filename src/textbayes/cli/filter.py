@@ -24,6 +24,7 @@ from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
 from textbayes.cli.terminal import echo
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
@@ -260,7 +261,7 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
         documents = inputs.documents(count=not on_screen)
         if seen:
             passed_over = sum(1 for _ in itertools.islice(documents, seen))
-            note(f"{passed_over:,} documents of {inputs.name} were seen before and are passed over")
+            note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
         before, n_delivered = folder.filter.n_seen, 0
         write = _writer(output)
         deliveries = run(
@@ -299,10 +300,14 @@ def _writer(output: Output) -> Callable[[Delivery], None]:
 
 def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) -> None:
     n_seen = folder.filter.n_seen - before
+    if folder.n_repeated:
+        skipped = plural(folder.n_repeated, "document")
+        note(f"{skipped} seen before, under the same id with the same text: skipped, and counted once")
     if n_seen:
         n_judged = len(folder.filter.judgements)
-        note(f"{n_delivered:,} deliveries from {n_seen:,} documents; {n_judged:,} judgements in all")
-    else:
+        told = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"
+        note(f"{told}; {plural(n_judged, 'judgement')} in all")
+    elif not folder.n_repeated:
         note(nothing)
 
 
@@ -313,5 +318,5 @@ def _show_start(summary: dict[str, Any]) -> None:
     for name, told in summary["topics"].items():
         table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
     console().print(table)
-    source = summary["model"] if "model" in summary else f"{summary['documents']:,} documents"
+    source = summary["model"] if "model" in summary else plural(summary["documents"], "document")
     echo(f"{summary['state']} was started from {source}.")

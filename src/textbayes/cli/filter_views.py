@@ -14,6 +14,7 @@ from textbayes.cli.progress import reporting
 from textbayes.cli.settings import warn
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.stream.status import Status
@@ -63,12 +64,12 @@ def _show_table(state: str, found: Status, since: float) -> None:
         if topic.warning is not None:
             echo(f"{topic.warning[0].upper()}{topic.warning[1:]}.")
     last = "" if found.last is None else f", the last at {_moment(found.last)}"
-    echo(f"{state} has seen {found.documents:,} documents{last}.")
+    echo(f"{state} has seen {plural(found.documents, 'document')}{last}.")
     judged, relevant = (sum(getattr(topic, name) for topic in found.topics) for name in ("new_judged", "new_relevant"))
-    new = f"{found.new_documents:,} documents, {judged:,} judgements ({relevant:,} relevant)"
+    new = f"{plural(found.new_documents, 'document')}, {plural(judged, 'judgement')} ({relevant:,} relevant)"
     echo(f"New since {_moment(since)}: {new}.")
     if found.budget is not None:
-        echo(f"{found.questions_left:,} question(s) of {found.budget} are left.")
+        echo(f"{plural(found.questions_left or 0, 'question')} of {found.budget} left.")
 
 
 def _moment(seconds: float) -> str:
@@ -130,7 +131,8 @@ def show_export(state: str, path: str, output: Output) -> None:
     filter = newest_state(state).filter
     save_model(export_model(filter), target)
     if output.is_table:
-        echo(f"{target} holds {len(filter.topics):,} topic(s) of {state} with {len(filter.lexicon):,} words.")
+        held = f"{plural(len(filter.topics), 'topic')} of {state} with {plural(len(filter.lexicon), 'word')}"
+        echo(f"{target} holds {held}.")
     else:
         told = {"state": state, "model": str(target), "topics": len(filter.topics), "words": len(filter.lexicon)}
         output.write([told], list(told))

@@ -68,10 +68,11 @@ class FilterState:
             deliveries = [Delivery(entry["id"], **told) for told in entry["delivered"]]
             kept = self.filter.lexicon.keep(Bag.from_json(entry["words"])) if deliveries else None
             records = {self.filter.index[topic]: best for topic, best in entry.get("records", {}).items()}
-            self.filter.take_note(entry["id"], deliveries, entry["time"], kept, records)
+            self.filter.take_note(entry["id"], deliveries, entry["time"], kept, records, entry_digest(entry))
             self.read_one()
         elif kind == "repeated":
-            self.filter.take_note(entry["id"], [], entry["time"])
+            if is_counted(entry, self.filter.settings.skip_seen):
+                self.filter.take_note(entry["id"], [], entry["time"], digest=entry_digest(entry))
             self.read_one()
         elif kind == "judgement":
             bag = Bag.from_json(entry["words"]) if "words" in entry else None
@@ -104,10 +105,11 @@ def document_entry(
     document: Document, seen: Seen, time: float, bags: Bags, i: int, scores: Scores, filter: AdaptiveFilter
 ) -> Entry:
     """The decision on a document. ``scores`` is a digest of all its probabilities and gains, to the last bit."""
+    known = {} if seen.digest is None else {"digest": seen.digest.hex()}
     if seen.repeated:
-        return {"kind": "repeated", "id": seen.id, "time": time}
+        return {"kind": "repeated", "id": seen.id, "time": time, **known}
     digest = hashlib.blake2b(scores.probability.tobytes() + scores.gain.tobytes(), digest_size=8).hexdigest()
-    entry = {"kind": "document", "id": seen.id, "time": time, "scores": digest}
+    entry = {"kind": "document", "id": seen.id, "time": time, "scores": digest, **known}
     if seen.id != document.id:
         entry["given"] = document.id
     delivered = []
@@ -123,6 +125,16 @@ def document_entry(
     if delivered and filter.settings.snippet and document.text:
         entry["snippet"] = snippet(document.text, filter.settings.snippet)
     return entry
+
+
+def entry_digest(entry: Entry) -> bytes | None:
+    """What the document of an entry is known by from there on."""
+    return bytes.fromhex(entry["digest"]) if "digest" in entry else None
+
+
+def is_counted(entry: Entry, skip_seen: bool) -> bool:
+    """Whether an entry counts one more document: not that of one that was seen before, where these are skipped."""
+    return entry["kind"] == "document" or (entry["kind"] == "repeated" and ("digest" in entry or not skip_seen))
 
 
 def judgement_entry(judgement: Judgement, bag: Bag | None, time: float, source: str | None, offset: int) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,19 +34,30 @@ from textbayes.stream.watch import WordWatch
 from textbayes.stream.words import Columns, Lexicon, Rows
 
 N_WORDS = 5  # words shown behind a delivery
+DIGEST = 16  # bytes by which a document is known
 
 
 class Seen(NamedTuple):
     """What became of a document: under which id it goes, and for which topics it was delivered.
 
-    ``repeated`` says that the very document had been delivered before, and was therefore passed over; ``records`` for
-    which topics, by number, it is the most probable while they look for something to ask (see :class:`Patience`).
+    ``repeated`` says that the very document had been seen, delivered or judged before, and was therefore passed over;
+    ``records`` for which topics, by number, it is the most probable while they look for something to ask (see
+    :class:`Patience`). ``digest`` is what the document is known by from now on, None if it was known before.
     """
 
     id: str
     deliveries: list[Delivery]
     repeated: bool = False
     records: Mapping[int, float] = MappingProxyType({})
+    digest: bytes | None = None
+
+
+def digest_of(document: Document) -> bytes:
+    """What a document is known by when it comes again: 16 bytes of its id and its text."""
+    id = document.id.encode("utf-8", "surrogatepass")
+    digest = hashlib.blake2b(len(id).to_bytes(8, "little") + id, digest_size=DIGEST)
+    digest.update(document.text.encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 class AdaptiveFilter:
@@ -53,13 +65,15 @@ class AdaptiveFilter:
 
     What is kept in memory: the lexicon; for each topic its posterior and word counts; the word counts (not the texts)
     of relevant training documents and of all documents delivered, and their ids and judgements. Documents that are
-    not delivered leave nothing but their number.
+    not delivered leave nothing but their number, and 16 bytes by which they are known when they come again.
 
     Attributes
     ----------
     topics : list of Topic
     n_seen : int
-        Documents seen.
+        Documents seen, each counted once.
+    seen : dict
+        Digests of the documents seen, in order (see :func:`digest_of`); empty where ``skip_seen`` is off.
     version : int
         Changes whenever something is learnt. Scores change then, or when words of a document join the lexicon.
 
@@ -86,6 +100,7 @@ class AdaptiveFilter:
         self.ids: dict[str, int] = {}  # delivered or judged documents, by their number in ``kept``
         self.judgements: dict[tuple[int, int], bool] = {}  # by numbers of document and topic
         self.n_seen = 0
+        self.seen: dict[bytes, None] = {}
         self.spent = Spent()
         self.patience = Patience([topic.delivered for topic in self.topics])
         self.version = 0
@@ -128,6 +143,7 @@ class AdaptiveFilter:
         other = type(self)(self.settings.changed(**changes), copy.deepcopy(self.lexicon), topics, self.kept.copy())
         other.ids, other.judgements = dict(self.ids), dict(self.judgements)
         other.n_seen, other.spent, other.patience = self.n_seen, self.spent, copy.deepcopy(self.patience)
+        other.seen = dict(self.seen)
         other.use(other.settings)
         return other
 
@@ -173,17 +189,22 @@ class AdaptiveFilter:
         i: int = 0,
         scores: Scores | None = None,
         explain: bool = True,
+        digest: bytes | None = None,
     ) -> Seen:
         """Decide on the next document of the stream at a time in seconds, which counts for budgets alone.
 
         Where documents are counted and scored ahead, ``bags`` holds it at place ``i``, and ``scores`` are its own.
-        Without ``explain`` deliveries come without the words behind them.
+        Without ``explain`` deliveries come without the words behind them. ``digest`` stands for the text of one that
+        is replayed.
         """
         bags = self.read([document.text]) if bags is None else bags
         name, repeated = self.identify(document.id, bags, i)
-        if repeated:
-            self.take_note(name, [], time)
+        digest = None if not self.settings.skip_seen else digest or digest_of(document)
+        if digest in self.seen:
             return Seen(name, [], repeated=True)
+        if repeated:
+            self.take_note(name, [], time, digest=digest)
+            return Seen(name, [], repeated=True, digest=digest)
         scores = scores or self.score(bags, i, i + 1)
         probability, gain = scores.probability[0], scores.gain[0]
         chosen = decide(
@@ -206,8 +227,8 @@ class AdaptiveFilter:
                 deliveries.append(Delivery(name, self.topics[k].name, *told))
             kept = self.lexicon.keep_from(bags, i)
         records = self.patience.records(probability, self.n_seen)
-        self.take_note(name, deliveries, time, kept, records)
-        return Seen(name, deliveries, records=records)
+        self.take_note(name, deliveries, time, kept, records, digest)
+        return Seen(name, deliveries, records=records, digest=digest)
 
     def identify(self, given: str, bags: Bags, i: int = 0) -> tuple[str, bool]:
         """The id a document goes under, and whether the very document has been delivered under it before.
@@ -228,10 +249,13 @@ class AdaptiveFilter:
         time: float,
         kept: Columns | None = None,
         records: Mapping[int, float] = MappingProxyType({}),
+        digest: bytes | None = None,
     ) -> None:
         """Count a document as seen, and keep it under its name if it is delivered: all that seeing it changes."""
         self.spent = self._spent_at(time)
         self.n_seen += 1
+        if digest is not None:
+            self.seen[digest] = None
         if deliveries:
             assert kept is not None
             self._keep(name, kept)

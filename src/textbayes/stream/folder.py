@@ -55,6 +55,8 @@ class FilterFolder:
     Attributes
     ----------
     state : FilterState
+    n_repeated : int
+        Documents that were skipped since the folder was opened: they were known already.
     notes : list of str
         What was found and put right when the folder was opened.
     """
@@ -63,6 +65,7 @@ class FilterFolder:
         self.path, self.state, self.notes = path, state, notes
         self._log, self._lock = log, lock
         self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
+        self.n_repeated = 0  # documents skipped since the folder was opened, since they were known
         self._judged = self._seen = 0
         self._snapshot_size = max((place.stat().st_size for place in snapshots(path / "snapshots")), default=0)
         self._whole = True  # whether state and log agree: not while an entry is being made
@@ -150,6 +153,7 @@ class FilterFolder:
         self.state.read_one()
         self._log.append(entry, durable=bool(seen.deliveries))
         self._whole = True
+        self.n_repeated += seen.repeated
         self._seen += 1
         self._perhaps_snapshot()
         return seen

@@ -14,7 +14,7 @@ from textbayes.core.types import AnyArray, Document
 from textbayes.store.log import Entry, read_log
 from textbayes.store.snapshots import snapshots
 from textbayes.stream.bags import Bag, Bags
-from textbayes.stream.events import FilterState, document_entry
+from textbayes.stream.events import FilterState, document_entry, entry_digest
 from textbayes.stream.folder import read_state
 from textbayes.stream.snapshot import checked_meta, read_config, read_snapshot
 from textbayes.stream.state import complete_state
@@ -78,7 +78,7 @@ def _differs(state: FilterState, entry: Entry) -> str | None:
     document = Document(str(entry.get("given", entry["id"])), "")
     bags = Bags.of([Bag.from_json(entry["words"])])
     scores = filter.score(bags)
-    seen = filter.see(document, entry["time"], bags, 0, scores)
+    seen = filter.see(document, entry["time"], bags, 0, scores, digest=entry_digest(entry))
     state.read_one()
     found = document_entry(document, seen, entry["time"], bags, 0, scores, filter)
     told = {name: value for name, value in entry.items() if name != "snippet"}  # of a text that is not kept

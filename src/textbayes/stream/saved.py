@@ -59,6 +59,7 @@ class SavedSettings(Saved):
     seed: _Seed = 0
     keep: Text
     snippet: WholeFrom0 = 0
+    skip_seen: bool = False
     text: SavedText
     weighting: Text = "ltc"
     norm: Text | None = "cosine"

@@ -26,7 +26,7 @@ CHANGEABLE = (
 _FROM_ZERO = ("random_state", "patience", "least_words", "snippet")
 _EARLIER_NAMES = {"seed": "random_state"}  # of settings in folders of before
 # The paper's rules, and what filters did before these could be chosen: those that do not say go on to the last bit.
-PAPER: Mapping[str, Any] = {"deferred": False, "patience": 0, "least_words": 0, "snippet": 0}
+PAPER: Mapping[str, Any] = {"deferred": False, "patience": 0, "least_words": 0, "snippet": 0, "skip_seen": False}
 
 
 def default_text_options(**changes: Any) -> TextOptions:
@@ -113,6 +113,9 @@ class FilterSettings:
     snippet : int
         Characters of a delivered text that the log keeps, from its beginning, to be shown when it is to be judged; 0
         for none, so that only words are kept.
+    skip_seen : bool
+        Pass over a document that was seen before, under the same id with the same text, and count it once; 16 bytes a
+        document are kept for it. Filters that were started before this could be chosen go on without.
     text : TextOptions
         How documents become words.
     weighting, norm : str; str or None
@@ -144,6 +147,7 @@ class FilterSettings:
     random_state: int = 0
     keep: str = "all"
     snippet: int = 200
+    skip_seen: bool = True
     text: TextOptions = field(default_factory=default_text_options)
     weighting: str = "ltc"
     norm: str | None = "cosine"

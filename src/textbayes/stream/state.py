@@ -15,7 +15,7 @@ from textbayes.models.online import DeferredPosterior
 from textbayes.models.online.gp_kernels import KERNELS
 from textbayes.models.online.state import posterior_from_state, posterior_state
 from textbayes.stream.decide import Spent
-from textbayes.stream.filter import AdaptiveFilter
+from textbayes.stream.filter import DIGEST, AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Examples, Topic, WordCounts
@@ -44,6 +44,8 @@ def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyA
         "document_frequency": filter.lexicon.document_frequency,
         **filter.kept.to_arrays(),
     }
+    if filter.settings.skip_seen:
+        arrays["seen"] = np.frombuffer(b"".join(filter.seen), dtype=np.uint8).reshape(-1, DIGEST)
     for k, topic in enumerate(filter.topics):
         told, own = _topic_state(topic)
         meta["topics"].append(told)
@@ -76,6 +78,11 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
     filter.judgements = {(int(number), int(k)): bool(relevant) for number, k, relevant in meta["judgements"]}
     _check_documents(filter)
     filter.n_seen, filter.spent = int(meta["n_seen"]), Spent(*map(int, meta["spent"]))
+    if settings.skip_seen:
+        seen = saved_array(arrays, "seen", np.uint8, (None, DIGEST)).tobytes()
+        filter.seen = {seen[start : start + DIGEST]: None for start in range(0, len(seen), DIGEST)}
+        if len(filter.seen) * DIGEST < len(seen) or len(filter.seen) > filter.n_seen:
+            raise ModelFileError("the documents seen are not as many as were counted; was the file altered?")
     filter.patience.restore(meta.get("patience") or {}, [topic.delivered for topic in topics])
     return filter
 

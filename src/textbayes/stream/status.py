@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textbayes.store.log import read_log
 from textbayes.store.snapshots import newest
 from textbayes.stream.drift import Drift, find_drift
-from textbayes.stream.events import FilterState
+from textbayes.stream.events import FilterState, is_counted
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.folder import read_state
 from textbayes.stream.ledger import read_ledger
@@ -23,7 +23,7 @@ class TopicStatus(NamedTuple):
 
     ``relevant`` counts relevant documents known, labelled ones among them; ``asked`` deliveries that were questions.
     ``precision`` is the share of relevant documents among those delivered as relevant and judged, None before any is.
-    ``new_*`` count what came since a moment. ``drift`` is the distance of late judgements from what was to be expected,
+    ``new_*`` count what came since a moment, of judgements those that stand, as ``judged`` does. ``drift`` is the distance of late judgements from what was to be expected,
     in standard errors, None where too few are judged (see :mod:`~textbayes.stream.drift`). ``warning`` says why a topic
     cannot deliver, or that it drifts.
     """
@@ -62,24 +62,31 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     counts: Counter[tuple[str, str]] = Counter()
     reasons: dict[tuple[str, str], str] = {}
     promised: dict[tuple[str, str], float] = {}  # of those delivered as relevant, in the order they came
+    learnt: dict[tuple[str, str], tuple[bool, bool]] = {}  # the judgement that stands in the log, and whether it is new
     last, new_documents = None, 0
     for entry, _ in read_log(path / "log.jsonl", brief=True):
         new = entry.get("time", 0.0) >= since
         if entry["kind"] in ("document", "repeated"):
-            last, new_documents = entry["time"], new_documents + new
+            last = entry["time"]
+            new_documents += new and is_counted(entry, filter.settings.skip_seen)
         for told in entry.get("delivered", ()):
             reasons[entry["id"], told["topic"]] = told["reason"]
             if told["reason"] == "relevant":
                 promised[entry["id"], told["topic"]] = float(told["probability"])
             counts["new_delivered", told["topic"]] += new
         if entry["kind"] == "judgement":
-            counts["new_judged", entry["topic"]] += new
-            counts["new_relevant", entry["topic"]] += new and entry["relevant"]
+            key = (entry["id"], entry["topic"])
+            if key not in learnt or learnt[key][0] != entry["relevant"]:  # the same again is none
+                learnt[key] = (entry["relevant"], new)
     for (document, topic), reason in reasons.items():
         counts["asked", topic] += reason != "relevant"
         counts["pending", topic] += (document, topic) not in judgements
     for (document, topic), relevant in judgements.items():
+        before, new = learnt.get((document, topic), (None, True))
+        new = new or before != relevant  # what waits in the inbox is new
         counts["judged", topic] += 1
+        counts["new_judged", topic] += new
+        counts["new_relevant", topic] += new and relevant
         if reasons.get((document, topic)) == "relevant":
             counts["right" if relevant else "wrong", topic] += 1
     drifts = {topic.name: _drift(topic.name, promised, judgements) for topic in filter.topics}

@@ -357,6 +357,47 @@ def test_a_filter_that_could_not_be_opened_again_is_not_made(make, tmp_path):
     assert not (tmp_path / "state").exists()
 
 
+# -- what was seen before ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("keep", ["all", "delivered"])
+def test_a_stream_that_comes_again_changes_nothing(start, stream, filtered, keep):
+    path = start(keep=keep, budget="3/20", explore="constant:rate=0.02")
+    assert filtered(path, stream[:80])
+    with FilterFolder.open(path) as folder:
+        left = states(folder.filter)
+    assert filtered(path, stream[:80]) == []
+    for place in snapshots(path / "snapshots")[1:]:  # all from the log, too
+        with FilterFolder.open(path) as folder:
+            assert states(folder.filter) == left
+            assert folder.filter.n_seen == 80
+        place.unlink(missing_ok=True)
+    changed = [document._replace(text=f"{document.text} again") for document in stream[:3]]
+    filtered(path, changed)
+    with FilterFolder.open(path) as folder:
+        assert folder.filter.n_seen == 83  # other texts under these ids are other documents
+    assert replay_log(path).difference is None
+
+
+def test_a_document_judged_before_it_came_is_counted_when_it_comes(start, filtered):
+    path = start()
+    with FilterFolder.open(path) as folder:
+        folder.judge("x", "grain", True, "corn wheat")
+    for _ in range(2):
+        assert filtered(path, [Document("x", "corn wheat")]) == []
+        with FilterFolder.open(path) as folder:
+            assert folder.filter.n_seen == 1
+    assert replay_log(path).difference is None
+
+
+def test_filters_of_before_count_as_they_did(start, stream, filtered):
+    path = start(skip_seen=False)
+    for _ in range(2):
+        filtered(path, stream[:40])
+    with FilterFolder.open(path) as folder:
+        assert folder.filter.n_seen == 80
+        assert not folder.filter.seen
+    assert replay_log(path).difference is None
+
+
 # -- replay -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("keep", ["all", "delivered"])
 def test_replay_is_identical(start, stream, keep, filtered):
