@@ -154,7 +154,7 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
     for name in ("text_field", "label_field"):
         if len(reader[name]) == 1:
             reader[name] = reader[name][0]
-    options = _with_others({name: value for name, value in reader.items() if value}, given.pop("reader_options"))
+    options = _with_others({name: value for name, value in reader.items() if value not in (None, ())}, given.pop("reader_options"))
     download, duplicates, format = given.pop("download"), given.pop("duplicates"), given.pop("format")
     if corpus is not None and (paths or format):
         raise click.UsageError("--corpus and files were both given; choose one of them.")
@@ -173,6 +173,8 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
 def _with_others(options: dict[str, Any], others: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
     """Options by name with those of ``--reader-option``; one that is told twice must be told the same."""
     for name, value in others:
+        if name in ("format", "source", "duplicates"):
+            raise click.UsageError(f"{name!r} is no option of the reader; files and --format, --duplicates say it.")
         if options.setdefault(name, value) != value:
             raise click.UsageError(
                 f"the reader's option {name!r} was given twice, with {options[name]!r} and {value!r}; give it once."

@@ -1,13 +1,16 @@
-"""Keyword options of a reader or a corpus, read off its signature, so that a wrong one is refused by name."""
+"""Options of a function that a user gives by name: which there are, and whether the values given can be theirs."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, get_args, get_type_hints
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from textbayes.core.errors import InputError
+
+_NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", NoneType: "null"}
 
 
 def option_defaults(function: Callable[..., Any]) -> dict[str, Any]:
@@ -26,7 +29,10 @@ def option_defaults(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def check_options(what: str, function: Callable[..., Any], given: Iterable[str]) -> None:
-    """Refuse options a function does not take; ``what`` names its owner in the message."""
+    """Refuse options a function does not take, and of a mapping values that are not of their types.
+
+    ``what`` names the owner of the options in the message.
+    """
     known: Mapping[str, Any] = option_defaults(function)
     for name in given:
         if name not in known:
@@ -34,3 +40,45 @@ def check_options(what: str, function: Callable[..., Any], given: Iterable[str])
             hint = f"; did you mean {close[0]!r}?" if close else ""
             listed = f"its options are {', '.join(known)}" if known else "it takes no options"
             raise InputError(f"{what} has no option {name!r}: {listed}{hint}")
+    types = _types(function)
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        if name in types and not _fits(value, types[name]):
+            need = _told(types[name])
+            meant = isinstance(value, int | float) and "a text" in need  # what looked like a number on the command line
+            hint = f'; write {name}="{value}" for the text' if meant else ""
+            raise InputError(f"{what} has {name}={repr(value)[:60]}, which must be {need}{hint}")
+
+
+def _types(function: Callable[..., Any]) -> dict[str, Any]:
+    """The types of all options, as the function's annotations have them."""
+    hints = get_type_hints(function)
+    rest = [p.name for p in inspect.signature(function).parameters.values() if p.kind is inspect.Parameter.VAR_KEYWORD]
+    for name in rest:
+        (options,) = get_args(hints.pop(name))
+        hints |= get_type_hints(options)
+    return hints
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    origin, inner = get_origin(wanted), get_args(wanted)
+    if origin is None:
+        if wanted is float:
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        if wanted is int:
+            return isinstance(value, int) and not isinstance(value, bool)
+        return not isinstance(wanted, type) or isinstance(value, wanted)
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        several = isinstance(value, Collection) and not isinstance(value, str | Mapping)
+        return several and all(_fits(item, inner[0]) for item in value)
+    return any(_fits(value, one) for one in inner)  # one of several types
+
+
+def _told(wanted: Any) -> str:
+    inner = [one for one in get_args(wanted) if one is not NoneType]
+    if get_origin(wanted) is not None and issubclass(_as_type(get_origin(wanted)), Collection):
+        return 'a list of texts, such as ["id", "text"]'
+    return _NAMES.get(wanted, "of another kind") if not inner else " or ".join(dict.fromkeys(map(_told, inner)))
+
+
+def _as_type(origin: Any) -> type:
+    return origin if isinstance(origin, type) else object

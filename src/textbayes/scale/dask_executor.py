@@ -66,6 +66,13 @@ class DaskExecutor:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is said in a sentence
         try:
             client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (TypeError, RuntimeError) as error:
+            if not address.startswith("tls://"):
+                raise
+            raise InputError(
+                f"cluster={address!r} needs certificates, and Dask has none; name them in its configuration "
+                "(distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key)"
+            ) from error
         except (OSError, ValueError) as error:
             raise InputError(
                 f"no Dask scheduler answers at cluster={address!r}; start one (dask scheduler) and check host and port"

@@ -23,7 +23,8 @@ class TopicStatus(NamedTuple):
 
     ``relevant`` counts relevant documents known, labelled ones among them; ``asked`` deliveries that were questions.
     ``precision`` is the share of relevant documents among those delivered as relevant and judged, None before any is.
-    ``new_*`` count what came since a moment, of judgements those that stand, as ``judged`` does. ``drift`` is the distance of late judgements from what was to be expected,
+    ``new_*`` count what came since a moment, of judgements those that stand, as ``judged`` does.
+    ``drift`` is the distance of late judgements from what was to be expected,
     in standard errors, None where too few are judged (see :mod:`~textbayes.stream.drift`). ``warning`` says why a topic
     cannot deliver, or that it drifts.
     """

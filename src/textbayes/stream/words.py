@@ -39,6 +39,9 @@ _IDF: Mapping[str, Callable[[int, int], float]] = {
 }
 
 
+_LARGEST_TABLE = 1 << 16  # occurrences of a word in a document up to which all weights are in one table
+
+
 class Columns(NamedTuple):
     """One document by columns, ascending, and counts: how a filter keeps a document."""
 
@@ -169,8 +172,8 @@ class Lexicon:
 
     def weigh(self, bags: Bags, start: int, stop: int) -> Rows:
         """The documents from ``start`` to ``stop``, as far as their words have columns."""
-        counted = bags.indptr, bags.indices, bags.counts, start, stop
-        return self._weighed(*counted, bags.columns(self), self._term_weights(bags.most))
+        counts, weights = self._places(bags.counts, bags.most)
+        return self._weighed(bags.indptr, bags.indices, counts, start, stop, bags.columns(self), weights)
 
     def weigh_kept(self, documents: Sequence[Columns]) -> Rows:
         """Documents that are kept by columns."""
@@ -178,7 +181,7 @@ class Lexicon:
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *(document.columns for document in documents)])
         counts = np.concatenate([np.zeros(0, dtype=np.int64), *(document.counts for document in documents)])
         each = np.arange(len(columns), dtype=np.int32)
-        weights = self._term_weights(int(counts.max(initial=0)))
+        counts, weights = self._places(counts, int(counts.max(initial=0)))
         return self._weighed(indptr, each, counts, 0, len(documents), columns, weights)
 
     def _weighed(
@@ -198,6 +201,17 @@ class Lexicon:
         """
         counted = indptr, terms, counts, start, stop, column_of
         return Rows(*filter_kernels().weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
+
+    def _places(self, counts: AnyArray, most: int) -> tuple[AnyArray, FloatArray]:
+        """Where the weight of each count stands in a table, and the table.
+
+        It has every count up to the largest; where a text, or a file, has a word very many times, those that occur.
+        """
+        if most <= _LARGEST_TABLE:
+            return counts, self._term_weights(most)
+        found, places = np.unique(counts, return_inverse=True)
+        weights = [_TERM_WEIGHTS[self.scheme](tf) for tf in found.tolist()]
+        return places.astype(counts.dtype), np.array(weights, dtype=np.float64)
 
     def _term_weights(self, most: int) -> FloatArray:
         """Weights of tf up to ``most``, a table made one by one."""

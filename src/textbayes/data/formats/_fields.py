@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from textbayes.core.errors import MalformedFileError
+from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.types import MISSING_LABEL, NO_FIELDS
 from textbayes.data.records import Record
 
@@ -80,6 +80,8 @@ class FieldReader:
         self._labels_of = () if label is None else _as_tuple(label)
         self._id = columns.get("id_field")
         self._separator = columns.get("label_separator")
+        if self._separator == "":
+            raise InputError("label_separator='' separates nothing; give what stands between labels, such as ';'")
         self._keep_all = kept is True
         self._kept = () if isinstance(kept, bool) else _as_tuple(kept)
         self._chosen: dict[tuple[str, ...], _Columns] = {}
