@@ -68,11 +68,17 @@ def test_a_text_of_which_nothing_is_known_in_a_workbook(run, models, tmp_path):
 def test_the_answer_without_a_known_word_is_that_of_any_such_text(kind, lines, run, models):
     (told,) = lines("explain", models[kind], "--literal", NOTHING)
     assert told["known_words"] == 0
-    assert told["notes"] == ["no word of this text is known to the model: the answer is that for any text"]
+    assert told["notes"] == [
+        "no word of this text is known to the model: the probability is that of any text, and no label is given"
+    ]
+    assert not told["decision"]  # as classify, which gives no label
+    assert lines("classify", models[kind], stdin=f"{NOTHING}\n")[0]["labels"] == []
     model = load_model(models[kind])
+    assert not any(one.decision for one in model.explain(NOTHING, [str(name) for name in model.classes_]))
     np.testing.assert_array_equal(model.predict_proba([NOTHING]), model.predict_proba([""]))
     both = run("explain", models[kind], "--literal", NOTHING, "--table")
     assert "no word of this text is known" in " ".join((both.stdout + both.stderr).split())
+    assert f"{told['label']}? not decided, no known word; probability {told['probability']:.3f}" in both.stdout
     assert not lines("explain", models[kind], "corn and the bank")[0]["notes"]
 
 

@@ -41,8 +41,9 @@ class Explanation(NamedTuple):
     likeliest others, the runner-up first; labels that may go together have none.
     ``threshold`` is the probability above which the label is given, None where no such number decides, and ``rule``
     says in words what does. ``known_words`` counts the different words of the text that the model has weights for:
-    where there is none, the answer is that for any text, or rests on its sentence vector alone. ``calibration`` is the
-    factor that turned weights into contributions of the calibrated model, 1 where there is none.
+    where there is none, the probability is that of any text, or rests on its sentence vector alone, and ``decision`` is
+    False. ``calibration`` is the factor that turned weights into contributions of the calibrated model, 1 where there
+    is none.
     """
 
     label: str
@@ -61,6 +62,8 @@ class Explanation(NamedTuple):
     @property
     def answer(self) -> str:
         """Decision, probability and what decides, in a line: "yes, probability 0.497 (threshold 0.31)"."""
+        if not self.known_words:
+            return f"not decided, no known word; probability {self.probability:.3f}"
         decided = f" ({self.rule})" if self.rule else ""
         return f"{'yes' if self.decision else 'no'}, probability {self.probability:.3f}{decided}"
 
@@ -88,8 +91,8 @@ class Explanation(NamedTuple):
         """Remarks on the numbers that a reader must know, in sentences; often none."""
         told = []
         if not self.known_words:
-            rest = "rests on its sentence vector alone" if self.contributions else "is that for any text"
-            told.append(f"no word of this text is known to the model: the answer {rest}")
+            rest = "rests on its sentence vector alone" if self.contributions else "is that of any text"
+            told.append(f"no word of this text is known to the model: the probability {rest}, and no label is given")
         elif not self.contributions:
             told.append("no word of the text has a weight for this label")
         if self.calibration != 1.0:

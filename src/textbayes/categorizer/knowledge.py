@@ -36,6 +36,20 @@ from textbayes.priors import make_prior
 from textbayes.text import HashingTextVectorizer
 
 _SHOWN = 5  # names of what was not found, in a warning
+_SIGNIFICANT = 1.96  # standard errors beyond which a change is not put down to chance
+
+
+def what_held_out_says(weight: float, change: float, error: float) -> str:
+    """What held-out texts say of knowledge followed with a weight, by the change of their log-loss and its error.
+
+    >>> what_held_out_says(0.5, -0.121, 0.030), what_held_out_says(0.5, 0.131, 0.430)
+    ('held-out texts bear it out', 'followed, but held-out texts cannot tell')
+    """
+    if not weight > 0.0:
+        return "held-out texts do not bear it out"
+    if not abs(change) > _SIGNIFICANT * error:
+        return "followed, but held-out texts cannot tell"
+    return "held-out texts bear it out" if change < 0.0 else "followed, but held-out texts speak against it"
 
 
 class Advice(NamedTuple):
@@ -174,7 +188,7 @@ class Knowledge(NamedTuple):
             return "turned down: all classifiers together gain nothing by it"
         if np.isinf(self.choice.error[:, label]).any():
             return "no held-out text tests it: as the other labels together"
-        return "held-out texts bear it out" if self.choice.weight[label] > 0.0 else "held-out texts do not bear it out"
+        return what_held_out_says(self.choice.weight[label], *self._figures(label)[1:])
 
     def _figures(self, label: int) -> tuple[float, float, float]:
         """Weight, change and error at the weight chosen, or where that is 0 at the best of the others."""

@@ -114,7 +114,8 @@ class ExplainsWords(FittedAttributes):
                 decision=bool(decisions[column]), known_words=known, calibration=self.calibration_,
                 threshold=self.rule_.threshold_of(column), rule=self.rule_.reason(column, mirrored),
             )  # fmt: skip
-            found.append(mirror(one, str(self.classes_[0])) if mirrored else one)
+            one = mirror(one, str(self.classes_[0])) if mirrored else one
+            found.append(one if known else one._replace(decision=False))  # as classify: nothing speaks for a label
         return found
 
     def _explained(

@@ -20,6 +20,7 @@ from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document, FloatArray
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.models.clusters.estimator import SoftClusters
@@ -147,7 +148,7 @@ def _save(
     of_cluster = dict(zip(order, names, strict=True))
     in_order = [of_cluster[k] for k in range(len(names))]
     save_model(categorizer_of_clusters(model, vectorizer, counts, shares, in_order), path)
-    note(f"{path}: a model of {len(names)} clusters")
+    note(f"{path}: a model of {plural(len(names), 'cluster')}")
 
 
 def _labels(documents: list[Document], inputs: Inputs) -> list[str | None]:

@@ -45,7 +45,7 @@ def print_estimate(
     require_documents(kept, inputs)
     reading = time.perf_counter() - start
     least = max(round(labelling.min_texts * len(kept) / total), 1)  # as rare in the sample as in all texts
-    given = read_labelled(inputs, replace(labelling, min_texts=least), kept)
+    given = read_labelled(inputs, replace(labelling, min_texts=least), kept, total)
     total = round(total * len(given.documents) / len(kept))
 
     def train(n_docs: int) -> int:

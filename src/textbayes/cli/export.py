@@ -9,6 +9,7 @@ import cloup
 
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.settings import common_options
+from textbayes.core.wording import plural
 
 
 @cloup.command()
@@ -53,7 +54,8 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
     }
     if output.is_table:
         console().print(
-            f"{target}: {written['n_terms']:,} terms, {written['n_labels']} labels, {written['bytes']:,} bytes"
+            f"{target}: {plural(written['n_terms'], 'term')}, {plural(written['n_labels'], 'label')}, "
+            f"{plural(written['bytes'], 'byte')}"
         )
     else:
         output.write([written], list(written))

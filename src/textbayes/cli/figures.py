@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textbayes.cli.output import console, make_table
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +21,10 @@ _MOST_PAIRS = 20
 def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
     """Print the measures of ``textbayes.evaluate.evaluate``."""
     screen = console()
-    screen.print(f"{result['n_docs']:,} documents, {result['n_labels']:,} labels ({result['kind']})", style="bold")
+    screen.print(
+        f"{plural(result['n_docs'], 'document')}, {plural(result['n_labels'], 'label')} ({result['kind']})",
+        style="bold",
+    )
     table = make_table("", "precision", "recall", "F1", right=("precision", "recall", "F1"))
     for name in _averages(result):
         words = macro_words(result) if name == "macro" else "micro, all decisions"

@@ -12,6 +12,7 @@ from textbayes.cli.inputs import Inputs
 from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.core.wording import plural
 
 
 def with_group_field(inputs: Inputs, field: str | None) -> Inputs:
@@ -38,5 +39,6 @@ def groups_of(documents: Sequence[Document], field: str | None, inputs: Inputs) 
             "example with the document's own id where it stands alone"
         )
     sizes = Counter(groups)
-    note(f"{len(sizes):,} groups by {field!r}, the largest of {max(sizes.values()):,} texts; each is in one fold")
+    largest = plural(max(sizes.values()), "text")
+    note(f"{plural(len(sizes), 'group')} by {field!r}, the largest of {largest}; each is in one fold")
     return groups

@@ -17,6 +17,7 @@ from textbayes.cli.progress import counting, downloading, reporting
 from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.core.wording import plural
 
 _READER = ("text_field", "label_field", "id_field", "label_separator", "encoding", "errors")
 
@@ -63,7 +64,7 @@ class Inputs:
         if parts:
             corpus = corpus.part(*parts)
         which = f"part {' + '.join(parts)}" if parts else "all parts"
-        note(f"corpus {self.corpus!r}, {which}: {len(corpus):,} documents")
+        note(f"corpus {self.corpus!r}, {which}: {plural(len(corpus), 'document')}")
         return corpus.documents()
 
     def keeping_fields(self) -> Inputs:
@@ -154,7 +155,9 @@ def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inpu
     for name in ("text_field", "label_field"):
         if len(reader[name]) == 1:
             reader[name] = reader[name][0]
-    options = _with_others({name: value for name, value in reader.items() if value not in (None, ())}, given.pop("reader_options"))
+    options = _with_others(
+        {name: value for name, value in reader.items() if value not in (None, ())}, given.pop("reader_options")
+    )
     download, duplicates, format = given.pop("download"), given.pop("duplicates"), given.pop("format")
     if corpus is not None and (paths or format):
         raise click.UsageError("--corpus and files were both given; choose one of them.")

@@ -8,18 +8,20 @@ from itertools import chain
 
 from textbayes.cli.settings import note, warn
 from textbayes.core.types import Document
+from textbayes.core.wording import plural
 from textbayes.data.labels import examine_labels
 
 _MOST = 6  # labels named in a summary
 _EXAMPLES = 3
 
 
-def summarise(counts: Mapping[str, int], n_docs: int) -> None:
-    """Say how many texts have which label, the most frequent ones by name."""
+def summarise(counts: Mapping[str, int], n_docs: int, total: int | None = None) -> None:
+    """Say how many texts have which label, the most frequent ones by name; ``total`` where these are some of more."""
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     shown = len(ranked) if len(ranked) <= _MOST + 1 else _MOST  # "and 1 more" takes as long as naming it
     listed = ", ".join(f"{repr(label) if ',' in label else label} {counts[label]:,}" for label in ranked[:shown])
-    note(f"{n_docs:,} texts, {len(ranked):,} labels: {listed}{_more(len(ranked) - shown)}")
+    texts = plural(n_docs, "text") if total in (None, n_docs) else f"a sample of {n_docs:,} of {plural(total, 'text')}"
+    note(f"{texts}, {plural(len(ranked), 'label')}: {listed}{_more(len(ranked) - shown)}")
 
 
 def name_oddities(counts: Mapping[str, int], separated: bool) -> None:

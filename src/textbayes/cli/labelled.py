@@ -17,6 +17,7 @@ from textbayes.cli.labelling import Labelling
 from textbayes.cli.settings import note, warn
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.core.wording import plural
 from textbayes.data.labels import merge_case, relabel
 
 _FEW = 0.1  # share of texts without a label below which they are left out unasked
@@ -38,7 +39,9 @@ class Labelled:
         return [document.id for document in self.documents]
 
 
-def read_labelled(inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None) -> Labelled:
+def read_labelled(
+    inputs: Inputs, labelling: Labelling, documents: list[Document] | None = None, total: int | None = None
+) -> Labelled:
     """Read all documents that have what the task needs; what was found and what was left out is said on stderr.
 
     Parameters
@@ -47,6 +50,8 @@ def read_labelled(inputs: Inputs, labelling: Labelling, documents: list[Document
     labelling : Labelling
     documents : list of Document, optional
         Those of the inputs, where they have been read before.
+    total : int, optional
+        How many the inputs have, where these are a sample.
     """
     documents = _read(inputs, labelling, documents)
     if not any(document.labels for document in documents):
@@ -59,7 +64,7 @@ def read_labelled(inputs: Inputs, labelling: Labelling, documents: list[Document
         documents = _without(bare, documents, inputs, labelling)
     if labelling.min_texts > 1:
         documents = _without_rare(documents, labelling.min_texts, multi_label)
-    _tell(documents, inputs)
+    _tell(documents, inputs, total)
     if multi_label:
         return Labelled(documents, [document.labels for document in documents])
     return Labelled(documents, [document.labels[0] for document in documents])
@@ -179,11 +184,11 @@ def _without_rare(documents: list[Document], least: int, multi_label: bool) -> l
     return kept
 
 
-def _tell(documents: list[Document], inputs: Inputs) -> None:
+def _tell(documents: list[Document], inputs: Inputs, total: int | None = None) -> None:
     counts = _counts(documents)
     if not counts:
         return
-    summarise(counts, len(documents))
+    summarise(counts, len(documents), total)
     if inputs.corpus is None:  # the labels of a corpus known by name are as its makers meant them
         name_oddities(counts, separated="label_separator" in dict(inputs.options))
 
@@ -193,4 +198,4 @@ def _counts(documents: list[Document]) -> Counter[str]:
 
 
 def _counted(number: int, what: str = "text") -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    return plural(number, what)

@@ -16,6 +16,7 @@ from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.tune import LinkReport
@@ -70,7 +71,7 @@ def link(
     from textbayes.tune import link_report
 
     X = text.term_weighting().fit_transform(text.vectorizer().fit_transform(given.texts))
-    note(f"comparing links on {X.shape[0]:,} texts and {X.shape[1]:,} words")
+    note(f"comparing links on {plural(X.shape[0], 'text')} and {plural(X.shape[1], 'word')}")
     report = link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
     rows = _rows(report)
     if not output.is_table:

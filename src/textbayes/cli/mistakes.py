@@ -39,10 +39,7 @@ class Mistakes:
         """Look at a batch; ``truth`` is the indicator of its documents."""
         from textbayes.evaluate.confusion import mistake_sureness
 
-        sureness = mistake_sureness(truth, batch.decisions, batch.proba)
-        if self._exclusive:  # the label given is the mistake; the true one was not given for its sake
-            given = batch.decisions & ~truth
-            sureness = np.where(given | ~given.any(axis=1, keepdims=True), sureness, -1.0)
+        sureness = mistake_sureness(truth, batch.decisions, batch.proba, self._exclusive)
         for i in np.flatnonzero(sureness.max(axis=1, initial=-1.0) >= 0.0):
             j = int(sureness[i].argmax())
             self._kept.append(

@@ -12,6 +12,7 @@ import numpy as np
 from textbayes.cli.files import check_output
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.knowledge import WordPriors
@@ -122,4 +123,4 @@ def _write(table: WordPriors, path: Path) -> None:
 
     with atomic_write(path) as stream:
         stream.write(text.encode("utf-8"))
-    note(f"{path}: {len(table):,} rows, {len(table.labels)} labels")
+    note(f"{path}: {plural(len(table), 'row')}, {plural(len(table.labels), 'label')}")

@@ -13,6 +13,7 @@ from textbayes.cli.output import Kind, Output, Row
 from textbayes.cli.settings import note, warn
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.core.wording import plural
 
 _PREFIX = "textbayes_"
 _ENDINGS: dict[str, Kind] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".xlsx": "csv", ".tsv": "tsv"}
@@ -91,4 +92,4 @@ def open_results(target: Path | None, output: Output) -> Iterator[Write]:
                 yield in_batches(book.write)
         else:
             yield in_batches(lambda *batch: stream.write(output.text(*batch).encode()))
-    note(f"{target}: {n_rows:,} documents")
+    note(f"{target}: {plural(n_rows, 'document')}")

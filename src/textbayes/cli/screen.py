@@ -15,6 +15,7 @@ from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.screen_views import record_row, show_records, status_and_notes
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.core.types import Document
@@ -271,7 +272,7 @@ def export(folder: str, target: str, topic: str | None, output: Output) -> None:
     if path.suffix.lower() in WRITERS:
         with atomic_write(path) as stream:
             stream.write(WRITERS[path.suffix.lower()](rows).encode("utf-8", "replace"))
-        note(f"{path}: {len(rows):,} records")
+        note(f"{path}: {plural(len(rows), 'record')}")
         return
     columns = list(dict.fromkeys(name for row in rows for name in row))
     with open_results(path, replace(output, kind=kind_by_ending(target))) as write:
@@ -305,7 +306,7 @@ def prior(reviews: tuple[str, ...], target: str, label_field: str | None, releva
     table = learn_prior(finished)
     with atomic_write(path) as stream:
         stream.write((table.to_csv() if path.suffix.lower() == ".csv" else table.to_yaml()).encode())
-    echo(f"{path}: {len(table):,} words of {len(finished)} reviews")
+    echo(f"{path}: {plural(len(table), 'word')} of {plural(len(finished), 'review')}")
 
 
 def prior_table(prior: str) -> WordPriors | None:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.spreadsheet import flat, is_formula
+from textbayes.core.wording import plural
 from textbayes.display.escapes import visible
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767  # of a sheet and of a cell, by Excel's specification
@@ -44,7 +45,7 @@ def workbook(
         raise
     book.save(stream)
     if sheet.n_cut and warn is not None:
-        warn(f"{sheet.n_cut:,} texts are longer than a cell of XLSX can be and were cut; .csv keeps them whole")
+        warn(f"{plural(sheet.n_cut, 'text is', 'texts are')} longer than an XLSX cell can be, and cut; .csv keeps all")
 
 
 class Sheet:

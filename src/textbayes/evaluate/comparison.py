@@ -6,6 +6,7 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from textbayes.core.labels import Kind
+from textbayes.core.wording import plural
 from textbayes.evaluate.significance import Alternative, TestResult
 
 TESTS = ("s", "S", "mcnemar", "bootstrap_micro", "bootstrap_macro")
@@ -75,7 +76,7 @@ class Comparison(NamedTuple):
         return "\n".join(line.rstrip() for line in lines)
 
     def _heading(self) -> str:
-        labels = f"{self.n_docs:,} documents, {len(self.winners):,} labels"
+        labels = f"{plural(self.n_docs, 'document')}, {plural(len(self.winners), 'label')}"
         if self.kind == "multilabel":
             return f"{labels}, any number each (multilabel): every label of a document is a decision"
         return f"{labels}, one each ({self.kind}): a document is one decision"

@@ -61,15 +61,21 @@ def confusion(
     return [Confused(*pair, n) for pair, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def mistake_sureness(truth: BoolArray, decisions: BoolArray, proba: FloatArray) -> FloatArray:
+def mistake_sureness(truth: BoolArray, decisions: BoolArray, proba: FloatArray, exclusive: bool = False) -> FloatArray:
     """How sure a model was of what is not so: of yes to a label it gave, of no to one it missed; −1 where it is right.
+
+    Of ``exclusive`` classes the one given is the mistake: the true one was missed for its sake, and has −1 as well.
 
     Parameters
     ----------
     truth, decisions : boolean arrays (n_docs, n_labels)
     proba : array (n_docs, n_labels)
     """
-    return np.where(truth == decisions, -1.0, np.where(decisions, proba, 1.0 - proba))
+    sureness = np.where(truth == decisions, -1.0, np.where(decisions, proba, 1.0 - proba))
+    if not exclusive:
+        return sureness
+    given = decisions & ~truth
+    return np.where(given | ~given.any(axis=1, keepdims=True), sureness, -1.0)
 
 
 def _one(labels: Sequence[str]) -> str:

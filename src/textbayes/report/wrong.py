@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.core.types import FloatArray
 from textbayes.display.escapes import snippet
 from textbayes.evaluate.confusion import mistake_sureness
 from textbayes.report.examples import Judged
@@ -25,16 +26,17 @@ def wrong_texts(model: TextCategorizer, judged: Judged, most: int) -> list[Wrong
     most : int
     """
     wrong = np.flatnonzero(~judged.right())
-    sureness = mistake_sureness(judged.truth, judged.decisions, judged.proba).max(axis=1)  # of each text's worst
-    order = wrong[np.argsort(-sureness[wrong], kind="stable")][:most]
-    return [_explained(model, judged, int(i)) for i in order]
+    exclusive = model.label_space_.kind != "multilabel"
+    sureness = mistake_sureness(judged.truth, judged.decisions, judged.proba, exclusive)
+    order = wrong[np.argsort(-sureness[wrong].max(axis=1, initial=-1.0), kind="stable")][:most]  # each text's worst
+    return [_explained(model, judged, int(i), sureness[i]) for i in order]
 
 
-def _explained(model: TextCategorizer, judged: Judged, i: int) -> WrongText:
+def _explained(model: TextCategorizer, judged: Judged, i: int, sureness: FloatArray) -> WrongText:
     text, proba = judged.texts[i], judged.proba[i]
     names = [str(name) for name in model.classes_]
     mistaken = np.flatnonzero(judged.decisions[i] != judged.truth[i])
-    columns = mistaken[np.argsort(~judged.decisions[i, mistaken], kind="stable")][:_MOST_LABELS]  # given, then missed
+    columns = mistaken[np.argsort(-sureness[mistaken], kind="stable")][:_MOST_LABELS]  # the surest first
     words = []
     for told in model.explain(text, [names[j] for j in columns]):
         speaking = [part for part in told.contributions if part.log_odds > 0.0][:_MOST_WORDS]

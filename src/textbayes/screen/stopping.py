@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from textbayes.core.errors import InputError
+from textbayes.core.wording import plural
 from textbayes.screen.gauge import DEFAULT_WEIGHTS, GaugeWeights, State, gauge, may_be_left
 
 GATE = 0.3  # p-value of the ranked hypergeometric test from which on the gauge may speak
@@ -162,7 +163,7 @@ class ConsecutiveIrrelevant:
         """See :class:`Rule`."""
         finds = np.flatnonzero(state.reading.relevant)
         run = len(state.reading.rows) - (int(finds[-1]) + 1 if len(finds) else 0)
-        return Advice(run >= self._n, f"the last {run} records were not relevant")
+        return Advice(run >= self._n, f"the last {plural(run, 'record was', 'records were')} not relevant")
 
 
 class ShareRead:

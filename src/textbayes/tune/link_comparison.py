@@ -14,6 +14,7 @@ from textbayes.core.labels import Kind, encode_labels
 from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_finite, check_same_length
+from textbayes.core.wording import plural
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
 from textbayes.links import make_link
@@ -74,8 +75,8 @@ class LinkComparison(NamedTuple):
         return (
             f"{self.question} {answer}: {self.first} against {self.second} changes the held-out log-loss by "
             f"{-self.total_gain:+.3g} per document (paired t-test, p = {self.total_p_value:.2g}), beyond chance for "
-            f"the better for {self.n_better} and for the worse for {self.n_worse} of {n_labels} "
-            f"label{'s' if n_labels > 1 else ''}."
+            f"the better for {self.n_better} and for the worse for {self.n_worse} of "
+            f"{plural(n_labels, 'label')}."
         )
 
 

@@ -13,6 +13,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, f1_score,
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.decide import TopLabel
+from textbayes.evaluate.confusion import mistake_sureness
 from textbayes.inference.gibbs import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.report import collect_report, render_report
@@ -227,8 +228,10 @@ def test_errors_are_those_there_are_the_surest_first(case):
     wrong = {ids[i]: i for i, label in enumerate(labels) if set(decided[i]) != set(_listed(label))}
     assert data.n_wrong == len(wrong) >= 2
     assert {text.id for text in data.wrong} == set(wrong)
-    sure = [max(abs((label in text.truth) - p) for label, p in text.labels) for text in data.wrong]
+    sure = [abs((text.labels[0][0] in text.truth) - text.labels[0][1]) for text in data.wrong]  # what is shown first
     assert sure == sorted(sure, reverse=True)
+    if case.model.label_space_.kind != "multilabel":
+        assert all(text.labels[0][0] in text.decided for text in data.wrong)  # the class given is the mistake
     for text in data.wrong:
         i = wrong[text.id]
         assert (set(text.decided), set(text.truth)) == (set(decided[i]), set(_listed(labels[i])))
@@ -351,3 +354,12 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     plain = collect_report(cases["multilabel"].model, texts, labels)
     assert not plain.averaged
     assert "the interval that holds it" not in render_report(plain)
+
+
+def test_of_classes_the_mistake_is_the_one_given():
+    """A true class of next to no probability makes no sure mistake of one that was given with little."""
+    truth = np.array([[True, False, False], [True, False, False]])
+    decisions = np.array([[False, True, False], [False, True, False]])
+    proba = np.array([[0.001, 0.60, 0.399], [0.05, 0.95, 0.0]])
+    assert mistake_sureness(truth, decisions, proba).max(axis=1).tolist() == [0.999, 0.95]
+    assert mistake_sureness(truth, decisions, proba, exclusive=True).max(axis=1).tolist() == [0.60, 0.95]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.categorizer.knowledge import Advice, Knowledge
+from textbayes.categorizer.knowledge import Advice, Knowledge, what_held_out_says
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray
 
@@ -37,7 +37,7 @@ def prior_advice(
         if tested:
             gap, base = losses[used, label] - without[used, label], float(without[used, label].mean())
             change, error = float(gap.mean()) / base, float(gap.std(ddof=1) / np.sqrt(used.sum())) / base
-        why = "held-out texts bear it out" if row.weight > 0.0 else "held-out texts do not bear it out"
+        why = what_held_out_says(row.weight, change, error)
         told.append(row._replace(why=why if tested else "no held-out text tests it", tried=row.weight, change=change,
                                  error=error))  # fmt: skip
     return told

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from textbayes.categorizer.auto.stacking import LEAST_WEIGHT
+from textbayes.core.wording import plural
 
 _VIEWS = {"words": "words", "stem": "stems", "head": "first lines", "chars": "characters"}
 _VIEWS |= {"embedding": "sentence vectors"}
@@ -21,7 +22,7 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
     """
     views = _listed([_view(view) for view in choice["views"]])
     members = choice["members"]
-    parts = [f"{choice['n_texts']:,} texts were read as {views}."]
+    parts = [f"{plural(choice['n_texts'], 'text')} were read as {views}."]
     nothing_told = all(abs(one["weight"]) <= LEAST_WEIGHT for one in members)
     if nothing_told:
         parts.append("No model told texts apart that it had not seen: answers are how common the labels are.")
