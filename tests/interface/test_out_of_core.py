@@ -165,3 +165,10 @@ def test_the_estimate_has_seconds_memory_and_disk_and_trains_nothing(lines, run,
     monkeypatch.setattr(estimating, "available_memory", lambda: 1 << 20)
     refused = run("train", path, "--estimate", "--in-memory", code=1)
     assert "are available; train with --out-of-core" in " ".join(refused.stderr.split())
+
+
+def test_the_estimate_says_that_its_texts_are_a_sample(run, write, documents, monkeypatch):
+    whole = estimating.sample
+    monkeypatch.setattr(estimating, "sample", lambda read: whole(read, most=10))
+    told = run("train", write(documents), "--estimate").stderr
+    assert "a sample of 10 of 15 texts, 3 labels" in told

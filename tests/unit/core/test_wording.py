@@ -24,7 +24,7 @@ def test_what_is_no_regular_plural_is_given():
 
 def test_notes_of_commands_leave_it_to_the_helper():
     """What ends in "document(s)", or counts by hand, says "1 labels" sooner or later."""
-    pattern = re.compile(rf"(?:note|warn|echo)\(f\"[^\"]*(?:\((?:s)\)|\{{len\([^}}]*\}} (?:{NOUNS})s\b)")
+    pattern = re.compile(rf"(?:note|warn|echo)\(f\"[^\"]*(?:\((?:s)\)|(?<!of )\{{len\([^}}]*\}} (?:{NOUNS})s\b)")
     found = [
         f"{path.name}:{number}"
         for path in sorted((Path(textbayes.__file__).parent / "cli").glob("*.py"))
