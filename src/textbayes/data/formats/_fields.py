@@ -76,8 +76,8 @@ class FieldReader:
         self._source = label
         text, kept = columns.get("text_field"), columns.get("keep_fields", False)
         self._text = None if text is None else _as_tuple(text)
-        label = columns.get("label_field")
-        self._labels_of = () if label is None else _as_tuple(label)
+        labelled = columns.get("label_field")
+        self._labels_of = () if labelled is None else _as_tuple(labelled)
         self._id = columns.get("id_field")
         self._separator = columns.get("label_separator")
         if self._separator == "":
