@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import cloup
@@ -44,7 +45,7 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
     if copy is not None:
         with atomic_write(copy) as stream:
             stream.write(reference_scorer().read_bytes())
-    written = {
+    written: dict[str, Any] = {
         "model": model,
         "output": str(target),
         "format": Path(target).suffix.lower().removeprefix("."),
