@@ -299,3 +299,16 @@ def test_what_needs_one_view_says_that_the_linear_preset_is_used(run, write, doc
     assert "preset linear is used" not in run("train", write(documents), "-o", tmp_path / "m.tb").stderr
     refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--model", "hinted", code=2).stderr
     assert "not trained by name" in " ".join(refused.split())
+
+
+def test_copies_of_texts_are_told_and_held_out_together(lines, run, write, documents, tmp_path):
+    """In messages, in JSON, in the model file, and for figures alone."""
+    copies = [{**one, "id": f"copy{i}", "text": one["text"].upper() + "."} for i, one in enumerate(documents[::2])]
+    path = write(documents + copies)
+    said = f"{len(copies)} of {len(documents + copies)} texts are copies of others ({len(copies)} identical, 0 nearly"
+    for where in (["-o", tmp_path / "m.tb"], ["--cv-only"], ["--cv-only", "--out-of-core"]):
+        assert said in " ".join(run("train", path, *where).stderr.split())
+    (summary,) = lines("train", path, "--cv-only")
+    assert (summary["identical_copies"], summary["near_copies"]) == (len(copies), 0)
+    assert said in " ".join(run("show", tmp_path / "m.tb", "--table").stdout.split())
+    assert "copies" not in run("train", write(documents), "--cv-only").stderr

@@ -23,7 +23,7 @@ from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.report import collect_report
 from textbayes.report.render import render_report
-from textbayes.report.wording import folds_in_words
+from textbayes.report.wording import cross_validation_in_words
 from textbayes.store import load_categorizer
 
 TRAINING, READY, FAILED, STOPPED = "training", "ready", "failed", "stopped"
@@ -115,7 +115,7 @@ class Training:
             texts, labels = [one.text for one in documents], _labels(documents)
             model = TextCategorizer().fit(texts, labels, progress=report)
             report("writing the report", 0, None)
-            note = f"Cross-validated in {folds_in_words(model)}: each text is decided by a model that had not seen it."
+            note = cross_validation_in_words(model)
             page = render_report(
                 collect_report(model, texts, labels, title=name, split=note, ids=[one.id for one in documents],
                                cross_validated=True)

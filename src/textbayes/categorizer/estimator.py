@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.categorizer.auto import train_auto, uses_auto
+from textbayes.categorizer.auto import copies_among, train_auto, uses_auto
 from textbayes.categorizer.inputs import as_texts, weighed
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
@@ -139,11 +139,11 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     prior_advice_ : what was done with the prior, label by label
     calibration_band_ : what held-out texts say of the probabilities (``CalibrationBand``), for ``predict_interval``;
         None once the model has learnt more texts
-    held_out_ : figures of the cross-validation, over all labels and for each, as ``textbayes.evaluate.evaluate`` has
-        them
+    held_out_ : figures of the cross-validation, over all labels and for each (``textbayes.evaluate.evaluate``)
     held_out_proba_ : what models that had not seen a training text said of it, NaN where none was asked; not in files
     label_counts_ : training texts of each class; None if the model was loaded from a file without them
     fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
+    copies_ : number of training texts that are "identical" or "near" copies of others and share their fold, or None
     classes_, label_space_, vectorizer_, weighting_, link_
 
     Examples
@@ -250,7 +250,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         grouped = None if groups is None else group_codes(groups, len(texts))
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or silent
-        data = TrainingData(texts, indicator, space, weight, grouped)
+        data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts))
         if automatic:
             trained = train_auto(self, data, report, keep_partial)
         else:
@@ -276,7 +276,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         # Honest for probabilities, a little kind to thresholds that were tuned on them.
         self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
         self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
-        self.fingerprints_ = fingerprints
+        self.fingerprints_, self.copies_ = fingerprints, data.copies.numbers()
         self.label_space_, self.classes_ = space, space.classes
         return self
 

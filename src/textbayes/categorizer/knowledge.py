@@ -15,7 +15,7 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features, FittedModel
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.kinds import kind_of, make_model
 from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
@@ -247,6 +247,7 @@ def choose_prior_weight(
     random_state: int,
     sample_weight: FloatArray | None = None,
     groups: Iterable[Hashable] | None = None,
+    copies: IntArray | None = None,
 ) -> Knowledge:
     """Choose by cross-validation how far a linear model follows the prior table, label by label.
 
@@ -261,12 +262,12 @@ def choose_prior_weight(
     n_folds, random_state : int
         The cross-validation and its seed.
     sample_weight : array (n_docs,), optional
-    groups : array (n_docs,), optional
-        Documents of one group share a fold.
+    groups, copies : arrays (n_docs,), optional
+        Documents of one group share a fold, and so do copies of one text.
     """
     chosen = choose_weight(
         member, X, indicator, matched, n_folds=n_folds, random_state=random_state, sample_weight=sample_weight,
-        groups=groups,
+        groups=groups, copies=copies,
     )  # fmt: skip
     return Knowledge(matched, chosen.weight, chosen)
 

@@ -181,6 +181,13 @@ class SavedChoice(Saved):
     embeddings: SavedEmbeddings | None = None
 
 
+class SavedCopies(Saved):
+    """Training texts that are copies of others."""
+
+    identical: WholeFrom0
+    near: WholeFrom0
+
+
 class SavedCategorizer(Saved):
     """Saved description of a whole categorizer."""
 
@@ -194,5 +201,6 @@ class SavedCategorizer(Saved):
     settings: SavedSettings
     given: SavedGiven
     choice: SavedChoice | None = None
+    copies: SavedCopies | None = None
     prior_advice: list[SavedAdvice]
     arrays: Annotated[list[Text], sorted_and_distinct]

@@ -34,7 +34,7 @@ def train_members(
     report : Progress
     sampling : SamplingCallback, optional
     """
-    texts, indicator, space, weight, groups = data
+    texts, indicator, space, weight = data[:4]
     report("reading words", 0, 1)
     vectorizer = default_vectorizer() if settings.vectorizer is None else clone(settings.vectorizer)
     counts = vectorizer.fit_transform(texts)
@@ -46,7 +46,7 @@ def train_members(
     watch = sampling or SamplingCallback()
     used = any(kind_of(member).uses_lengths for member in members_of(settings))
     lengths = text_lengths(texts, counts, vectorizer, used)
-    training = Training(settings, counts, lengths, indicator, space, report, watch, weight, groups)
+    training = Training(settings, counts, lengths, indicator, space, report, watch, weight, data.groups, data.firsts)
     return train_with(training, settings, data, vectorizer, report, sampling, table)
 
 
@@ -70,7 +70,7 @@ def train_with(
     table : WordPriors, optional
         The prior file, as it was read.
     """
-    _, indicator, space, weight, _ = data
+    _, indicator, space, weight = data[:4]
     members = training.members()
     if sampling is not None:
         sampling.begin(space.column_names, training.fingerprint(members, table))

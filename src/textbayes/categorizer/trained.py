@@ -12,16 +12,26 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import FittedModel
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import AuditRow, WordPriors
+from textbayes.text.copies import Copies
 
 
 class TrainingData(NamedTuple):
-    """Texts, their labels as an indicator (n_docs, n_columns), how much each counts, and groups that share a fold."""
+    """Texts, their labels as an indicator (n_docs, n_columns), how much each counts, and what shares a fold.
+
+    These are texts of one group, and copies of one text.
+    """
 
     texts: list[str]
     indicator: BoolArray
     space: LabelSpace
     weight: FloatArray | None
     groups: IntArray | None
+    copies: Copies
+
+    @property
+    def firsts(self) -> IntArray | None:
+        """The place of the first text that each is a copy of; None where none is."""
+        return self.copies.first if self.copies.n_identical or self.copies.n_near else None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.decide import learnable_entries, stratified_folds
+from textbayes.decide.folds import joined_groups
 from textbayes.kinds import FitOptions, kind_of, make_model
 from textbayes.kinds.sampling import SamplingCallback, at_mode
 from textbayes.kinds.settings import parameters_state
@@ -50,6 +51,8 @@ class Training:
     report : Progress
     watch : SamplingCallback
     weight, groups : arrays (n_docs,) or None
+    copies : array (n_docs,) or None
+        The place of the first text that each is a copy of.
     """
 
     def __init__(
@@ -63,13 +66,18 @@ class Training:
         watch: SamplingCallback,
         weight: FloatArray | None = None,
         groups: IntArray | None = None,
+        copies: IntArray | None = None,
     ) -> None:
         self._settings, self._counts, self._lengths = settings, counts, lengths
         self._indicator, self._space = indicator, space
-        self._report, self._watch, self._weight, self._groups = report, watch, weight, groups
-        n_folds = min(settings.cv, len(indicator))
-        self._fold = stratified_folds(indicator, n_folds, settings.random_state, groups)
-        self._n_folds = int(self._fold.max()) + 1  # fewer than asked for where groups are few
+        self._report, self._watch, self._weight = report, watch, weight
+        self._groups, self._copies = groups, copies
+        self._fold = self._folds(settings.cv, settings.random_state)
+        self._n_folds = int(self._fold.max()) + 1  # fewer than asked for where groups or different texts are few
+
+    def _folds(self, n_folds: int, random_state: int | None) -> IntArray:
+        n_folds = min(n_folds, len(self._indicator))
+        return stratified_folds(self._indicator, n_folds, random_state, self._groups, self._copies)
 
     def members(self) -> list[Any]:
         """The members, not fitted; those that look for their scale have found it, once, on all texts."""
@@ -88,7 +96,9 @@ class Training:
             if not isinstance(member, BayesLinearClassifierCV):
                 found.append(member)
                 continue
-            if self._groups is not None:
+            if isinstance(member.cv, int) and (self._groups is not None or self._copies is not None):
+                member.set_params(cv=self._folds(member.cv, member.random_state))
+            elif self._groups is not None:
                 member.set_params(cv=self._fold)
             # A search is many fits: those of a member that samples are made at the mode.
             searched = settled(at_mode(member), X, sparse.csr_matrix(self._indicator), self._weight)
@@ -99,8 +109,7 @@ class Training:
     def fingerprint(self, members: Sequence[Any], table: WordPriors | None) -> str:
         """A digest of the words, labels and settings that decide what members say, to know an interrupted run again."""
         digest = hashlib.sha256()
-        grouped = [] if self._groups is None else [self._groups]
-        arrays = [self._counts.data, self._counts.indices, self._counts.indptr, self._indicator, *grouped]
+        arrays = [self._counts.data, self._counts.indices, self._counts.indptr, self._indicator, self._fold]
         told = [getattr(self._settings, name) for name in _DECIDING]
         told += [make_weighting(self._settings.weighting).get_params(), None if table is None else table.to_csv()]
         if self._weight is not None:
@@ -133,7 +142,7 @@ class Training:
             X = make_weighting(settings.weighting).fit_transform(self._counts)
             known = choose_prior_weight(
                 matched, at_mode(first), X, self._indicator, self._n_folds, settings.random_state, self._weight,
-                self._groups,
+                self._groups, self._copies,
             )  # fmt: skip
         else:
             # As far as the members, pooled, predict held-out texts best; whether at all is seen later.
@@ -252,8 +261,17 @@ class Training:
         weight = None if self._weight is None else self._weight[rows]
         return FitOptions(
             weight, words, settings.intervals and last, settings.refit_k, settings.refit_by, last=last,
-            watch=self._watch,
+            watch=self._watch, groups=self._together(rows),
         )  # fmt: skip
+
+    def _together(self, rows: BoolArray) -> IntArray | None:
+        """For folds inside a fit: numbers of what shares a fold among some texts; None where every text is alone."""
+        together = self._copies
+        if self._groups is not None:
+            together = joined_groups(self._groups, self._copies, self._n_folds)
+        if together is None or len(np.unique(together[rows])) < 2:  # nothing to tell from another
+            return None
+        return together[rows]
 
 
 def _score_fold(

@@ -57,6 +57,7 @@ class ExplainsWords(FittedAttributes):
     vectorizer_: Any
     weighting_: Any
     choice_: dict[str, Any] | None
+    copies_: dict[str, int] | None
 
     @abstractmethod
     def _known_words(self, features: Features) -> IntArray:

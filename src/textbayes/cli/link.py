@@ -68,10 +68,20 @@ def link(
     textbayes train train.jsonl --link skew_t:df=1,skew=1.5 --family laplace -o model.tb
     """
     given = read_labelled(inputs, labelling)
+    from textbayes.core.labels import encode_labels
+    from textbayes.decide import stratified_folds
+    from textbayes.text.copies import copies_in_words, find_copies, text_sketches
     from textbayes.tune import link_report
 
-    X = text.term_weighting().fit_transform(text.vectorizer().fit_transform(given.texts))
+    vectorizer = text.vectorizer()
+    X = text.term_weighting().fit_transform(vectorizer.fit_transform(given.texts))
     note(f"comparing links on {plural(X.shape[0], 'text')} and {plural(X.shape[1], 'word')}")
+    copies = find_copies(text_sketches(given.texts, vectorizer))
+    if told := copies_in_words(copies.numbers(), len(given.texts)):
+        note(told)
+        n_folds = min(search["cv"], len(given.texts))
+        positive, _ = encode_labels(given.labels)
+        search["cv"] = stratified_folds(positive, n_folds, search["random_state"], copies=copies.first)
     report = link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
     rows = _rows(report)
     if not output.is_table:

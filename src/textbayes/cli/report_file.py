@@ -25,7 +25,7 @@ def write_training_report(
 ) -> None:
     """Write a page about the texts a model was just trained on, each decided by a model that had not seen it."""
     from textbayes.report import collect_report, write_report
-    from textbayes.report.wording import folds_in_words
+    from textbayes.report.wording import cross_validation_in_words
 
     name = "" if model_path is None else f"{model_path.name}: "
     data = collect_report(
@@ -33,7 +33,7 @@ def write_training_report(
         given.texts,
         given.labels,
         title=f"{name}cross-validation on {source}",
-        split=f"Cross-validated in {folds_in_words(model)}: each text is decided by a model that had not seen it. "
+        split=f"{cross_validation_in_words(model)} "
         "Thresholds were tuned on these very decisions, which is a little kind to them.",
         source=source,
         model_name="" if model_path is None else str(model_path),

@@ -63,6 +63,7 @@ def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]
         "n_texts": int(model.weighting_.n_docs_),
         "n_words": int(model.word_columns().sum()),
         "words_with_weight": int(model.words_with_weight().sum()),
+        "copies": model.copies_,
         "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
         "file_bytes": path.stat().st_size,
         "textbayes": version,
@@ -121,11 +122,14 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
 
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> list[tuple[str, str]]:
     from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
+    from textbayes.text.copies import copies_in_words
 
+    copies = copies_in_words(model.copies_, shown["n_texts"])
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
         ("Kind", shown["kind"]),
         ("Training texts", f"{shown['n_texts']:,}"),
+        *([("Copies", copies)] if copies else []),
         *settings_in_words(model),
         ("Members", "; ".join(members_in_words(model)) or _UNKNOWN),
         ("Cross-validation", f"{folds_in_words(model)}, seed {model.random_state}"),

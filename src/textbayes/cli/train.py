@@ -242,6 +242,10 @@ def train(
         if path is not None:
             save_model(model, path)
     summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
+    from textbayes.text.copies import copies_in_words
+
+    if told := copies_in_words(model.copies_, len(given.documents)):
+        note(told)
     if page is not None:
         write_training_report(page, model, given, inputs.name, path)
         summary["report"] = str(page)
@@ -319,10 +323,11 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
     from textbayes.categorizer.auto.story import describe_choice, partial_members
 
-    space, choice = model.label_space_, model.choice_
+    space, choice, copies = model.label_space_, model.choice_, model.copies_ or {}
     drawn = {} if model.draws_ is None else _drawn(model.draws_)
     return {
         "documents": n_docs,
+        **({f"{name}_copies": n for name, n in copies.items()} if any(copies.values()) else {}),
         "kind": space.kind,
         "labels": len(space.classes),
         "words": int(model.word_columns().sum()),

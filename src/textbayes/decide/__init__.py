@@ -9,7 +9,7 @@ from textbayes.decide.classifier import ThresholdClassifier
 from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
 from textbayes.decide.fewest_errors import FewestErrors
 from textbayes.decide.fixed import FixedThreshold
-from textbayes.decide.folds import grouped_folds, learnable_entries, stratified_folds
+from textbayes.decide.folds import grouped_folds, label_order, learnable_entries, stratified_folds
 from textbayes.decide.interval import FInterval, f1_interval
 from textbayes.decide.max_f1 import MaxF1
 from textbayes.decide.micro_macro import MicroMacroF1
@@ -44,6 +44,7 @@ __all__ = [
     "expected_f1_thresholds",
     "f1_interval",
     "grouped_folds",
+    "label_order",
     "learnable_entries",
     "make_rule",
     "rules",

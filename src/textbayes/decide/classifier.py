@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
@@ -19,7 +20,7 @@ from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.decide._base import Rule, ThresholdRule, make_rule
-from textbayes.decide.folds import stratified_folds
+from textbayes.decide.folds import group_codes, stratified_folds
 from textbayes.decide.out_of_fold import (
     Target,
     fit_quietly,
@@ -94,13 +95,16 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Matrix | ArrayLike, y: Any, **fit_params: Any) -> Self:
+    def fit(self, X: Matrix | ArrayLike, y: Any, groups: Iterable[Hashable] | None = None, **fit_params: Any) -> Self:
         """Learn the classifier and the rule.
 
         Parameters
         ----------
         X : array or sparse matrix (n_docs, n_features), or whatever the classifier takes
         y : array (n_docs,), or (n_docs, n_labels) for multi-label
+        groups : sequence of n_docs values, optional
+            Documents of one group (an author, copies of one text) share a fold. A classifier whose ``fit`` takes groups
+            is given them too.
         **fit_params
             Passed on to the classifier's ``fit``; ``sample_weight`` of 0 leaves a document out.
         """
@@ -111,7 +115,12 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise InputError("ThresholdClassifier requires y to be passed, but the target y is None")
         X, y = indexable(X, y)
         check_same_length(X, "X", y, "y")
+        if groups is not None:
+            fit_params["groups"] = group_codes(groups, len(y))
         X, y, fit_params = without_weightless(X, y, fit_params)
+        groups = fit_params.get("groups")
+        if not has_fit_parameter(self.estimator, "groups"):
+            fit_params.pop("groups", None)
         target = self._target(y, self.estimator.classes_ if prefit else None)
         self._use_scores = self._checked_method(rule) == "decision_function"
         if prefit:
@@ -120,7 +129,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             rule.fit(scores, target.Y)
         else:
             if rule.learns:
-                self._learn_rule(rule, X, target, fit_params)
+                self._learn_rule(rule, X, target, fit_params, groups)
             self.estimator_ = fit_quietly(prepared(self.estimator, target), X, target.given, fit_params)
             if not rule.learns:
                 rule.fit(positive_scores(self.estimator_, X, target.space, self._use_scores))
@@ -198,15 +207,17 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return found[0]
 
-    def _learn_rule(self, rule: Rule, X: Matrix | ArrayLike, target: Target, fit_params: dict[str, Any]) -> None:
+    def _learn_rule(
+        self, rule: Rule, X: Matrix | ArrayLike, target: Target, fit_params: dict[str, Any], groups: Any
+    ) -> None:
         if isinstance(self.cv, int):
             n_docs = len(target.Y)
-            fold = stratified_folds(target.Y, min(self.cv, n_docs), self.random_state)
+            fold = stratified_folds(target.Y, min(self.cv, n_docs), self.random_state, groups)
             rows = np.arange(n_docs)
-            splits = [(rows[fold != f], rows[fold == f]) for f in range(min(self.cv, n_docs))]
+            splits = [(rows[fold != f], rows[fold == f]) for f in range(int(fold.max()) + 1)]
         else:
             splitter = check_cv(self.cv, target.given, classifier=True)
-            splits = list(splitter.split(X, target.given))
+            splits = list(splitter.split(X, target.given, groups))
         data = out_of_fold(self.estimator, X, target, splits, self._use_scores, fit_params)
         if self.pool == "pooled":
             rule.fit(data.scores, data.Y)

@@ -37,6 +37,7 @@ def stratified_folds(
     n_folds: int,
     random_state: int | np.random.Generator | None = 0,
     groups: Iterable[Hashable] | None = None,
+    copies: IntArray | None = None,
 ) -> IntArray:
     """The fold (0 … n_folds − 1) of each document, positives of each label spread as evenly as can be.
 
@@ -45,10 +46,13 @@ def stratified_folds(
     without labels come last and even out the sizes. A label with m < n_folds positives lands in m different folds
     (as far as rarer labels of its documents have not placed them), so that no training part is without it. This is
     iterative stratification (Sechidis, Tsoumakas & Vlahavas 2011) with the order of labels fixed in advance:
-    O(n_docs · n_folds).
+    O(n_docs · n_folds). The order of the columns of Y decides nothing: of labels of one size, the documents that have
+    them say which comes first, and two classes in one column are two labels.
 
     With ``groups``, one value per document, documents of a group share a fold, so that nothing learnt of a group is
-    tried on it; see :func:`grouped_folds`.
+    tried on it; see :func:`grouped_folds`. With ``copies`` the first of some documents with the same text is placed as
+    if the others were not there, and these follow it. Where a copy is in another group the two groups become one, as
+    long as that is no larger than a fold.
 
     Parameters
     ----------
@@ -57,6 +61,9 @@ def stratified_folds(
     random_state : int, Generator or None
         Seed of the order that documents are placed in.
     groups : sequence of n_docs values, optional
+    copies : array (n_docs,), optional
+        The place of the first document that each is a copy of, its own place for a document that is none. Of fewer
+        different documents than ``n_folds`` each is a fold of its own.
 
     Returns
     -------
@@ -69,17 +76,23 @@ def stratified_folds(
     """
     Y = check_indicator(Y)
     if groups is not None:
-        return grouped_folds(Y, groups, n_folds, random_state)
-    n_docs, n_labels = Y.shape
+        return grouped_folds(Y, joined_groups(group_codes(groups, len(Y)), copies, n_folds), n_folds, random_state)
+    n_docs = len(Y)
     if not 2 <= n_folds <= n_docs:
         raise InputError(f"n_folds={n_folds} with {n_docs} documents; choose between 2 and the number of documents")
+    if copies is not None:
+        firsts, place = np.unique(copies, return_inverse=True)
+        if 1 < len(firsts) < n_docs:  # where all are the same, none can be told from the others
+            return stratified_folds(Y[firsts], min(n_folds, len(firsts)), random_state)[place]
+    Y = _in_order_of_size(Y)
+    n_labels = Y.shape[1]
     generator = np.random.default_rng(random_state)
-    n_positive, key = Y.sum(axis=0), _rarest_label(Y)
+    key = _rarest_label(Y)
     shuffled = generator.permutation(n_docs)
     luck = generator.permutation(n_folds).tolist()
     fold = np.full(n_docs, -1, dtype=np.int64)
     sizes = [0] * n_folds
-    for label in [*np.argsort(n_positive, kind="stable").tolist(), n_labels]:
+    for label in range(n_labels + 1):
         mine = shuffled[key[shuffled] == label]
         if not len(mine):
             continue
@@ -128,7 +141,7 @@ def grouped_folds(
     if n_groups < 2:
         raise InputError("all documents are of one group; folds need two groups or more")
     n_folds = min(n_folds, n_groups)
-    target = _rarest_label(Y)
+    target = _rarest_label(_in_order_of_size(Y))
     if np.bincount(target).max() < n_folds:  # too few of every label to spread
         target = np.zeros_like(target)
     seed = int(np.random.default_rng(random_state).integers(2**32))
@@ -150,10 +163,62 @@ def group_codes(groups: Iterable[Hashable], n_docs: int) -> IntArray:
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
 
 
+def joined_groups(groups: IntArray, copies: IntArray | None, n_folds: int) -> IntArray:
+    """Groups, those joined that hold copies of one document, as long as they are no larger than a fold then.
+
+    Without that limit a common short text (a word of thanks) would make one group of all authors.
+
+    Parameters
+    ----------
+    groups : array (n_docs,)
+        Numbers from 0 on.
+    copies : array (n_docs,) or None
+        As for :func:`stratified_folds`.
+    n_folds : int
+
+    Examples
+    --------
+    >>> joined_groups(np.array([0, 1, 2, 3, 3, 3]), np.array([0, 0, 2, 3, 4, 2]), 3).tolist()
+    [0, 0, 2, 3, 3, 3]
+    """
+    if copies is None:
+        return groups
+    size, root, most = np.bincount(groups), np.arange(groups.max() + 1), len(groups) / n_folds
+
+    def of(group: int) -> int:
+        while root[group] != group:
+            group = root[group]
+        return group
+
+    for document in np.flatnonzero(copies != np.arange(len(copies))).tolist():
+        one, other = sorted((of(groups[document]), of(groups[copies[document]])))
+        if one != other and size[one] + size[other] <= most:
+            root[other] = one
+            size[one] += size[other]
+    return np.array([of(group) for group in range(len(root))])[groups]
+
+
+def label_order(Y: BoolArray) -> IntArray:
+    """Columns of the labels from the rarest to the commonest, whatever the order they come in.
+
+    Of labels of one size the documents that have them say which comes first; only labels of the same documents, of
+    which either may stand for the other, are left in the order of their columns.
+
+    Parameters
+    ----------
+    Y : boolean array (n_docs, n_labels)
+    """
+    n_positive, members = Y.sum(axis=0).tolist(), np.packbits(Y, axis=0)
+    order = sorted(range(Y.shape[1]), key=lambda label: (n_positive[label], members[:, label].tobytes()))
+    return np.array(order, dtype=np.int64)
+
+
+def _in_order_of_size(Y: BoolArray) -> BoolArray:
+    """The labels from the rarest to the commonest; what one column says of two classes is told of each."""
+    both = np.hstack([Y, ~Y]) if Y.shape[1] == 1 else Y
+    return both[:, label_order(both)]
+
+
 def _rarest_label(Y: BoolArray) -> IntArray:
-    """The rarest label of each document; the number of labels for a document without any."""
-    n_docs, n_labels = Y.shape
-    if not n_labels:
-        return np.zeros(n_docs, dtype=np.int64)
-    rarity = np.where(Y, Y.sum(axis=0), n_docs + 1)
-    return np.where(Y.any(axis=1), rarity.argmin(axis=1), n_labels).astype(np.int64)
+    """The first label of each document, labels being in order of size; their number for a document without any."""
+    return np.where(Y.any(axis=1), Y.argmax(axis=1), Y.shape[1]) if Y.shape[1] else np.zeros(len(Y), dtype=np.int64)

@@ -8,6 +8,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
 from textbayes.decide._base import NEVER, Scale, ThresholdRule, rules
 from textbayes.decide._cuts import Cuts, f_measure_of_cuts, make_cuts
+from textbayes.decide.folds import label_order
 
 
 @rules.register("micro_macro")
@@ -54,12 +55,13 @@ class MicroMacroF1(ThresholdRule):
         check_choice("scale", self.scale, ("probability", "logit"))
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
-        cuts = make_cuts(proba, self._need_labels(Y))
+        Y = self._need_labels(Y)
+        cuts = make_cuts(proba, Y)
         f = f_measure_of_cuts(cuts)
         positives = cuts.positives[:, 0]
         k = np.zeros(len(positives), dtype=np.int64)
         hits = errors = 0.0
-        for rank, label in enumerate(np.argsort(-positives, kind="stable"), start=1):
+        for rank, label in enumerate(label_order(Y)[::-1], start=1):
             row = slice(label, label + 1)
             one = Cuts(cuts.scores[row], cuts.tp[row], cuts.possible[row])
             tp = one.tp

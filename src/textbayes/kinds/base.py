@@ -15,7 +15,7 @@ from sklearn.base import clone
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
-from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import MatchedPriors
 
@@ -38,6 +38,8 @@ class FitOptions:
         What is fitted, for progress; and whether it is the model that is kept.
     watch : SamplingCallback
         Is told how sampling goes.
+    groups : array (n_docs,) or None
+        Documents of one group share a fold, where the model cross-validates.
     """
 
     weight: FloatArray | None = None
@@ -48,6 +50,7 @@ class FitOptions:
     stage: str = "all texts"
     last: bool = True
     watch: SamplingCallback = field(default_factory=SamplingCallback)
+    groups: IntArray | None = None
 
 
 class Fitted(ABC):

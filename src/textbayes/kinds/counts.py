@@ -178,8 +178,9 @@ class CountsKind(Kind):
         for number, labels in enumerate(given):
             one = estimator.made(number, space) if isinstance(estimator, InformedCounts) else copy.copy(estimator)
             one.fit_classes(
-                features.counts, labels, _names(space), sample_weight=options.weight, lengths=features.lengths
-            )
+                features.counts, labels, _names(space), sample_weight=options.weight, lengths=features.lengths,
+                groups=options.groups,
+            )  # fmt: skip
             learnt.append(one)
         mean = float(features.lengths.mean()) if features.n_docs else 0.0
         return FittedCounts(space, learnt, max(mean, 1e-3))

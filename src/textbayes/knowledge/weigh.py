@@ -62,6 +62,7 @@ def choose_weight(
     strength: Strength = DEFAULT_STRENGTH,
     sample_weight: FloatArray | None = None,
     groups: Iterable[Hashable] | None = None,
+    copies: IntArray | None = None,
 ) -> WeightChoice:
     """Weigh the knowledge of each label by cross-validation.
 
@@ -81,6 +82,8 @@ def choose_weight(
         How much each document counts when it is learnt from; held-out documents count alike.
     groups : one value per document, optional
         Documents of one group share a fold.
+    copies : array (n_docs,), optional
+        The place of the first document that each is a copy of; see ``textbayes.decide.stratified_folds``.
 
     Notes
     -----
@@ -95,7 +98,7 @@ def choose_weight(
             f"X and Y have {X.shape[1]} words and {Y.shape[1]} labels; the table was matched to {matched.n_features} "
             f"and {matched.n_labels}"
         )
-    fold = stratified_folds(Y, min(n_folds, len(Y)), random_state, groups)
+    fold = stratified_folds(Y, min(n_folds, len(Y)), random_state, groups, copies)
     losses = _held_out_losses(classifier, X, Y, matched, weights, fold, strength, sample_weight)
     loss, change, error = _changes(losses)
     advised = np.zeros(Y.shape[1], dtype=np.bool_)

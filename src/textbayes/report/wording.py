@@ -15,6 +15,7 @@ from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.weights import FittedWeights
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
+from textbayes.text.copies import copies_in_words
 from textbayes.text.language_names import language_name
 from textbayes.text.sentences import SentenceVectorizer
 from textbayes.text.views import TextViews
@@ -68,6 +69,17 @@ def folds_in_words(model: TextCategorizer) -> str:
     n_texts, n_held_out = choice.get("n_texts", 0), choice.get("n_held_out") or 0
     folds = f"{choice.get('n_folds') or model.cv} folds"
     return f"{folds}, {n_held_out:,} of {n_texts:,} texts held out" if 0 < n_held_out < n_texts else folds
+
+
+def cross_validation_in_words(model: TextCategorizer) -> str:
+    """Sentences about how the decisions on training texts were made.
+
+    Parameters
+    ----------
+    model : fitted TextCategorizer
+    """
+    told = f"Cross-validated in {folds_in_words(model)}: each text is decided by a model that had not seen it."
+    return f"{told} {copies_in_words(model.copies_, int(model.weighting_.n_docs_))}".rstrip()
 
 
 def _labels(model: TextCategorizer) -> str:

@@ -2,8 +2,8 @@
 
 Vocabulary and document frequencies are sums over partitions; count models combine their statistics exactly; linear
 models are brought to the optimum of all documents by gradients of the parts. Folds, pool, rule and figures are those of
-``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out scores and
-fingerprints.
+``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out scores,
+fingerprints and the sketches by which copies are found.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from textbayes.models.weights import as_columns
 from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
 from textbayes.scale.partitions import Partition
 from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_sketches
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.packed import Packed, StringIndex
 
@@ -46,11 +47,12 @@ _ONE_PLACE = "or train on files that are read here (a name without a pattern)"
 
 
 class Part(NamedTuple):
-    """What a worker keeps of a partition: counts and lengths of its documents, and fingerprints of their texts."""
+    """What a worker keeps of a partition: counts, lengths, and fingerprints and sketches of its documents."""
 
     counts: Any
     lengths: FloatArray
     fingerprints: Any
+    sketches: Sketches
 
 
 class Terms(NamedTuple):
@@ -143,8 +145,9 @@ class SpreadTraining(Training):
         n_features: int, data: TrainingData, report: Progress,
     ) -> None:  # fmt: skip
         super().__init__(
-            settings, None, np.zeros(0), data.indicator, data.space, report, SamplingCallback(), data.weight
-        )
+            settings, None, np.zeros(0), data.indicator, data.space, report, SamplingCallback(), data.weight,
+            None, data.firsts,
+        )  # fmt: skip
         self._executor, self._parts, self._n_features = executor, parts, n_features
         self._ends = np.cumsum(sizes)[:-1]
         self._fitted_before: dict[int, BayesLinearClassifier] = {}
@@ -219,13 +222,14 @@ def fit_documents(
     kept, indicator, weight, _ = weighed([""] * len(indicator), indicator, space, None, model.class_weight)
     if len(kept) < int(rows.sum()):
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_ONE_PLACE}")
-    data = TrainingData(kept, indicator, space, weight, None)
     report("reading words", 0, 2)
     vectorizer = documents.vocabulary(model.vectorizer or default_vectorizer(), rows)
     report("reading words", 1, 2)
     uses_lengths = any(kind_of(member).uses_lengths for member in members_of(model))
     parts = documents.counted(vectorizer, rows, uses_lengths)
     fingerprints = documents.executor.map_reduce(_fingerprints, _union, parts)
+    copies = find_copies(joined_sketches(list(documents.executor.map(_sketches, parts))))
+    data = TrainingData(kept, indicator, space, weight, None, copies)
     documents.forget_texts()
     report("reading words", 2, 2)
     sizes = [int(part.sum()) for part in documents.split(rows)]
@@ -292,8 +296,12 @@ def _both_terms(one: Terms, other: Terms) -> Terms:
 
 def _counted(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer, lengths: bool) -> Part:
     texts = _texts(asked)
-    counts = vectorizer.transform(texts)
-    return Part(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts))
+    counts, sketches = vectorizer.transform(texts), text_sketches(texts, vectorizer)
+    return Part(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts), sketches)
+
+
+def _sketches(part: Part) -> Sketches:
+    return part.sketches
 
 
 def _fingerprints(part: Part) -> Any:

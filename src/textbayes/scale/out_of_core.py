@@ -40,6 +40,7 @@ from textbayes.scale.fit import check_out_of_core, fit_in_groups
 from textbayes.scale.shards import new_mapped
 from textbayes.scale.text_shards import Block, TextShards
 from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.copies import find_copies
 
 _IN_MEMORY = "or train in memory (without --out-of-core)"
 
@@ -59,8 +60,9 @@ class ShardTraining(Training):
     def __init__(self, settings: Any, shards: TextShards, data: TrainingData, report: Progress, scratch: Path) -> None:
         watch = SamplingCallback()
         super().__init__(
-            settings, None, np.zeros(0), data.indicator, data.space, report, watch, data.weight, data.groups
-        )
+            settings, None, np.zeros(0), data.indicator, data.space, report, watch, data.weight, data.groups,
+            data.firsts,
+        )  # fmt: skip
         self._shards, self._scratch = shards, scratch
 
     def room(self, shape: tuple[int, ...]) -> FloatArray:
@@ -171,7 +173,7 @@ def fit_out_of_core(
     if len(kept) < shards.n_docs:
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_IN_MEMORY}")
     report = progress or silent
-    data = TrainingData(kept, indicator, space, weight, grouped)
+    data = TrainingData(kept, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
     training = ShardTraining(model, shards, data, report, scratch)
     trained = train_with(training, model, data, shards.vectorizer, report)
     return model._take_over(trained, rule, data, shards.fingerprints())

@@ -21,8 +21,9 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import MISSING_LABEL, AnyArray, Document, FloatArray, IntArray
-from textbayes.scale.shards import Shards
+from textbayes.scale.shards import Shards, new_mapped
 from textbayes.text import TextVectorizer
+from textbayes.text.copies import N_BINS, Sketches, text_sketches
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.packed import Packed, StringIndex, pack, take, unpack
 
@@ -121,6 +122,13 @@ class TextShards:
         """Fingerprints of all texts, as ``text_fingerprints`` has them."""
         return np.unique(np.concatenate([shard["fingerprints"] for shard in self.counts]))
 
+    def sketches(self, folder: Path) -> Sketches:
+        """Sketches of all texts, to find copies among them, the larger part of them in a file of this folder."""
+        words = np.concatenate([shard["sketch_words"] for shard in self.counts])
+        bins = new_mapped(folder / "sketches.bin", (self.n_docs, N_BINS), np.uint8)
+        np.concatenate([shard["sketch_bins"] for shard in self.counts], out=bins)
+        return Sketches(words, bins)
+
 
 def _count(
     documents: Iterable[Document], vectorizer: TextVectorizer, raw: Shards, report: Progress, chunk: int
@@ -157,7 +165,7 @@ def _counted(part: list[Document], vectorizer: TextVectorizer, index: StringInde
     """One shard of pass one."""
     texts = [document.text for document in part]
     terms, counts = vectorizer.count_terms(texts)
-    before = len(index)
+    sketches, before = text_sketches(texts, vectorizer), len(index)
     numbers = index.add(terms)
     new, ids = index.strings(before), pack(document.id for document in part)
     fields = pack(json.dumps(dict(document.fields)) for document in part)
@@ -165,6 +173,7 @@ def _counted(part: list[Document], vectorizer: TextVectorizer, index: StringInde
         "indptr": counts.indptr, "indices": numbers[counts.indices].astype(np.int32),
         "data": counts.data.astype(np.int32), "new_terms": new.data, "new_ends": new.offsets,
         "lengths": vectorizer.document_lengths(texts), "fingerprints": text_fingerprints(texts, unique=False),
+        "sketch_words": sketches.words, "sketch_bins": sketches.bins,
         "ids": ids.data, "id_ends": ids.offsets, "fields": fields.data, "field_ends": fields.offsets,
         **_packed_labels([None if document.lacks_label else document.labels for document in part]),
     }  # fmt: skip
@@ -232,5 +241,6 @@ def _final(
     return {
         "indptr": matrix.indptr, "indices": matrix.indices, "data": matrix.data,
         "lengths": shard["lengths"][rows], "fingerprints": shard["fingerprints"][rows],
+        "sketch_words": shard["sketch_words"][rows], "sketch_bins": shard["sketch_bins"][rows],
         "ids": ids.data, "id_ends": ids.offsets, "fields": fields.data, "field_ends": fields.offsets, **told,
     }  # fmt: skip

@@ -28,7 +28,7 @@ from typing import Any
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.types import AnyArray, Document
+from textbayes.core.types import Document
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
@@ -284,10 +284,11 @@ class ScreenFolder:
                 return screening, position
 
         try:
-            (self._screening, self._position), _ = newest(self.path / "snapshots", SCREEN_FILE, read)
+            (screening, self._position), _ = newest(self.path / "snapshots", SCREEN_FILE, read)
         except ModelFileError:  # none yet, or none that is sound: the log says it all
-            self._screening = Screening(collection, self.settings)
-        return self._screening
+            screening = Screening(collection, self.settings)
+        self._screening = screening
+        return screening
 
     def _snapshot(self, screening: Screening) -> None:
         meta, arrays = screening.to_state()

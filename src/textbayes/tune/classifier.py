@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray
+from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference import Posterior, Problem
 from textbayes.links import BaseLink, make_link
@@ -131,6 +134,29 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         self.random_state = random_state
         self.class_weight = class_weight
 
+    @all_or_nothing
+    def fit(
+        self,
+        X: Matrix | ArrayLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        words: ArrayLike | None = None,
+        groups: Iterable[Hashable] | None = None,
+    ) -> Self:
+        """Find the scale and fit, as :meth:`BayesLinearClassifier.fit` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight, words
+            As for ``BayesLinearClassifier``.
+        groups : sequence of n_docs values, optional
+            Documents of one group (an author, copies of one text) share a fold.
+        """
+        self._groups = groups
+        super().fit(X, y, sample_weight, words)
+        del self._groups
+        return self
+
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
         self.link_ = make_link("logit" if self._finds_link else self.link)
         return super()._problem(X, indicator, weight, words)
@@ -155,7 +181,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
             links = search_link(
                 problem, AUTO_LINKS, self.scales, self.cv, self.scoring, self.rule, self.random_state,
                 per_label=self.per_label, errors=self.errors, inference=self.inference, tol=self.search_tol,
-                max_iter=self.max_iter, n_jobs=jobs,
+                max_iter=self.max_iter, n_jobs=jobs, groups=self._groups,
             )  # fmt: skip
             self.link_ = make_link(";".join(link for link, _ in links.chosen()))
             return links, np.array([factor for _, factor in links.chosen()]), None
@@ -175,7 +201,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
         search = search_scale(
             problem, factors, self.cv, self.scoring, self.rule, self.per_label, self.errors, self.inference,
-            self.search_tol, self.max_iter, jobs, self.random_state,
+            self.search_tol, self.max_iter, jobs, self.random_state, groups=self._groups,
         )  # fmt: skip
         return search, search.factor, search.path.posterior(search.point)
 

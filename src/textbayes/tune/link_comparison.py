@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,6 +142,7 @@ def link_report(
     max_iter: int = 100,
     n_jobs: int | None = None,
     random_state: int | None = 0,
+    groups: Iterable[Hashable] | None = None,
 ) -> LinkReport:
     """Compare families of links on the documents X (n_docs, n_features) with labels Y, as ``BayesLinearClassifier``'s.
 
@@ -159,7 +160,7 @@ def link_report(
         Family of the prior; its scale is chosen.
     scales : int
         How many, from where the prior holds every weight (see ``factor_grid``).
-    cv, tol, max_iter, n_jobs, random_state :
+    cv, tol, max_iter, n_jobs, random_state, groups :
         As in ``search_scale``.
 
     References
@@ -181,7 +182,7 @@ def link_report(
     y = np.where(positive, 1.0, -1.0)
     problem = Problem(as_columns(X), y, make_link("logit"), base, base.rescaled(np.inf))
     settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "n_jobs": n_threads(n_jobs)}
-    splits = make_splits(cv, positive, random_state)
+    splits = make_splits(cv, positive, random_state, groups=groups)
     fitted: dict[Any, CrossFitted] = {}
     for link in dict.fromkeys(_same(spec) for links in families.values() for spec in links):
         own = problem._replace(link=link)

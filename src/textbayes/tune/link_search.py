@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -88,6 +88,7 @@ def search_link(
     scoring: Scoring = "log_loss",
     rule: Rule = "best",
     random_state: int | None = 0,
+    groups: Iterable[Hashable] | None = None,
     **settings: Any,
 ) -> LinkSearch:
     """Cross-validate, or validate, every link at every scale and choose both for each label.
@@ -102,7 +103,7 @@ def search_link(
         By default the skewed Student-t links with ν in (2, 8, ∞) and δ in (½, 1, 2).
     scales : int or array
         How many, as in ``factor_grid``, or the factors themselves.
-    cv, scoring, rule, random_state :
+    cv, scoring, rule, random_state, groups :
         As in ``search_scale``; ``cv=[(train, validation)]`` and ``scoring="f1"`` choose by F1 on a validation set, as
         Eyheramendy & Madigan (2007) do.
     **settings :
@@ -111,7 +112,7 @@ def search_link(
     made = [make_link(link) for link in (skew_t_links() if links is None else links)]
     if not made:
         raise InputError("no links were given; pass at least one, such as 'skew_t:df=8,skew=2'")
-    splits = make_splits(cv, problem.y > 0.0, random_state)
+    splits = make_splits(cv, problem.y > 0.0, random_state, groups=groups)
     rows = []
     labels = np.arange(problem.y.shape[1])
     for link in made:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from textbayes.core.executor import in_parallel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.decide import stratified_folds
+from textbayes.decide.folds import group_codes
 from textbayes.inference import BaseInference, Problem
 from textbayes.models.weights import as_columns
 from textbayes.tune.losses import Errors, Rule, Scoring, choose, held_out_losses
@@ -70,6 +71,7 @@ def search_scale(
     n_jobs: int = 1,
     random_state: int | None = 0,
     tie_intercept: bool = False,
+    groups: Iterable[Hashable] | None = None,
 ) -> ScaleSearch:
     """Cross-validate every one of ``factors`` times the scale of the problem's prior.
 
@@ -92,6 +94,8 @@ def search_scale(
         As in ``regularisation_path``.
     random_state : int or None
         Of the folds.
+    groups : sequence of n_docs values, optional
+        Documents of one group share a fold.
 
     References
     ----------
@@ -106,7 +110,7 @@ def search_scale(
     factors = check_factors(factors, problem.y.shape[1])
     positive = problem.y > 0.0
     weight = np.ones(len(positive)) if problem.sample_weight is None else problem.sample_weight
-    splits = make_splits(cv, positive, random_state, weight > 0.0)
+    splits = make_splits(cv, positive, random_state, weight > 0.0, groups)
     if errors == "folds" and len(splits) < 2:
         raise InputError("errors over folds need two folds or more; use errors='documents' or more folds")
     settings: dict[str, Any] = {
@@ -155,7 +159,11 @@ def held_out_predictors(
 
 
 def make_splits(
-    cv: Any, positive: BoolArray, random_state: int | None, counted: BoolArray | None = None
+    cv: Any,
+    positive: BoolArray,
+    random_state: int | None,
+    counted: BoolArray | None = None,
+    groups: Iterable[Hashable] | None = None,
 ) -> list[Split]:
     """Make pairs of training and test documents, tests that do not overlap, from whatever says how to fold.
 
@@ -168,15 +176,18 @@ def make_splits(
     positive : boolean array (n_docs, n_labels)
     random_state : int or None
     counted : boolean array (n_docs,), optional
+    groups : sequence of n_docs values, optional
+        Documents of one group share a fold; a splitter is given them.
     """
     n_docs = len(positive)
     documents = np.arange(n_docs)
+    codes = None if groups is None else group_codes(groups, n_docs)
     if isinstance(cv, numbers.Integral) and not isinstance(cv, bool):
         if cv < 2:
             raise InputError(f"cv={cv} is not usable; pass 2 folds or more")
         kept = documents if counted is None else np.flatnonzero(counted)
         n_folds, cv = min(int(cv), len(kept)), np.full(n_docs, -1)
-        cv[kept] = stratified_folds(positive[kept], n_folds, random_state)
+        cv[kept] = stratified_folds(positive[kept], n_folds, random_state, None if codes is None else codes[kept])
     if isinstance(cv, np.ndarray) and cv.ndim == 1 and cv.dtype.kind in "iu":
         if len(cv) != n_docs:
             raise InputError(f"cv holds {len(cv)} fold numbers for {n_docs} documents; pass one for each")
@@ -184,7 +195,7 @@ def make_splits(
     else:
         target = positive.argmax(axis=1) if positive.shape[1] > 1 else positive[:, 0]
         splitter = check_cv(cv, target, classifier=True)
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(documents, target)]
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(documents, target, codes)]
     tested = np.concatenate([test for _, test in splits]) if splits else documents[:0]
     if not len(tested) or len(np.unique(tested)) != len(tested):
         raise InputError("every document may be tested once: the test parts of cv overlap or are empty; use k folds")

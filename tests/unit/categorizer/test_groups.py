@@ -25,7 +25,7 @@ def authors():
         for _ in range(6):
             label = ("grain", "money")[i % 2]
             hint = ("corn", "bank")[(i % 2) ^ int(rng.random() < 0.25)]
-            texts.append(f"{name} {hint} report")
+            texts.append(f"{name} {hint} report {len(texts)}")  # texts that are the same share a fold anyway
             labels.append(label)
             names.append(name)
     return texts, labels, names

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.decide import MaxF1, ThresholdClassifier, TopLabel, UnsureBand
+from textbayes.tune import BayesLinearClassifierCV
 
 LOGIT = LogisticRegression(solver="liblinear")
 
@@ -190,3 +191,46 @@ def test_what_cannot_be_done_is_refused(model, message, binary):
 def test_nested_parameters_can_be_searched():
     model = ThresholdClassifier(LOGIT, MaxF1()).set_params(rule__fbr=0.3, estimator__C=2.0)
     assert (model.rule.fbr, model.estimator.C) == (0.3, 2.0)
+
+
+def by_heart(seed=0):
+    """Rows of noise, each four times, with labels by lot; and the row that each is a copy of."""
+    rng = np.random.default_rng(seed)
+    rows = np.tile(np.arange(40), 4)
+    return rng.normal(size=(40, 30))[rows], (rng.permutation(40) % 2)[rows], rows
+
+
+class Watched(LogisticRegression):
+    """Counts how many rows it is asked about that it has learnt a copy of."""
+
+    n_known = 0
+
+    def fit(self, X, y, sample_weight=None):
+        self.known_ = {row.tobytes() for row in X}
+        return super().fit(X, y, sample_weight)
+
+    def predict_proba(self, X):
+        Watched.n_known += sum(row.tobytes() in self.known_ for row in X)
+        return super().predict_proba(X)
+
+
+@pytest.mark.parametrize("cv", [5, GroupKFold(4)])
+def test_a_group_is_in_one_fold(cv):
+    X, y, rows = by_heart()
+    Watched.n_known = 0
+    ThresholdClassifier(Watched(), cv=cv).fit(X, y, groups=rows)
+    assert Watched.n_known == 0
+    if cv == 5:
+        ThresholdClassifier(Watched(), cv=cv).fit(X, y)
+        assert Watched.n_known > 100
+
+
+def test_groups_reach_a_classifier_that_folds_by_itself():
+    X, y, rows = by_heart()
+    inner = BayesLinearClassifierCV(prior="gaussian")
+    model = ThresholdClassifier(inner, rule="fixed").fit(X, y, groups=rows)
+    expected = BayesLinearClassifierCV(prior="gaussian").fit(X, y, groups=rows)
+    assert model.estimator_.scale_ == pytest.approx(expected.scale_)
+    assert model.estimator_.scale_ < BayesLinearClassifierCV(prior="gaussian").fit(X, y).scale_
+    with pytest.raises(InputError, match="39 groups were given for 160 documents"):
+        ThresholdClassifier(inner).fit(X, y, groups=range(39))

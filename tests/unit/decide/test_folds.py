@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from textbayes.core.errors import InputError
-from textbayes.decide import stratified_folds
+from textbayes.decide import grouped_folds, label_order, stratified_folds
 
 
 @given(hnp.arrays(bool, st.tuples(st.integers(2, 40), st.integers(1, 5))), st.integers(2, 5), st.integers(0, 9))
@@ -94,3 +94,68 @@ def test_groups_that_cannot_be_folded_are_refused():
 def test_impossible_numbers_of_folds_are_refused(n_folds):
     with pytest.raises(InputError, match=f"n_folds={n_folds} with 3 documents"):
         stratified_folds([[1], [0], [1]], n_folds)
+
+
+def copied(n_docs, n_firsts, rng):
+    """For each document the place of the first that it is a copy of."""
+    text = np.concatenate([np.arange(n_firsts), rng.integers(n_firsts, size=n_docs - n_firsts)])
+    text = rng.permutation(text)
+    return np.unique(text, return_index=True)[1][np.unique(text, return_inverse=True)[1]]
+
+
+@given(st.integers(0, 30), st.integers(4, 30), st.integers(1, 4), st.integers(2, 6))
+def test_copies_follow_the_first_which_is_placed_as_if_they_were_not_there(seed, n_firsts, n_labels, n_folds):
+    rng = np.random.default_rng(seed)
+    copies = copied(3 * n_firsts, n_firsts, rng)
+    Y = rng.random((len(copies), n_labels)) < 0.4  # copies may have other labels
+    fold = stratified_folds(Y, n_folds, seed, copies=copies)
+    firsts = np.unique(copies)
+    assert (fold == fold[copies]).all()
+    assert (fold[firsts] == stratified_folds(Y[firsts], min(n_folds, n_firsts), seed)).all()
+
+
+def test_fewer_different_documents_than_folds_make_fewer_folds():
+    Y = np.array([[1], [1], [0], [0]] * 5, dtype=bool)
+    assert sorted(set(stratified_folds(Y, 20, 0, copies=np.arange(20) % 4))) == [0, 1, 2, 3]
+    assert len(set(stratified_folds(Y, 5, 0, copies=np.zeros(20, dtype=int)))) == 5  # nothing to tell them by
+
+
+def test_copies_join_groups_that_are_not_too_large_for_a_fold():
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(30), 4)
+    Y = rng.random((120, 2)) < 0.5
+    copies = np.arange(120)
+    copies[[8, 21, 33]] = 1, 2, 3  # of group 0 in groups 2, 5 and 8
+    fold = stratified_folds(Y, 5, 0, groups, copies)
+    assert all(len(set(fold[groups == group])) == 1 for group in range(30))
+    assert len(set(fold[[0, 8, 21, 33]])) == 1
+    copies[4::4] = 0  # a text of thanks that everybody writes makes no group of all of them
+    fold = stratified_folds(Y, 5, 0, groups, copies)
+    assert all(len(set(fold[groups == group])) == 1 for group in range(30))
+    assert np.bincount(fold).tolist() == [24] * 5
+
+
+@given(
+    hnp.arrays(bool, st.tuples(st.integers(4, 40), st.integers(2, 6))),
+    st.integers(2, 4),
+    st.integers(0, 9),
+    st.booleans(),
+)
+def test_the_order_of_the_labels_decides_nothing(Y, n_folds, seed, grouped):
+    groups = np.arange(len(Y)) // 2 if grouped else None
+    expected = stratified_folds(Y, n_folds, seed, groups)
+    order = np.random.default_rng(seed).permutation(Y.shape[1])
+    np.testing.assert_array_equal(stratified_folds(Y[:, order], n_folds, seed, groups), expected)
+    np.testing.assert_array_equal(stratified_folds(Y[:, ::-1], n_folds, seed, groups), expected)
+    np.testing.assert_array_equal(Y[:, order][:, label_order(Y[:, order])], Y[:, label_order(Y)])
+
+
+@given(hnp.arrays(bool, st.tuples(st.integers(4, 40), st.just(1))), st.integers(2, 4), st.integers(0, 9))
+def test_either_of_two_classes_may_be_the_one_in_the_column(Y, n_folds, seed):
+    expected = stratified_folds(Y, n_folds, seed)
+    np.testing.assert_array_equal(stratified_folds(~Y, n_folds, seed), expected)
+    groups = np.arange(len(Y)) // 2
+    np.testing.assert_array_equal(grouped_folds(~Y, groups, n_folds, seed), grouped_folds(Y, groups, n_folds, seed))
+    for column in (Y, ~Y):
+        per_fold = np.bincount(expected[column[:, 0]], minlength=n_folds)
+        assert per_fold.max() - per_fold.min() <= 1

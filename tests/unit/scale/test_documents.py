@@ -204,3 +204,17 @@ def test_a_name_without_a_pattern_is_a_file():
     assert names_partitions(["gs://bucket/a.csv"])
     assert not names_partitions(["-"])
     assert not names_partitions(["news.csv", "C:\\news.csv"])
+
+
+@pytest.mark.parametrize("address", ["serial", "local:2"])
+def test_copies_in_different_partitions_share_a_fold(executors, tmp_path, address):
+    """Folds, and so all that is said of held-out texts, are those of a training in one place."""
+    given = rows()
+    given = [*given, *(row | {"id": f"copy of {row['id']}", "text": row["text"].upper()} for row in given[::3])]
+    texts, labels = [row["text"] for row in given], [row["label"] for row in given]
+    model = TextCategorizer(model="counts:model=multinomial")
+    documents = spread(executors(address), write_parts(tmp_path / "parts", given))
+    found, whole = fit_documents(model, documents, labels), TextCategorizer(model=model.model).fit(texts, labels)
+    assert found.copies_ == whole.copies_
+    assert whole.copies_["identical"] >= 40
+    np.testing.assert_array_equal(found.held_out_proba_, whole.held_out_proba_)

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.scale.out_of_core import fit_out_of_core
 from textbayes.scale.shards import Shards
 from textbayes.scale.text_shards import TextShards
 from textbayes.text import TextVectorizer
@@ -94,6 +96,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from textbayes.core.types import Document
+from textbayes.scale.out_of_core import fit_out_of_core
 from textbayes.scale.shards import Shards
 from textbayes.scale.text_shards import TextShards
 from textbayes.text import TextVectorizer
@@ -137,3 +140,16 @@ def test_no_documents_and_no_words_are_refused(tmp_path):
         TextShards.build([], TextVectorizer(), tmp_path / "a")
     with pytest.raises(InputError, match="hold no term"):
         TextShards.build([Document("1", "", ("a",))], TextVectorizer(), tmp_path / "b")
+
+
+def test_copies_are_found_across_shards_and_share_a_fold(documents, tmp_path):
+    """As in memory: the same copies, the same folds, and so the same held-out probabilities."""
+    given = [*documents, *(one._replace(id=f"copy of {one.id}", text=one.text.upper()) for one in documents[::4])]
+    texts, labels = [one.text for one in given], [one.labels for one in given]
+    settings = {"vectorizer": TextVectorizer(), "model": "counts:model=multinomial"}
+    shards = TextShards.build(given, TextVectorizer(), tmp_path / "shards", chunk=1_000)
+    assert len(shards.counts) > 5
+    found = fit_out_of_core(TextCategorizer(**settings), shards, labels, tmp_path)
+    whole = TextCategorizer(**settings).fit(texts, labels)
+    assert found.copies_ == whole.copies_ == {"identical": 38, "near": 0}
+    np.testing.assert_array_equal(found.held_out_proba_, whole.held_out_proba_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,26 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
 from textbayes.categorizer.auto.meaning import chosen_model, with_sentences
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, folds_for, folds_held_out, make_plan, read_views
+from textbayes.categorizer.auto.plan import (
+    ENOUGH_TEXTS,
+    folds_for,
+    folds_held_out,
+    make_plan,
+    plain_words,
+    read_views,
+)
 from textbayes.categorizer.auto.told import told_members
 from textbayes.categorizer.auto.training import AutoTraining
 from textbayes.categorizer.knowledge import read_prior
+from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.trained import Trained, TrainingData
 from textbayes.core.progress import Progress
 from textbayes.decide import stratified_folds
 from textbayes.knowledge import WordPriors
 from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TextVectorizer
+from textbayes.text.base import BaseTextVectorizer
+from textbayes.text.copies import Copies, find_copies, text_sketches
 from textbayes.text.sentence_models import name_of
 
 
@@ -31,6 +42,20 @@ def uses_auto(settings: Any) -> bool:
     settings : TextCategorizer
     """
     return settings.preset == "auto" and settings.model is None and not needs_one_view(settings)
+
+
+def copies_among(settings: Any, texts: Sequence[str]) -> Copies:
+    """The texts that are copies of others, as the words are read that a categorizer learns from.
+
+    Parameters
+    ----------
+    settings : TextCategorizer
+    texts : sequence of str
+    """
+    vectorizer = settings.vectorizer
+    if not isinstance(vectorizer, BaseTextVectorizer):
+        vectorizer = plain_words() if uses_auto(settings) else default_vectorizer()
+    return find_copies(text_sketches(texts, vectorizer))
 
 
 def needs_one_view(settings: Any) -> list[str]:
@@ -80,8 +105,9 @@ def train_auto(settings: Any, data: TrainingData, report: Progress, keep_partial
     plan = make_plan(read, data.space, len(data.texts), settings.budget, names, told, meaning)
     grouped = few and data.groups is not None  # which may be fewer than folds
     n_folds = settings.cv if grouped else folds_for(len(data.texts), settings.cv, settings.budget)
-    fold = stratified_folds(data.indicator, min(n_folds, len(data.texts)), settings.random_state, data.groups)
-    n_folds = int(fold.max()) + 1  # groups may be fewer
+    n_folds = min(n_folds, len(data.texts))
+    fold = stratified_folds(data.indicator, n_folds, settings.random_state, data.groups, data.firsts)
+    n_folds = int(fold.max()) + 1  # groups, or different texts, may be fewer
     fold[fold >= folds_held_out(len(data.texts), n_folds, settings.budget)] = -1
     training = AutoTraining(
         plan, views, blocks, data.indicator, data.space, fold, data.weight, settings.n_jobs, report, keep_partial

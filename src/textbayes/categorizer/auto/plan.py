@@ -193,7 +193,7 @@ def _views(texts: Sequence[str], vectorizer: Any) -> list[View]:
     # between them, do so longest. Scripts without spaces are read as runs of characters, and need those of several.
     single = few and language.spaced
     read: dict[str, Any] = {"analyzer": "mixed", "min_df": 1 if few else 2}
-    words = TextVectorizer(token_pattern="all", ngram_range=(1, 1) if single else (1, 2), **read)
+    words = plain_words().set_params(ngram_range=(1, 1) if single else (1, 2), min_df=read["min_df"])
     views = [View("words", words, TermWeighting(WORD_SCHEMES[0]))]
     if language.stemmer is not None:
         read |= {"ngram_range": (1, 2) if enough else (1, 1), "stop_words": language.stop_words}
@@ -206,6 +206,11 @@ def _views(texts: Sequence[str], vectorizer: Any) -> list[View]:
         parts = TextVectorizer(analyzer="char_wb", ngram_range=(2, 5), min_df=read["min_df"])
         views.append(View("chars", parts, TermWeighting("tfidf1")))
     return views
+
+
+def plain_words() -> TextVectorizer:
+    """Reader of the first view: words of all letters, digits and the like, as they stand."""
+    return TextVectorizer(token_pattern="all", analyzer="mixed")
 
 
 def language_of(texts: Sequence[str]) -> Language:

@@ -9,6 +9,7 @@ from scipy import special
 
 from textbayes.categorizer.auto.held_out import HeldOut
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.decide import label_order
 
 _FROM, _TO = 4, 40  # texts of the labels that are cut down
 _MOST, _LEAST = 40, 5  # such labels: more add little, fewer say nothing
@@ -30,11 +31,12 @@ def labels_to_thin(indicator: BoolArray, held: HeldOut, random_state: int) -> In
     random_state : int
     """
     size, n_judged = indicator.sum(axis=0), held.indicator.sum(axis=0)
-    usable = np.flatnonzero((size >= _FROM) & (size <= _TO) & (n_judged >= _LEAST_JUDGED))
+    usable = label_order(indicator)
+    usable = usable[((size >= _FROM) & (size <= _TO) & (n_judged >= _LEAST_JUDGED))[usable]]
     if not held.untested().any() or len(usable) < _LEAST:
         return usable[:0]
     rng = np.random.default_rng(random_state)
-    return np.sort(rng.choice(usable, min(len(usable), _MOST), replace=False))
+    return np.asarray(rng.choice(usable, min(len(usable), _MOST), replace=False))
 
 
 def rare_threshold(

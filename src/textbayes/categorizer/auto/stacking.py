@@ -105,7 +105,10 @@ def fit_stacking(
     if space.kind == "multiclass":
         return _class_weights(scores, indicator, use, counts, mean, most)
     if scores.shape[2] == 1:
-        return _single_weights(_rows(scores[:, :, 0], indicator[:, 0], use[:, 0], counts, 0), mean)
+        yes = indicator[:, 0]
+        sign = -1.0 if space.kind == "binary" and 2 * yes.sum() > len(yes) else 1.0  # the rarer class is the label
+        found = _single_weights(_rows(sign * scores[:, :, 0], yes if sign > 0.0 else ~yes, use[:, 0], counts), mean)
+        return PoolWeights(found.weights, sign * found.bias)
     return _label_weights(scores, indicator, use, counts, mean)
 
 
@@ -188,7 +191,7 @@ def _label_weights(
     n_terms = n_members + 1
     prior = np.concatenate([[0.0], mean])
     precision = 1.0 / np.array([_BIAS_SD] + [_WEIGHT_SD] * n_members) ** 2
-    told = [_rows(scores[:, :, k], indicator[:, k], use[:, k], weight, k) for k in range(n_labels)]
+    told = [_rows(scores[:, :, k], indicator[:, k], use[:, k], weight) for k in range(n_labels)]
     # All labels as one: where the others begin.
     together = _Told(*(np.concatenate(parts) for parts in zip(*told, strict=True)))
     start, _ = logit_mode(*together, prior, prior, precision)
@@ -224,7 +227,7 @@ class _Told(NamedTuple):
     weight: FloatArray
 
 
-def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray, seed: int) -> _Told:
+def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray) -> _Told:
     """The documents that a label's regression reads: all, or its own, the likeliest others and a sample of the rest."""
     rows = np.flatnonzero(use & (weight > 0.0))
     counts = weight[rows].astype(np.float64)
@@ -234,7 +237,7 @@ def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray, 
         n_near = max(_ALL_UP_TO // 2, 2 * int(y[rows].sum()))
         if n_near < len(rows) - _ALL_UP_TO // 2:
             order = np.argpartition(-likely, n_near)
-            rest = np.random.default_rng(seed).choice(order[n_near:], _ALL_UP_TO // 2, replace=False)
+            rest = np.random.default_rng(0).choice(order[n_near:], _ALL_UP_TO // 2, replace=False)
             counts[rest] *= (len(rows) - n_near) / len(rest)
             kept = np.sort(np.concatenate([order[:n_near], rest]))
             rows, counts = rows[kept], counts[kept]

@@ -25,6 +25,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.decide import label_order
 from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 from textbayes.links import make_link
@@ -261,8 +262,7 @@ class AutoTraining:
         """Log-loss of the first fold; where labels are many, of some of them of all sizes, which is as telling."""
         part, n_columns = self, self._space.n_columns
         if self._space.kind == "multilabel" and n_columns > _MOST_SEARCHED:
-            by_size = np.argsort(-self._indicator.sum(axis=0), kind="stable")
-            labels = by_size[np.linspace(0, n_columns - 1, _MOST_SEARCHED).astype(int)]
+            labels = label_order(self._indicator)[::-1][np.linspace(0, n_columns - 1, _MOST_SEARCHED).astype(int)]
             part = copy.copy(self)
             part._indicator, part._held = self._indicator[:, labels], self._held.of_labels(labels)
             part._space = part._held.space
@@ -308,7 +308,8 @@ class AutoTraining:
         if not self._plan.rare_threshold or not len(labels):
             return None
         self._report("thresholds of rare labels", 0, 1)
-        alone = int(np.flatnonzero(self._held.untested())[0])
+        untested = self._held.untested()
+        alone = int(next(label for label in label_order(self._indicator) if untested[label]))
         answered, held_out = self._fold >= 0, self._fold == 0
         place = np.cumsum(answered) - 1  # of a text among those that were held out
         rough = [member.for_folds() for member in members]

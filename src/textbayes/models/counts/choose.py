@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse, special
-from sklearn.model_selection import StratifiedKFold
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import FloatArray, IntArray, Matrix
+from textbayes.decide import learnable_entries, stratified_folds
 from textbayes.models.counts.base import BaseCountModel
 
 FIRST = (1.0, 3.0, 10.0, 30.0)
@@ -25,6 +26,7 @@ def choose_beta(
     log_prior: FloatArray,
     cv: int = 5,
     random_state: int = 0,
+    groups: Iterable[Hashable] | None = None,
 ) -> BaseCountModel[Any, Any]:
     """The model with the β₁, β₂ of the least held-out log-loss: first β₂ along its grid, then β₁, then β₂ again.
 
@@ -42,6 +44,8 @@ def choose_beta(
     log_prior : array (n_classes,)
     cv, random_state : int
         Folds and how they are drawn.
+    groups : sequence of n_docs values, optional
+        Documents of one group share a fold.
     """
     if not hasattr(model, "beta"):
         raise NotSupportedError(f"count model {model.name!r} has no constants β to choose; leave beta at its default")
@@ -51,9 +55,12 @@ def choose_beta(
     smallest = int(np.bincount(codes[used], minlength=weights.shape[1]).min())
     if smallest < 2:
         raise InputError("a class has fewer than two documents, so that β cannot be cross-validated; use beta='auto'")
-    folds = list(StratifiedKFold(min(cv, smallest), shuffle=True, random_state=random_state).split(codes, codes))
+    indicator = codes[:, None] == np.arange(weights.shape[1])
+    fold = stratified_folds(indicator, min(cv, smallest), random_state, groups)
+    tests = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+    weight = weight * learnable_entries(indicator, fold)[np.arange(len(codes)), codes]  # others have not been learnt
     plain = replace(model, sampling=None)
-    parts = [plain.statistics(X[test], weights[test], omega[test]) for _, test in folds]
+    parts = [plain.statistics(X[test], weights[test], omega[test]) for test in tests]
     exposure = float(np.asarray(weights.T @ omega).mean())
     known: dict[tuple[float, float], float] = {}
 
@@ -67,7 +74,7 @@ def choose_beta(
             trial = replace(plain, beta=beta)
             known[pair] = sum(
                 _held_out_loss(trial, parts, k, X[test], omega[test], codes[test], weight[test], log_prior)
-                for k, (_, test) in enumerate(folds)
+                for k, test in enumerate(tests)
             )
         return known[pair]
 

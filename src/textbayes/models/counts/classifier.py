@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.decide.folds import group_codes
 from textbayes.models.counts.base import BaseCountModel
 from textbayes.models.counts.choose import choose_beta
 from textbayes.models.counts.inputs import (
@@ -102,7 +103,12 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None, lengths: ArrayLike | None = None
+        self,
+        X: Matrix | ArrayLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+        groups: Iterable[Hashable] | None = None,
     ) -> Self:
         """Learn counts X (n_docs, n_features), sparse or dense, of documents with one label each.
 
@@ -115,11 +121,13 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
             How much each document counts.
         lengths : array (n_docs,), optional
             Thousands of words of each document; the sums of the rows unless given.
+        groups : sequence of n_docs values, optional
+            With ``beta="cv"`` documents of one group (an author, copies of one text) share a fold.
         """
         X = checked_counts(self, X, reset=True)
         labels = one_label_each(X, y)
         codes, space = encode_classes(labels, None)
-        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first=True))
+        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
 
     @all_or_nothing
     def fit_classes(
@@ -129,19 +137,20 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         classes: Any,
         sample_weight: ArrayLike | None = None,
         lengths: ArrayLike | None = None,
+        groups: Iterable[Hashable] | None = None,
     ) -> Self:
         """As :meth:`fit`, with classes that there may be no document of.
 
         Parameters
         ----------
-        X, y, sample_weight, lengths
+        X, y, sample_weight, lengths, groups
             As for :meth:`fit`.
         classes : sequence of labels
             All classes, in the order of the results.
         """
         X = checked_counts(self, X, reset=True)
         codes, space = encode_classes(one_label_each(X, y), list(classes))
-        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first=True))
+        return self._settle(*self._sums(X, codes, sample_weight, lengths, space, True, groups))
 
     @all_or_nothing
     def partial_fit(
@@ -340,7 +349,14 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
             raise NotSupportedError("beta='cv' needs all documents at once; call fit, or use beta='auto' or numbers")
 
     def _sums(
-        self, X: Any, codes: IntArray, sample_weight: Any, lengths: Any, space: LabelSpace, first: bool
+        self,
+        X: Any,
+        codes: IntArray,
+        sample_weight: Any,
+        lengths: Any,
+        space: LabelSpace,
+        first: bool,
+        groups: Iterable[Hashable] | None = None,
     ) -> tuple[Any, FloatArray]:
         """Statistics and numbers of documents by class, those learnt before included."""
         model = self._made_model() if first else self.model_
@@ -357,8 +373,9 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         X, Y, omega = X[told], Y[told], omega[told]
         if first and isinstance(self.beta, str) and self.beta == "cv":
             model = choose_beta(
-                model, X, Y, omega, log_class_prior(self.class_prior, count), self.cv, self.random_state
-            )
+                model, X, Y, omega, log_class_prior(self.class_prior, count), self.cv, self.random_state,
+                None if groups is None else group_codes(groups, len(told))[told],
+            )  # fmt: skip
         self.label_space_, self.classes_ = space, space.classes
         self.model_ = model
         stats = model.statistics(X, Y, omega)

@@ -114,7 +114,8 @@ def interrupting(at: int):
     return report
 
 
-TEXTS = ["wheat and corn", "corn harvest", "bank rates", "the bank cuts rates"] * 10
+SOME = ["wheat and corn", "corn harvest", "bank rates", "the bank cuts rates"] * 10
+TEXTS = [f"{text} {number}" for number, text in enumerate(SOME)]  # no copies, which would be in one fold
 LABELS = ["grain", "grain", "money", "money"] * 10
 
 
@@ -160,9 +161,9 @@ def test_labels_are_cut_down_only_where_a_label_is_untested():
     fold[[50, 99]] = 0, 4
     assert not len(labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0))
     indicator[50, 7] = False
-    assert labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0).tolist() == list(range(7))
+    assert np.sort(labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0)).tolist() == list(range(7))
     fold[:6] = [0, -1, -1, -1, -1, -1]  # of the first label one text is held out, too few to be judged by
-    assert labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0).tolist() == list(range(1, 7))
+    assert np.sort(labels_to_thin(indicator, HeldOut.of(indicator, fold, None, space), 0)).tolist() == list(range(1, 7))
 
 
 def test_the_threshold_of_rare_labels_separates_what_scores_separate():
