@@ -190,6 +190,13 @@ def test_a_key_that_is_held_answers_once(judging):
     assert judging.text_content("#n-read") == "1"
 
 
+def test_a_double_click_answers_once(judging):
+    first = judging.text_content(TITLE).strip()
+    judging.dblclick("#answer button[value=relevant]")
+    judging.wait_for_function(SAVED)
+    assert answers(judging) == [(first, "relevant")]
+
+
 def test_enter_that_is_held_takes_one_answer_back(judging):
     say(judging, "r", "i", "u")
     judging.wait_for_function(SAVED)

@@ -265,6 +265,9 @@ function judging() {
     event.preventDefault();
     box.add("undo", undo, { topic });
   });
+  document.querySelectorAll("#answer, #undo").forEach((form) => form.addEventListener("click", (event) => {
+    if (event.detail > 1) event.preventDefault(); // a double click is one answer, too
+  }));
   if (box.items().length) take(desk().cloneNode(true)); // without what was answered before this page was loaded
 
   document.addEventListener("keydown", (event) => {
