@@ -23,9 +23,9 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
     "textbayes.posterior.intervals": (
         "WordInterval",
         "SampledWord",
+        "centred_interval",
         "mixture_standard_errors",
         "pooled_standard_errors",
-        "pooled_variance",
         "sampled_words",
         "word_intervals",
     ),
@@ -47,6 +47,7 @@ _PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which n
     "textbayes.priors": (),
     "textbayes.inference": (),
     "textbayes.inference.gibbs": (),
+    "textbayes.posterior.calibration_band": ("CalibrationBand",),
     "textbayes.posterior.gaussian": ("GaussianApproximation",),
     "textbayes.inference.laplace_approximation": ("laplace_approximation",),
     "textbayes.core.errors": (

@@ -48,6 +48,6 @@ def assembled(
     made.label_counts_, made.fingerprints_ = label_counts.astype(np.int64), fingerprints
     made.held_out_ = {"micro_f1": None, "macro_f1": None, "log_loss": None, "log_loss_per": "text"}
     made.held_out_proba_ = proba
-    made.prior_table_ = made.prior_weight_ = made.choice_ = made.copies_ = None
+    made.prior_table_ = made.prior_weight_ = made.choice_ = made.copies_ = made.calibration_band_ = None
     made.prior_audit_, made.prior_advice_ = [], []
     return made

@@ -379,8 +379,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             return self.model_.probability_interval(features, level)
         if self.calibration_band_ is None:
             raise InputError(
-                "intervals come from the texts that were held out in training, and this model has learnt more texts "
-                "since (update), or its file is of an earlier version; train it anew with all texts"
+                "intervals come from texts held out in training, and this model has none: it has learnt more texts since "
+                "(update), or was made otherwise (a filter, clusters, an earlier version); train it anew with all texts"
             )
         return self.calibration_band_.interval(self.model_.proba(features, self.average), level)
 
