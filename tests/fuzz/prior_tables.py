@@ -25,8 +25,11 @@ from textbayes.priors import priors
 TEXTS = ["wheat and corn", "corn harvest", "wheat prices", "bank rates", "the bank cuts rates", "loans of the bank"]
 LABELS = {"classes": ["grain"] * 3 + ["money"] * 3, "labels": [["grain"], ["grain", "money"], ["grain"], ["money"]] * 2}
 LABELS["labels"] = [*LABELS["labels"][:5], []]
-MODELS = ("linear", "linear:prior=gaussian", "linear:link=probit", "multinomial", "counts", "counts:model=poisson")
-MODELS += ("counts:model=bernoulli", "online", None)
+# Fits of words that nothing holds go on until max_iter; a small one, since the question is what becomes of tables.
+_FEW = "max_iter=10"
+_LINEAR = (f"linear:{_FEW}", f"linear:prior=gaussian,{_FEW}")
+MODELS = (*_LINEAR, f"linear:link=probit,{_FEW}", f"multinomial:{_FEW}", "counts", "counts:model=poisson")
+MODELS += ("counts:model=bernoulli", "online", _LINEAR)
 WORDS = ("wheat", "corn", "bank", "rates", "rye", "the bank", "harvest of wheat", "loans and loans", "a.b", "é", "=1+1")
 MEANS = ("0", "1", "-1", "2.5", "-0.001", "1e-300", "5e-324", "1e4", "-1e4", "9999", "1000", "for", "against", "", "")
 SCALES = ("1", "0.5", "0.001", "1e-5", "1e-6", "1e6", "1e5", "inf", "", "")
@@ -63,7 +66,7 @@ def made_table(rng: random.Random) -> bytes:
     return "\n".join(rows).encode()
 
 
-def mutate(rng: random.Random) -> tuple[str, tuple[str, bytes, str | None, str, float | str]]:
+def mutate(rng: random.Random) -> tuple[str, tuple[str, bytes, str | tuple[str, ...], str, float | str]]:
     """A table, the kind of model it is told to, the labels it has, and how far it is to follow the table."""
     if rng.random() < 0.6:
         what, ending, data = "rows", ".csv", made_table(rng)
@@ -72,12 +75,12 @@ def mutate(rng: random.Random) -> tuple[str, tuple[str, bytes, str | None, str, 
         what, data = mutated(rng, seed.data, seed.tokens)
         ending = seed.ending
     spec, labels = rng.choice(MODELS), rng.choice(sorted(LABELS))
-    if spec == "multinomial":
+    if str(spec).startswith("multinomial"):
         labels = "classes"
     return f"{what}, {spec}, {labels}", (ending, data, spec, labels, rng.choice((1.0, 1.0, 0.5, "auto")))
 
 
-def target(made: tuple[str, bytes, str | None, str, float | str]) -> str:
+def target(made: tuple[str, bytes, str | tuple[str, ...], str, float | str]) -> str:
     """Read the table, train, save, load and answer."""
     ending, data, spec, labels, weight = made
     with tempfile.TemporaryDirectory() as folder:
@@ -91,9 +94,8 @@ def target(made: tuple[str, bytes, str | None, str, float | str]) -> str:
                 raise worker.LateFailureError(f"written as {format} it is another table")
         if len(table) > 200:
             return "read"  # a long one takes long by right
-        model = TextCategorizer(model=spec, cv=2, prior=table, prior_weight=weight, n_jobs=1)
-        if spec is None:
-            model.set_params(preset="linear")
+        one = spec if isinstance(spec, str) else list(spec)
+        model = TextCategorizer(model=one, cv=2, prior=table, prior_weight=weight, n_jobs=1)
         model.fit(TEXTS, LABELS[labels])
         proba = model.predict_proba(TEXTS)
         if not np.isfinite(proba).all():

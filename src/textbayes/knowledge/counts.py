@@ -15,6 +15,7 @@ from textbayes.knowledge.rows import WordPrior
 from textbayes.knowledge.table import WordPriors
 
 _MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to learn
+_LARGEST_LOG_RATIO = 100.0  # of rates: beyond it they leave the floats
 
 
 class CountPriors(NamedTuple):
@@ -120,6 +121,12 @@ def matched_count_priors(
     worth, ratios = np.full(shape, float(pseudo_counts)), np.zeros(shape)
     side = np.where(np.nan_to_num(matched.direction) == 0.0, matched.sign, matched.direction)
     log_means = np.where(np.isnan(matched.mean), np.nan_to_num(side) * log_ratio, matched.mean)
+    if len(log_means) and np.abs(log_means).max() > _LARGEST_LOG_RATIO:
+        largest = log_means[np.abs(log_means).argmax()]
+        raise InputError(
+            f"a prior has the mean {largest:g}; a count model reads it as e^{largest:g} times as often as in all texts. "
+            f"Give means from -{_LARGEST_LOG_RATIO:g} to {_LARGEST_LOG_RATIO:g}"
+        )
     at, share = (matched.label, matched.column), weight[matched.label]
     ratios[at] = share * log_means
     told = np.isfinite(matched.scale)

@@ -50,6 +50,12 @@ def test_a_gamma_of_that_shape_has_the_standard_deviation(scale):
     assert np.log(draws).std() == pytest.approx(scale, rel=0.03)
 
 
+def test_means_beyond_any_rate_are_refused():
+    of(WordPrior("wheat", "grain", mean=100.0))
+    with pytest.raises(InputError, match="e\\^-1000 times as often"):
+        of(WordPrior("wheat", "grain", mean=-1000.0), WordPrior("bank", "grain", mean=3.0))
+
+
 def test_every_label_at_once_and_scales_without_limit():
     found = of(WordPrior("wheat", "*", mean=1.0, scale=np.inf))
     np.testing.assert_allclose(found.rate_means[:, 2], np.e * RATES[2])
