@@ -23,7 +23,7 @@ def refused(run, path, *command):
 def test_a_link_to_the_input(run, write, documents, tmp_path):
     path, link = write(documents), tmp_path / "link.tb"
     link.symlink_to(path)
-    assert "which the command was given as PATHS too" in refused(run, path, "train", path, "-o", link)
+    assert "which the command was given as an input too" in refused(run, path, "train", path, "-o", link)
     assert link.is_symlink()
 
 
@@ -37,6 +37,33 @@ def test_a_file_of_a_folder_that_is_read(run, tmp_path):
         (tmp_path / "texts" / label / "1.txt").write_text(text)
     path = tmp_path / "texts" / "grain" / "1.txt"
     assert "is a file of the folder" in refused(run, path, "train", tmp_path / "texts", "-o", path)
+
+
+def test_an_output_in_the_folder_that_is_read_may_be_made_again(run, tmp_path):
+    for label, text in (("grain", "corn"), ("money", "bank")):
+        (tmp_path / "texts" / label).mkdir(parents=True)
+        for number in range(4):
+            (tmp_path / "texts" / label / f"{number}.txt").write_text(f"{text} {number}")
+    for _ in range(2):
+        run("train", tmp_path / "texts", "-o", tmp_path / "texts" / "model.tb")
+
+
+def test_exports_into_the_folder_of_a_screening_may_be_made_again(run, tmp_path):
+    references = tmp_path / "references.ris"
+    references.write_text("".join(f"TY  - JOUR\nID  - r{i}\nTI  - Tea {i}\nAB  - Green.\nER  - \n\n" for i in range(6)))
+    folder = tmp_path / "reading"
+    run("screen", "start", folder, references)
+    for _ in range(2):
+        run("screen", "export", folder, "-o", folder / "out.csv")
+    for own in ("records.jsonl", "log.jsonl"):
+        refused(run, folder / own, "screen", "export", folder, "-o", folder / own)
+    mine = folder / "records_mine.jsonl"
+    run("screen", "export", folder, "-o", mine)
+    more = tmp_path / "more.ris"
+    more.write_text("TY  - JOUR\nID  - r9\nTI  - Tea nine\nAB  - Black.\nER  - \n")
+    run("screen", "add", folder, more)
+    assert mine.exists()
+    assert len(list(folder.glob("records-*.jsonl"))) == 1
 
 
 def test_the_model_of_a_prior_file(run, models, tmp_path):

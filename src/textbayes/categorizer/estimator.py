@@ -261,9 +261,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         """Become what was trained, with a rule fitted to what members said of texts that they had not seen."""
         indicator, space = trained.of_tested(data.indicator), data.space
         proba, learnable = trained.held_out, trained.learnable
-        rule.fit(proba, indicator if rule.counts_positives else indicator & learnable)
+        tested = (indicator & learnable).any(axis=0)
+        counted = indicator if rule.counts_positives else indicator & learnable
+        if rule.counts_positives and not tested.all():  # a label of one text, however often it is there
+            first = data.copies.first == np.arange(len(data.copies.first))
+            counted = indicator & (tested | trained.of_tested(first)[:, None])
+        rule.fit(proba, counted)
         if trained.rare_threshold is not None and self.rule == "auto":
-            rule.thresholds_[~(indicator & learnable).any(axis=0)] = trained.rare_threshold
+            rule.thresholds_[~tested] = trained.rare_threshold
         self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.model
         self.pool_, self.rule_, self.choice_ = trained.pool, rule, trained.choice
         self.prior_table_, self.prior_weight_ = trained.prior_table, trained.prior_weight
@@ -379,8 +384,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             return self.model_.probability_interval(features, level)
         if self.calibration_band_ is None:
             raise InputError(
-                "intervals come from texts held out in training, and this model has none: it has learnt more texts since "
-                "(update), or was made otherwise (a filter, clusters, an earlier version); train it anew with all texts"
+                "intervals come from texts held out in training, and this model has none: it has learnt more texts "
+                "since (update), or was made otherwise (a filter, clusters, an earlier version); train it anew on texts"
             )
         return self.calibration_band_.interval(self.model_.proba(features, self.average), level)
 

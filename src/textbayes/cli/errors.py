@@ -15,9 +15,10 @@ import click
 
 from textbayes.cli.settings import settings, warn
 from textbayes.cli.terminal import echo
-from textbayes.core.errors import TextBayesError
+from textbayes.core.errors import TextBayesError, is_interrupt
 from textbayes.display.escapes import visible
 
+_INTERRUPTED = "interrupted; no file was left half-written"
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
@@ -35,7 +36,7 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
     except (click.Abort, click.exceptions.Exit, BrokenPipeError):
         raise  # click's own; it also ends quietly when the reader of a pipe has gone
     except KeyboardInterrupt:
-        _fail("interrupted; no file was left half-written", INTERRUPTED)
+        _fail(_INTERRUPTED, INTERRUPTED)
     except TextBayesError as error:
         _fail(f"error: {as_options(str(error), command())}")
     except MemoryError:
@@ -45,6 +46,8 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
         where = error.filename or "standard output"
         _fail(f"error: {where}: {error.strerror or error}; check the place and its free space")
     except Exception as error:
+        if is_interrupt(error):
+            _fail(_INTERRUPTED, INTERRUPTED)
         what = f"{type(error).__name__}: {error}"
         _fail(f"internal error ({what}); please report it with what `textbayes --debug …` shows")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import click
 from textbayes.core.atomic import output_path
 from textbayes.core.errors import InputError
 
+_STATE = re.compile(r"(log|records(-\d+)?)\.jsonl|words(-\d+)?\.tbw|config\.json|prior\.csv|lock|snapshots|inbox")
 _PATHS = ("FILE", "FOLDER", "MODEL")  # in the metavar of an option whose value is the path of something
 
 
@@ -53,7 +56,8 @@ def _check_apart(given: str, target: Path, may_replace: str | Path | None) -> No
         if (value, parameter) in own[:1] or (may_replace is not None and value == str(may_replace)):
             continue
         if os.path.isdir(value):
-            if target.exists() and target.is_relative_to(os.path.realpath(value)):
+            # A folder of texts is read anew each time; of other folders their own files are named in the manuals.
+            if target.is_relative_to(os.path.realpath(value)) and _holds(Path(value), target):
                 raise InputError(f"{given} is a file of the folder {value}, which is in use; name one somewhere else")
         elif any(_is_same(target, one) for one in (glob.glob(value) if glob.has_magic(value) else [value])):
             raise InputError(
@@ -80,7 +84,17 @@ def _flat(value: Any) -> list[str]:
 
 
 def _called(parameter: click.Parameter) -> str:
-    return max(parameter.opts, key=len) if isinstance(parameter, click.Option) else (parameter.name or "").upper()
+    return max(parameter.opts, key=len) if isinstance(parameter, click.Option) else "an input"
+
+
+def _holds(folder: Path, target: Path) -> bool:
+    """Whether a file belongs to what is read from a folder: a state that is kept there, or a folder of texts."""
+    if not target.exists():
+        return False
+    inside = target.relative_to(os.path.realpath(folder))
+    if (folder / "log.jsonl").exists():  # a filter or a screening
+        return bool(_STATE.fullmatch(inside.parts[0]))
+    return not zipfile.is_zipfile(target)  # a model that an earlier run wrote there is no text
 
 
 def _is_same(target: Path, other: str) -> bool:

@@ -302,7 +302,8 @@ def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) ->
     n_seen = folder.filter.n_seen - before
     if folder.n_repeated:
         skipped = plural(folder.n_repeated, "document")
-        note(f"{skipped} seen before, under the same id with the same text: skipped, and counted once")
+        counted = "skipped, and counted once" if folder.filter.settings.skip_seen else "not delivered again"
+        note(f"{skipped} seen before, under the same id with the same text: {counted}")
     if n_seen:
         n_judged = len(folder.filter.judgements)
         told = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"

@@ -59,3 +59,11 @@ class MissingExtraError(TextBayesError, ImportError):
 
     def __reduce__(self) -> tuple[type, tuple[str, ...]]:  # a worker's errors are told where its work was asked for
         return type(self), self._given
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether an error is Ctrl-C: a compiled kernel that is interrupted raises a SystemError caused by it."""
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__ or cause.__context__
+    return isinstance(cause, KeyboardInterrupt)

@@ -124,7 +124,7 @@ def matched_count_priors(
     if len(log_means) and np.abs(log_means).max() > _LARGEST_LOG_RATIO:
         largest = log_means[np.abs(log_means).argmax()]
         raise InputError(
-            f"a prior has the mean {largest:g}; a count model reads it as e^{largest:g} times as often as in all texts. "
+            f"a prior has the mean {largest:g}; a count model reads it as e^{largest:g} times as often as all texts. "
             f"Give means from -{_LARGEST_LOG_RATIO:g} to {_LARGEST_LOG_RATIO:g}"
         )
     at, share = (matched.label, matched.column), weight[matched.label]

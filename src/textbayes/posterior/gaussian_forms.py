@@ -207,7 +207,7 @@ def form_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_f
     if meta["form"] == "primal":
         root = _finite(arrays["root"], "root")
         _check(root.shape in ((size, size), (size + 1, size + 1)), "root")
-        shift = _finite(arrays["shift"], "shift")
+        shift = _finite(arrays.get("shift", np.zeros(len(root))), "shift")
         _check(shift.shape == root.shape[:1], "shift")
         return PrimalForm(columns, root, log_det, shift)
     diagonal, inverse, coupling = (_finite(arrays[name], name) for name in ("diagonal", "inverse", "coupling"))

@@ -20,6 +20,7 @@ from textbayes.scale.shards import Shards
 from textbayes.store.lock import FileLock, replacing
 
 _STATE = "input.json"
+_FORMAT = 2  # of the shards: others are made anew
 _RUN, _LOCK = "run-", "lock"  # folders of single runs, and in each what its process holds while it lives
 
 
@@ -56,7 +57,7 @@ def folder_for(paths: Iterable[str], settings: Mapping[str, Any]) -> Iterator[Pa
     )
     lock.acquire()
     try:
-        state = json.dumps({"version": __version__, "files": _files(names)})
+        state = json.dumps({"version": __version__, "format": _FORMAT, "files": _files(names)})
         told = folder / _STATE
         if not told.exists() or told.read_text(encoding="utf-8") != state:
             told.unlink(missing_ok=True)  # first: what a kill leaves of the others must not be taken for whole

@@ -21,6 +21,7 @@ are added again, for whoever is reading them.
 from __future__ import annotations
 
 import json
+import re
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,6 +46,7 @@ from textbayes.store.snapshots import newest, remove_old, snapshot_path, snapsho
 SCREEN_FILE = FileFormat(
     "textbayes screening", version=1, noun="screening file", remedy="restore the folder from a copy", largest=256 << 20
 )
+_OWN = re.compile(r"records(-\d+)?\.jsonl|words(-\d+)?\.tbw|\.(records|words)(-\d+)?\.(jsonl|tbw)\..*\.tmp")
 _SNAPSHOT_ENTRIES = 50  # learnt between two snapshots: what the next process may have to learn again
 
 
@@ -316,8 +318,8 @@ def _write_records(folder: Path, added: int, records: Sequence[Document], collec
 def _remove_others(folder: Path, added: Iterable[int]) -> None:
     """Remove files of records but for those that some entries added, with what a killed process left of them."""
     kept = {path for entry in added for path in _files(folder, entry)}
-    for pattern in ("records*.jsonl", "words*.tbw", ".records*.tmp", ".words*.tmp"):
-        for path in set(folder.glob(pattern)) - kept:
+    for path in folder.iterdir():
+        if path not in kept and _OWN.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 

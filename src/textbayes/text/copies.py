@@ -4,7 +4,8 @@ Two texts are **identical** if the vectorizer finds the same words and pairs of 
 often: case, punctuation, stop words and endings matter as little as they do to it. Of texts without any word the
 characters are compared. Two texts are **nearly identical** if at least nine tenths of the different words and pairs
 that either has are in both, and each has 40 of these or more: a word in thirty may differ. Of shorter texts only
-identical ones are copies.
+identical ones are copies. Where more than ten texts, and more than a twentieth of all, are near one another, they are
+a form that is filled in (a letter of approval or refusal), whose few other words may be what matters: none is a copy.
 
 The nine tenths are estimated: words and pairs are dealt into 256 bins by a hash, and the bins compared whose lowest
 hashes agree (one-permutation hashing, Li, Owen & Zhang 2012), with a standard error of .02 or less. Sketches do not
@@ -14,6 +15,7 @@ to and that is none itself; texts do not become copies by way of others that lie
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -32,6 +34,7 @@ LEAST_TERMS = 40  # different words and pairs of a text that may be a near copy
 N_BINS = 256
 _BAND = 8  # bins, as many as a 64-bit number has bytes: texts are compared where some band agrees
 _AT_ONCE = 10_000  # pairs compared
+_MOST_NEAR, _MOST_SHARE = 10, 0.05  # texts near one another, beyond both of which they are a form
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -120,9 +123,11 @@ def find_copies(sketches: Sketches) -> Copies:
     long = np.asarray(sketches.bins.any(axis=1))
     near = _near(sketches.bins, single[long[single]])
     leader = np.arange(len(first))
+    sets = Counter(near.values())
     for text, of in near.items():
-        leader[text] = of
-    return Copies(leader[first], len(first) - len(single), len(near))
+        if sets[of] < max(_MOST_NEAR, _MOST_SHARE * len(first)):
+            leader[text] = of
+    return Copies(leader[first], len(first) - len(single), int((leader != np.arange(len(first))).sum()))
 
 
 def _near(bins: AnyArray, texts: IntArray) -> dict[int, int]:

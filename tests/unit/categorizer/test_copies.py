@@ -128,3 +128,25 @@ def test_a_prior_is_weighed_with_copies_in_one_fold(words, monkeypatch):
     for fold in asked[:3] + asked[-1:]:
         assert all(len(set(fold[source == text])) == 1 for text in range(N_TEXTS))
     assert all(len(fold) < len(texts) for fold in asked[3:5])
+
+
+@pytest.mark.parametrize("settings", [{}, {"model": "counts"}])
+def test_a_label_whose_texts_are_all_copies_is_not_given_to_other_texts(settings):
+    """No fold can try it: it counts as one text, and its threshold is not that of twenty."""
+    names = ("apple", "pear", "plum", "fig", "lime")
+    texts = [f"{names[i % 5]} {names[i % 3]} garden number {'abcdefghij'[i % 10]}{'klmnopq'[i % 7]}" for i in range(30)]
+    texts += [
+        f"{names[i % 5]} {names[i % 4]} market number {'abcdefghij'[i % 10]}{'rstuvwx'[i % 7]}" for i in range(30)
+    ]
+    texts += ["mail delivery failed returning message to sender"] * 20
+    labels = [["a"]] * 30 + [["b"]] * 30 + [["bounce"]] * 20
+    model = TextCategorizer(**settings).fit(texts, labels)
+    column = model.label_space_.class_names.index("bounce")
+    new = [f"{one} {other} in the garden at the market" for one in names for other in names]
+    assert not model.assess(new).decisions[:, column].any()
+
+
+def test_beta_is_found_where_a_class_is_a_text_that_stands_often():
+    texts = [f"apple garden {'abcdefgh'[i % 8]}" for i in range(10)] + [f"bank {'abcdefgh'[i % 8]}" for i in range(10)]
+    texts += ["mail delivery failed"] * 6
+    TextCategorizer(model="counts:beta=cv", cv=3).fit(texts, ["a"] * 10 + ["b"] * 10 + ["bounce"] * 6)

@@ -96,8 +96,8 @@ def test_a_copy_is_close_to_its_first_and_not_by_way_of_others(words):
 
 def test_many_near_copies_of_several_texts_find_their_first(words):
     rng = np.random.default_rng(3)
-    originals = [rng.choice(words, 150) for _ in range(5)]
-    texts, source = [], rng.permutation(np.repeat(np.arange(5), 40))
+    originals = [rng.choice(words, 150) for _ in range(25)]
+    texts, source = [], rng.permutation(np.repeat(np.arange(25), 8))
     for k in source:
         text = originals[k].copy()
         text[rng.integers(150)] = rng.choice(words)
@@ -106,6 +106,18 @@ def test_many_near_copies_of_several_texts_find_their_first(words):
     found = copies(texts)
     assert (found.first == firsts).mean() > 0.98
     assert found.n_identical + found.n_near == (found.first != np.arange(200)).sum()
+
+
+def test_a_form_that_is_filled_in_is_no_copy(words):
+    """Of many texts that differ in a word or two, that word may be what matters; identical ones are copies still."""
+    form = words[:100].tolist()
+    letters = [" ".join([*form, words[200 + i], "approved" if i % 2 else "rejected"]) for i in range(40)]
+    others = [" ".join(words[300 + 10 * i : 340 + 10 * i]) for i in range(40)]
+    found = copies([*letters, *others, letters[0]])
+    assert found.first.tolist() == [*range(80), 0]
+    assert found.numbers() == {"identical": 1, "near": 0}
+    few = copies([*letters[:4], *others])
+    assert few.first[:4].tolist() == [0, 0, 0, 0]
 
 
 def test_sketches_of_parts_are_those_of_all_texts(words):

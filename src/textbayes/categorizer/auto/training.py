@@ -21,6 +21,7 @@ from textbayes.categorizer.auto.second_pass import second_pass
 from textbayes.categorizer.auto.stacking import LEAST_WEIGHT, PoolWeights
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.trained import Trained
+from textbayes.core.errors import is_interrupt
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
@@ -227,8 +228,8 @@ class AutoTraining:
                 if k == n_folds - 1:
                     done.append(member)
                     scores.append(held_out.copy())
-        except KeyboardInterrupt:
-            if not (done and self._keep_partial):
+        except (KeyboardInterrupt, SystemError) as error:
+            if not (is_interrupt(error) and done and self._keep_partial):
                 raise
         return done, np.stack(scores)
 

@@ -52,7 +52,8 @@ def choose_beta(
     weights = sparse.csr_matrix(Y)
     codes, weight = np.asarray(weights.argmax(axis=1)).ravel(), np.asarray(weights.sum(axis=1)).ravel()
     used = weight > 0.0
-    smallest = int(np.bincount(codes[used], minlength=weights.shape[1]).min())
+    sizes = np.bincount(codes[used])
+    smallest = int(sizes[sizes > 0].min())  # a class that a fold of an outer cross-validation lacks tells nothing
     if smallest < 2:
         raise InputError("a class has fewer than two documents, so that β cannot be cross-validated; use beta='auto'")
     indicator = codes[:, None] == np.arange(weights.shape[1])
