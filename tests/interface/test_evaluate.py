@@ -231,4 +231,4 @@ def test_the_input_is_never_overwritten(run, models, write, documents):
     path = write(documents)
     for target in (path, models["multiclass"]):
         failed = run("evaluate", models["multiclass"], path, "--save-decisions", target, code=1)
-        assert "would be replaced" in failed.stderr
+        assert "would replace" in failed.stderr

@@ -89,7 +89,7 @@ def test_a_file_appears_whole_or_not_at_all(run, models, write, documents, tmp_p
     assert "ends in none of .csv, .jsonl" in (
         run("classify", models["multiclass"], path, "-o", tmp_path / "out.txt", code=2).stderr
     )
-    assert "would be replaced" in run("classify", models["multiclass"], path, "-o", path, code=1).stderr
+    assert "would replace" in run("classify", models["multiclass"], path, "-o", path, code=1).stderr
 
 
 def test_unsure_labels_are_in_the_table(run, models, tmp_path):
@@ -124,7 +124,7 @@ def test_texts_that_no_cell_holds_are_made_to_fit(run, models, write, tmp_path):
         {"id": "1.10", "text": "corn", "a": "y" * 32_767, "b": "12345678901234567890", "c": "-1e5"},
     ]
     done = run("classify", models["multiclass"], write(rows), "--keep-columns", "-o", tmp_path / "out.xlsx")
-    assert "2 texts are longer than a cell of XLSX can be and were cut" in done.stderr
+    assert "2 texts are longer than an XLSX cell can be, and cut" in done.stderr
     _, first, second = sheet(tmp_path / "out.xlsx")
     assert first[:2] == ["007", r"corn\x1b[0m\x00 \ufffe"]
     assert first[2] == "x" * 32_766 + "…"

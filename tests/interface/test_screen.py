@@ -52,7 +52,7 @@ def test_from_references_to_decisions(run, lines, refs, tmp_path):
     (state,) = lines("screen", "status", folder, "--rule", "consecutive:1", "--rule", "gauge")
     assert (state["records"], state["read"], state["relevant"], state["handed_out"]) == (40, 11, 10, 1)
     assert state["advice"][0]["stop"] is True
-    assert state["advice"][0]["reason"] == "the last 1 records were not relevant"
+    assert state["advice"][0]["reason"] == "the last 1 record was not relevant"
     run("screen", "export", folder, "-o", tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from sqlalchemy.engine import URL
 
-from textbayes.app.database import open_database
+from textbayes.app.database import open_database, sqlite_file
 from textbayes.app.database_faults import in_one_sentence
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
@@ -29,7 +29,8 @@ def back_up(address: str, target: Path) -> None:
     target : Path
     """
     url = open_database(address).url
-    if url.get_backend_name() == "sqlite" and target.exists() and target.samefile(url.database or target):
+    source = sqlite_file(url)
+    if source is not None and source.exists() and target.exists() and target.samefile(source):
         raise InputError(f"{target} is the database itself; name another file for the copy")
     # It holds hashes of passwords, and all records.
     with in_one_sentence(url), atomic_write(target, private=True) as stream:

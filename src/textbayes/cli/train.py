@@ -46,14 +46,14 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
 @click.option("-o", "--output", "target", metavar="FILE", help="Model file to write; needed without --cv-only.")
 @click.option("--report", metavar="FILE", help="Write an HTML page about the cross-validated decisions as well.")
 @click.option("--cv-only", is_flag=True, help="Cross-validate and print the figures; write no model.")
-@click.option(
-    "--keep-partial",
-    is_flag=True,
-    help="On Ctrl-C, write a model of the members that are done; without it nothing is written.",
-)
 @label_options()
 @cloup.option_group(
     "Automatic choice, where no model is named",
+    click.option(
+        "--keep-partial",
+        is_flag=True,
+        help="On Ctrl-C, write a model of the members that are done; without it nothing is written.",
+    ),
     mirrored(
         _CATEGORIZER,
         "--preset",

@@ -24,7 +24,7 @@ def test_a_file_that_only_its_owner_reads_stays_so(open_umask, tmp_path, before,
     if before is not None:
         path.touch()
         path.chmod(before)
-    with atomic_write(path, private) as stream:
+    with atomic_write(path, private=private) as stream:
         stream.write(b"new")
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == after
