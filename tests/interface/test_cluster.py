@@ -84,6 +84,7 @@ def test_partitions_are_scored_into_a_folder_and_not_twice(run, lines, scheduler
             ("--cluster", "tcp://127.0.0.1:9"),
             "textbayes: error: no Dask scheduler answers at --cluster tcp://127.0.0.1:9",
         ),
+        (("--cluster", "tls://127.0.0.1:9"), "textbayes: error: --cluster tls://127.0.0.1:9 needs certificates"),
     ],
 )
 def test_a_cluster_that_is_none_is_named_in_a_sentence(run, write, documents, tmp_path, arguments, said):

@@ -64,15 +64,15 @@ class DaskExecutor:
         """The executor of a scheduler that runs, with a worker at least."""
         distributed = _installed()
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is said in a sentence
-        try:
-            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (TypeError, RuntimeError) as error:
-            if not address.startswith("tls://"):
-                raise
+        security = distributed.Security()
+        if address.startswith("tls://") and not (security.tls_ca_file and security.tls_client_cert):
+            # Asked now: a client without them fails when it is made, and once more when Python ends.
             raise InputError(
                 f"cluster={address!r} needs certificates, and Dask has none; name them in its configuration "
                 "(distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key)"
-            ) from error
+            )
+        try:
+            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"no Dask scheduler answers at cluster={address!r}; start one (dask scheduler) and check host and port"
