@@ -327,6 +327,7 @@ for _path in (
     ("screen", "prior"),
     ("app",),
     ("app", "user"),
+    ("app", "reset-password"),
     ("app", "backup"),
     ("simulate",),
     ("link",),
