@@ -256,7 +256,7 @@ def test_places_that_take_no_file(run, tmp_path, write, documents):
     for target, cause in (
         (tmp_path / "nowhere" / "model.tb", "cannot be written (No such file or directory)"),
         (tmp_path, "is a folder; name a file in it"),
-        (path, "which the command was given as PATHS too"),
+        (path, "which the command was given as an input too"),
         (tmp_path / ("x" * 300), "cannot be written (File name too long)"),
         ("/dev/null", "is not an ordinary file"),
     ):

@@ -43,7 +43,7 @@ def test_what_cannot_be_written(run, models, tmp_path):
     before = models["binary"].read_bytes()
     assert "end its name in" in run("export", models["binary"], "-o", tmp_path / "m.txt", code=1).stderr
     assert (
-        "which the command was given as MODEL too"
+        "which the command was given as an input too"
         in run("export", models["binary"], "-o", models["binary"], code=1).stderr
     )
     assert models["binary"].read_bytes() == before

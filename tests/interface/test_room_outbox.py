@@ -35,6 +35,7 @@ def judging(browser, tmp_path):  # noqa: F811
         context = browser.new_context()
         page = context.new_page()
         page.goto(f"{origin}/enter?token=the-secret")
+        page.wait_for_url(f"{origin}/")
         page.goto(f"{origin}/projects/{project}/judge")
 
         def stored(kind="judgement"):

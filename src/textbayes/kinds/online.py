@@ -115,7 +115,11 @@ def _low_rank_variances(one: LowRankPosterior) -> FloatArray:
     """The diagonal of C = D⁻¹ − D⁻¹ F (I + F'D⁻¹F)⁻¹ F'D⁻¹."""
     factor = one.factor[:, : one.n_columns] / np.sqrt(one.diagonal)[:, None]
     inner = np.eye(one.n_columns) + factor.T @ factor
-    half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), factor.T, lower=True)
+    try:
+        root = linalg.cholesky(inner, lower=True)
+    except linalg.LinAlgError as error:  # precisions so small that no sum of floats holds them
+        raise ModelFileError("the model's precisions are not believable; was the file altered?") from error
+    half = linalg.solve_triangular(root, factor.T, lower=True)
     return np.asarray((1.0 - (half**2).sum(axis=0)) / one.diagonal)
 
 

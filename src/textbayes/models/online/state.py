@@ -107,7 +107,7 @@ def posterior_from_state(
         if not (np.diag(root)[:n_used] > 0.5).all():  # a Cholesky factor of I + F'D⁻¹F, whose pivots are at least 1
             raise ModelFileError("the model's root is no Cholesky factor; was the file altered?")
         return LowRankPosterior(
-            words, meta["rank"], array("settled", size), array("diagonal", size, least=1e-300),
+            words, meta["rank"], array("settled", size), array("diagonal", size, least=1e-30),
             array("factor", size, room), meta["n_columns"], root, array("pending", size),
             array("shift", room), array("prior_mean", size), array("prior_var", size, least=0.0),
         )  # fmt: skip
