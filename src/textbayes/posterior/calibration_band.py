@@ -13,8 +13,8 @@ from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 
 # The prior of the calibration curve, log-odds of the share as a function of the log-odds given: the identity, plus a
-# constant, a slope and a smooth curve of these standard deviations. A training of a few texts that says .98 (log-odds
-# 4) so has an interval from .5 to .999; a few hundred texts overrule it.
+# constant, a slope and a smooth curve of these standard deviations. Without held-out texts the 95 % interval of a
+# probability of .98 is then .69 to .999; a few hundred texts overrule it.
 _SHIFT_SD, _SLOPE_SD, _BEND_SD, _BEND_WIDTH = 0.5, 0.25, 0.4, 2.5
 # Held-out texts were scored by the models of the folds, and the model of all texts has a curve of its own: standard
 # errors are this much larger. `benchmarks/bench_intervals.py` prints what they hold.
@@ -74,8 +74,8 @@ class CalibrationBand(NamedTuple):
         [0.73, 0.86]
         """
         root = _prior_root()
-        design = _interpolation(np.linspace(_KNOTS[0], _KNOTS[-1], _BINS)) @ root
-        start = _interpolation(np.linspace(_KNOTS[0], _KNOTS[-1], _BINS)) @ _KNOTS
+        start = np.linspace(_KNOTS[0], _KNOTS[-1], _BINS)
+        design = _interpolation(start) @ root
         counts = np.ones(len(proba)) if weight is None else weight / max(float(weight.mean()), 1e-300)
         step = (_KNOTS[-1] - _KNOTS[0]) / (_BINS - 1)
         mean, sd = np.empty((proba.shape[1], len(_KNOTS))), np.empty((proba.shape[1], len(_KNOTS)))
