@@ -69,13 +69,13 @@ def page_folder() -> Iterator[Path]:
             os.environ["PATH"] = old_path
 
 
-def run_page(page: str, text: str) -> Iterator[tuple[Example, str]]:
-    """Run the examples of a page one after the other; each with what it printed."""
+def run_page(page: str, text: str, width: int = WIDTH, notes: bool = False) -> Iterator[tuple[Example, str]]:
+    """Run the examples of a page one after the other; each with what it printed (with ``notes``, on stderr as well)."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with page_folder() as folder:
         for example in examples(text):
             if example.language == "bash":
-                yield example, run_bash(example.source, folder)
+                yield example, run_bash(example.source, folder, width=width, notes=notes)
             else:
                 yield example, run_python(example, page, namespace)
 
@@ -91,9 +91,9 @@ def run_python(example: Example, page: str, namespace: dict[str, Any]) -> str:
     return tidy(printed.getvalue())
 
 
-def run_bash(script: str, folder: Path, terminal: bool = True) -> str:
-    """What a shell script shows on a terminal of 80 columns without colours; what goes to stderr is left out."""
-    environment = {**os.environ, "COLUMNS": str(WIDTH), "TERM": "dumb"}
+def run_bash(script: str, folder: Path, terminal: bool = True, width: int = WIDTH, notes: bool = False) -> str:
+    """What a shell script shows on a terminal without colours; what goes to stderr only with ``notes``."""
+    environment = {**os.environ, "COLUMNS": str(width), "TERM": "dumb"}
     with tempfile.TemporaryFile() as errors:
         ours, theirs = os.openpty() if terminal else os.pipe()
         process = subprocess.Popen(
@@ -102,7 +102,7 @@ def run_bash(script: str, folder: Path, terminal: bool = True) -> str:
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=theirs,
-            stderr=errors,
+            stderr=theirs if notes else errors,
         )
         os.close(theirs)
         shown = b""
@@ -112,7 +112,8 @@ def run_bash(script: str, folder: Path, terminal: bool = True) -> str:
         os.close(ours)
         errors.seek(0)
         if process.wait():
-            raise RuntimeError(f"exit code {process.returncode} of\n{script}\n{errors.read().decode()}")
+            said = errors.read().decode() or shown.decode()
+            raise RuntimeError(f"exit code {process.returncode} of\n{script}\n{said}")
     return tidy(shown.decode())
 
 
