@@ -5,21 +5,28 @@ BIN := $(VENV)/bin
 
 .PHONY: demo app test check hooks fuzz smoke bench docs generate lock clean
 
-$(VENV)/.ready: requirements.lock pyproject.toml
+# uv leaves compiling to bytecode to the first import, so that only what is imported is compiled; let Python keep it.
+export PYTHONDONTWRITEBYTECODE =
+
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
 	@$(PYTHON) -m venv $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, apt install python3-venv first."; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+
+# What the demo needs, and what everything needs: the second is added to the first.
+$(VENV)/.demo: requirements-demo.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python .ci/install.py requirements-demo.lock
 	@touch $@
+
+$(VENV)/.ready: requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python .ci/install.py requirements.lock
+	@touch $(VENV)/.demo $@
 
 # The locked versions without their hashes, which would be asked of every other package too.
 .cache/constraints.txt: requirements.lock
 	@mkdir -p .cache
 	@sed -n 's/^\([A-Za-z].*\) \\$$/\1/p' requirements.lock > $@
 
-# The first run also compiles what the demo does not use, in the background, so that no later command waits for it.
-demo: $(VENV)/.ready
-	@[ -e $(VENV)/compile.log ] || nohup nice $(BIN)/textbayes compile --table > $(VENV)/compile.log 2>&1 < /dev/null &
+demo: $(VENV)/.demo
 	$(BIN)/textbayes demo
 
 # The review room in the browser, with a project to try it on.
@@ -73,10 +80,12 @@ smoke: $(VENV)/.ready
 	  .cache/smoke/bin/python -P .ci/smoke.py; \
 	done
 
-# Rewrites requirements.lock from pyproject.toml: exact versions with hashes, for all platforms, no index addresses.
+# Rewrites both locks from pyproject.toml: exact versions with hashes, for all platforms, no index addresses. The demo's
+# is a part of the other.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml
 lock: $(VENV)/.ready
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-header --no-annotate \
-	  --extra dev pyproject.toml --output-file requirements.lock
+	$(BIN)/$(LOCK) --upgrade --extra dev --output-file requirements.lock
+	$(BIN)/$(LOCK) --upgrade --extra demo --constraint requirements.lock --output-file requirements-demo.lock
 
 clean:
 	rm -rf $(VENV) .cache build dist docs/_build
