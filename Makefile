@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo app test check hooks fuzz smoke bench docs generate lock clean
+.PHONY: demo app test check hooks fuzz dist smoke bench docs generate lock clean
 
 # uv leaves compiling to bytecode to the first import, so that only what is imported is compiled; let Python keep it.
 export PYTHONDONTWRITEBYTECODE =
@@ -67,23 +67,33 @@ fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz/importers.py --mutations $(MUTATIONS) --seed $(SEED)
 	$(BIN)/python tests/fuzz/prior_tables.py --mutations $(MUTATIONS) --seed $(SEED)
 
-# A first session without extras: with the newest versions, then with the lowest that pyproject.toml allows.
+# The source distribution, and the wheel built from it: what `pip install textbayes` would bring.
+dist: $(VENV)/.demo
+	rm -rf dist
+	$(BIN)/uv build --quiet --out-dir dist
+	$(BIN)/python .ci/check_dist.py dist
+
+# A first session with the wheel in an empty environment, without extras: with the newest versions, then with the lowest
+# that pyproject.toml allows. With the newest the demo follows, which needs its extra.
 RESOLUTIONS ?= highest lowest-direct
-smoke: $(VENV)/.ready
+smoke: dist
 	@mkdir -p .cache
 	@set -e; for resolution in $(RESOLUTIONS); do \
 	  rm -rf .cache/smoke && $(PYTHON) -m venv .cache/smoke; \
 	  $(BIN)/uv pip compile --quiet --no-header --no-annotate --only-binary :all: --resolution $$resolution \
 	    --python .cache/smoke/bin/python pyproject.toml --output-file .cache/smoke/versions.txt; \
-	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check -r .cache/smoke/versions.txt; \
-	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check --no-deps .; \
+	  $(BIN)/uv pip install --quiet --python .cache/smoke/bin/python -r .cache/smoke/versions.txt; \
+	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl; \
 	  .cache/smoke/bin/python -P .ci/smoke.py; \
+	  [ $$resolution != highest ] || { \
+	    .cache/smoke/bin/pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[demo]"; \
+	    .cache/smoke/bin/python -P .ci/smoke.py --demo; }; \
 	done
 
 # Rewrites both locks from pyproject.toml: exact versions with hashes, for all platforms, no index addresses. The demo's
 # is a part of the other.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml
-lock: $(VENV)/.ready
+lock: $(VENV)/.demo
 	$(BIN)/$(LOCK) --upgrade --extra dev --output-file requirements.lock
 	$(BIN)/$(LOCK) --upgrade --extra demo --constraint requirements.lock --output-file requirements-demo.lock
 
