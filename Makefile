@@ -3,23 +3,30 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo app test check hooks fuzz smoke bench docs generate lock clean
+.PHONY: demo app test check hooks fuzz dist smoke bench docs generate lock clean
 
-$(VENV)/.ready: requirements.lock pyproject.toml
+# uv leaves compiling to bytecode to the first import, so that only what is imported is compiled; let Python keep it.
+export PYTHONDONTWRITEBYTECODE =
+
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "textbayes needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
 	@$(PYTHON) -m venv $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, apt install python3-venv first."; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+
+# What the demo needs, and what everything needs: the second is added to the first.
+$(VENV)/.demo: requirements-demo.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python .ci/install.py requirements-demo.lock
 	@touch $@
+
+$(VENV)/.ready: requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python .ci/install.py requirements.lock
+	@touch $(VENV)/.demo $@
 
 # The locked versions without their hashes, which would be asked of every other package too.
 .cache/constraints.txt: requirements.lock
 	@mkdir -p .cache
 	@sed -n 's/^\([A-Za-z].*\) \\$$/\1/p' requirements.lock > $@
 
-# The first run also compiles what the demo does not use, in the background, so that no later command waits for it.
-demo: $(VENV)/.ready
-	@[ -e $(VENV)/compile.log ] || nohup nice $(BIN)/textbayes compile --table > $(VENV)/compile.log 2>&1 < /dev/null &
+demo: $(VENV)/.demo
 	$(BIN)/textbayes demo
 
 # The review room in the browser, with a project to try it on.
@@ -60,23 +67,35 @@ fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz/importers.py --mutations $(MUTATIONS) --seed $(SEED)
 	$(BIN)/python tests/fuzz/prior_tables.py --mutations $(MUTATIONS) --seed $(SEED)
 
-# A first session without extras: with the newest versions, then with the lowest that pyproject.toml allows.
+# The source distribution, and the wheel built from it: what `pip install textbayes` would bring.
+dist: $(VENV)/.demo
+	rm -rf dist
+	$(BIN)/uv build --quiet --out-dir dist
+	$(BIN)/python .ci/check_dist.py dist
+
+# A first session with the wheel in an empty environment, without extras: with the newest versions, then with the lowest
+# that pyproject.toml allows. With the newest the demo follows, which needs its extra.
 RESOLUTIONS ?= highest lowest-direct
-smoke: $(VENV)/.ready
+smoke: dist
 	@mkdir -p .cache
 	@set -e; for resolution in $(RESOLUTIONS); do \
 	  rm -rf .cache/smoke && $(PYTHON) -m venv .cache/smoke; \
 	  $(BIN)/uv pip compile --quiet --no-header --no-annotate --only-binary :all: --resolution $$resolution \
 	    --python .cache/smoke/bin/python pyproject.toml --output-file .cache/smoke/versions.txt; \
-	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check -r .cache/smoke/versions.txt; \
-	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check --no-deps .; \
+	  $(BIN)/uv pip install --quiet --python .cache/smoke/bin/python -r .cache/smoke/versions.txt; \
+	  .cache/smoke/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl; \
 	  .cache/smoke/bin/python -P .ci/smoke.py; \
+	  [ $$resolution != highest ] || { \
+	    .cache/smoke/bin/pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[demo]"; \
+	    .cache/smoke/bin/python -P .ci/smoke.py --demo; }; \
 	done
 
-# Rewrites requirements.lock from pyproject.toml: exact versions with hashes, for all platforms, no index addresses.
-lock: $(VENV)/.ready
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-header --no-annotate \
-	  --extra dev pyproject.toml --output-file requirements.lock
+# Rewrites both locks from pyproject.toml: exact versions with hashes, for all platforms, no index addresses. The demo's
+# is a part of the other.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml
+lock: $(VENV)/.demo
+	$(BIN)/$(LOCK) --upgrade --extra dev --output-file requirements.lock
+	$(BIN)/$(LOCK) --upgrade --extra demo --constraint requirements.lock --output-file requirements-demo.lock
 
 clean:
 	rm -rf $(VENV) .cache build dist docs/_build

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numbers
-import os
 
 from textbayes.core.errors import InputError
+from textbayes.core.machine import n_cores
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -14,4 +14,4 @@ def n_threads(n_jobs: int | None) -> int:
         return 1
     if not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise InputError(f"n_jobs={n_jobs!r} is not usable; pass a positive number, −1 for all cores or None for 1")
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return n_jobs if n_jobs > 0 else max(1, n_cores() + 1 + n_jobs)

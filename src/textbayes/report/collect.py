@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from textbayes._version import __version__
 from textbayes.categorizer import Assessment, TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, encode_labels
+from textbayes.core.machine import n_cores
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_same_length
 from textbayes.evaluate import evaluate
@@ -196,4 +196,4 @@ def _facts(n: int, source: str, model_name: str, space: LabelSpace, created: str
 def _versions() -> list[tuple[str, str]]:
     found = [("textbayes", __version__), ("Python", platform.python_version())]
     found += [(name, importlib.metadata.version(name)) for name in ("numpy", "scipy", "scikit-learn", "numba")]
-    return [*found, ("machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores")]
+    return [*found, ("machine", f"{platform.system()} {platform.machine()}, {n_cores()} cores")]

@@ -38,7 +38,6 @@ or more ``Systems``, and ``tables.py`` with its ``EXHIBITS``; its ``__init__`` r
 from __future__ import annotations
 
 import itertools
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +46,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from textbayes.core.errors import InputError
 from textbayes.core.executor import executor_in_use, in_parallel
+from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress, silent
 from textbayes.reproduce.results import Figure, Result, Table
 
@@ -110,7 +110,7 @@ def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool 
     # Threads are for units: those of the linear algebra would wait for each other.
     with threadpool_limits(1 if threads else None):
         side_by_side = threads or executor_in_use() is not None
-        yield from in_parallel(one, list(units), os.cpu_count() or 1) if side_by_side else map(one, units)
+        yield from in_parallel(one, list(units), n_cores()) if side_by_side else map(one, units)
 
 
 def corpus_is_there(name: str) -> bool:

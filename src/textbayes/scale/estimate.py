@@ -8,7 +8,6 @@ and a power of the number of documents, both found from the largest parts; memor
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import shutil
 import sys
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.machine import available_memory as available_memory
 from textbayes.core.types import Document
 
 _FIRST, _MOST, _SECONDS = 250, 16_000, 30.0  # documents of the first part and of the last; seconds to try in all
@@ -171,16 +171,6 @@ def peak_memory() -> int:
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(most if sys.platform == "darwin" else most * 1024)
-
-
-def available_memory() -> int | None:
-    """Bytes that a program can have without another giving up its own; None where the system does not say."""
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]) * 1024
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    return None
 
 
 def free_disk(folder: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document, FloatArray
 from textbayes.knowledge import WordPriors
@@ -89,7 +89,7 @@ def start_topics(
         return replace(topic, posterior=ready_to_judge(posterior, settings))
 
     trained: list[Topic] = []
-    with ThreadPoolExecutor(n_jobs or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(n_jobs or n_cores()) as pool:
         for done, topic in enumerate(pool.map(train, untrained), start=1):
             trained.append(topic)
             if progress is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from textbayes.core.errors import InputError
+from textbayes.core.machine import n_cores
 
 _BATCH = 1 << 21  # characters: large enough to repeat few words, small enough for the caches and for all cores
 
@@ -84,5 +84,4 @@ def in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
 def _n_cores() -> int:
     """Cores to use: those this process may, but not so many that merging what they find takes longer."""
-    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(n, 8)
+    return min(n_cores(), 8)

@@ -1,0 +1,94 @@
+"""What this process may use of the machine: cores and memory, within the limits of its container.
+
+``os.cpu_count()`` and /proc/meminfo are those of the whole machine. Linux limits a process by the control groups above
+it (version 2, or the older version 1): its own group and every group that contains it. The smallest limit holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+
+
+def n_cores() -> int:
+    """Cores that this process may use: those it may run on, and no more than its container's share of CPU time."""
+    return min([_cores_to_run_on(), *_core_limits()])
+
+
+def total_memory() -> int | None:
+    """Bytes of memory of the machine, or of the container if that is less; None where the system does not say."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return min([machine, *(limit for limit, _ in _memory_limits())])
+    return None  # not a Unix
+
+
+def available_memory() -> int | None:
+    """Bytes that a program can have without another giving up its own; None where the system does not say."""
+    in_groups = [max(limit - used, 0) for limit, used in _memory_limits()]
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        lines = (PROC / "meminfo").read_text(encoding="ascii").splitlines()
+        free = int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]) * 1024
+        return min([free, *in_groups])
+    total = total_memory()
+    return None if total is None else min([total // 2, *in_groups])
+
+
+def _cores_to_run_on() -> int:
+    if hasattr(os, "process_cpu_count"):  # Python 3.13, which also reads $PYTHON_CPU_COUNT
+        return os.process_cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _core_limits() -> Iterator[int]:
+    """Cores that CPU time is limited to, a part of one counted as one."""
+    for folder in _groups(""):
+        quota, _, period = _read(folder / "cpu.max").partition(" ")
+        if quota.isdecimal() and period.isdecimal() and int(period) > 0:
+            yield max(1, math.ceil(int(quota) / int(period)))
+    for folder in _groups("cpu"):
+        quota, period = _read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")
+        if quota.isdecimal() and period.isdecimal() and int(period) > 0:  # a quota of -1 is none
+            yield max(1, math.ceil(int(quota) / int(period)))
+
+
+def _memory_limits() -> Iterator[tuple[int, int]]:
+    """Limits of memory, and what is used of each; files that were read and can be dropped do not count as used."""
+    for controller, limit_name, used_name, file_name in (
+        ("", "memory.max", "memory.current", "inactive_file"),
+        ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        for folder in _groups(controller):
+            limit, used = _read(folder / limit_name), _read(folder / used_name)
+            if limit.isdecimal():
+                statistics = dict(line.split(" ", 1) for line in _read(folder / "memory.stat").splitlines())
+                files = statistics.get(file_name, "0")
+                yield int(limit), max(int(used or 0) - int(files), 0)
+
+
+def _groups(controller: str) -> Iterator[Path]:
+    """Folders of the control groups of this process, its own first: of version 2, or of a controller of version 1."""
+    for line in _read(PROC / "self" / "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            root = GROUPS / controller if controller or not (GROUPS / "unified").is_dir() else GROUPS / "unified"
+            folder = root / path.lstrip("/")
+            # A container may see its own group as the root and yet be given the path outside: folders not there say
+            # nothing, and the root is asked in any case.
+            while folder != root and root in folder.parents:
+                yield folder
+                folder = folder.parent
+            yield root
+
+
+def _read(path: Path) -> str:
+    """Contents of a small file; nothing where there is none, or where it may not be read."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
