@@ -169,7 +169,7 @@ def test_a_prior_file_tells_of_a_word_that_no_text_has(spec, kind):
     texts, labels = task(kind, 0)
     model = TextCategorizer(model=spec, cv=2, prior=RYE, prior_weight=1.0)
     if spec == "counts:model=complement":
-        with pytest.raises(NotSupportedError, match="cannot be told of its words"):
+        with pytest.raises(NotSupportedError, match="cannot use prior weights of words"):
             model.fit(texts, labels)
         return
     model.fit(texts, labels)

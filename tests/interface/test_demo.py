@@ -45,7 +45,7 @@ def test_the_embedded_corpus(tmp_path, monkeypatch):
     assert done.stderr == ""
     for part in (
         "2,225 BBC news stories",
-        "1,114 stories with odd numbers; all figures are of the 1,111 with even numbers",
+        "1,114 stories with odd numbers. All figures below are for the 1,111 held-out stories",
         "precision",
         "entertainment",
         "log-loss",
@@ -82,7 +82,7 @@ def test_json(tmp_path):
     for decision in figures["decisions"]:
         assert sum(decision["probabilities"].values()) == pytest.approx(1.0)
         assert decision["reasons"][0]["words"]
-    assert figures["notes"][0].startswith("12 of the held-out stories also stand in the training half")
+    assert figures["notes"][0].startswith("12 of the held-out stories also occur word for word in the training half")
     assert figures["notes"][1] == "one file is odd."
 
 

@@ -83,7 +83,7 @@ def test_every_kind_of_model_has_an_audit(run, lines, write, documents, tmp_path
         assert row["posterior"] == weights[column[label], at]
         assert row["shift"] == pytest.approx((row["posterior"] - row["prior_mean"]) / row["prior_scale"])
     told = run("train", write(documents), "--model", kind, "--prior", advice, "-o", model, "--json").stdout
-    assert "as told" not in told  # the weight was chosen, not given
+    assert "as requested" not in told  # the weight was chosen, not given
 
 
 def test_bad_advice_is_turned_down_by_itself(run, write, documents, tmp_path):
@@ -110,14 +110,14 @@ def test_training_tells_label_by_label_what_it_did_with_the_advice(run, lines, w
     weights = dict(zip(*_weights(model), strict=True))
     assert {label: row["weight"] for label, row in told.items()} == {name: weights[name] for name in told}
     assert weights["sport"] == 0.0  # wheat and banks are no sport, and held-out texts say so
-    assert told["sport"]["why"] == "held-out texts do not bear it out"
+    assert told["sport"]["why"] == "not supported by held-out texts"
     assert told["sport"]["change"] > 0.0
     assert 0.0 < told["sport"]["tried"] <= 1.0
     table = run("train", *asked, "--table").stdout
     assert "not in texts" in table
     assert f"{100 * told['sport']['change']:+.1f} %" in table
     (as_told,) = lines("train", *asked, "--prior-weight", "0.5")
-    assert [(row["weight"], row["why"], row["change"]) for row in as_told["prior"]] == [(0.5, "as told", None)] * 2
+    assert [(row["weight"], row["why"], row["change"]) for row in as_told["prior"]] == [(0.5, "as requested", None)] * 2
 
 
 def _weights(path):

@@ -41,9 +41,10 @@ def test_a_page_about_ones_own_model(kind, lines, models, write, documents, many
     assert f"{kind}.tb on {path}" in text
     assert f"Texts {len(rows)} in {path}" in text
     assert re.search(r"Date 20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
-    for heading in ("Label by label", "Errors", "Can the probabilities be believed?", "Precision and recall"):
+    for heading in ("Performance by label", "Most certain errors", "Calibration", "Precision and recall"):
         assert f">{heading}</h2>" in html
-    assert ("What is taken for what" in text) == (kind != "multilabel" or summary["errors"] > 0)
+    assert (">Confusion matrix</h2>" in html) == (kind != "multilabel")
+    assert (">Confused labels</h2>" in html) == (kind == "multilabel" and summary["errors"] > 0)
     for label in load_model(models[kind]).classes_:  # both of two
         row = rf'<th role="rowheader" scope="row" dir="auto">{label}</th><td role="cell" data-name="Texts">(\d+)<'
         assert int(re.search(row, html)[1]) == measured["labels"][label]["support"]
@@ -57,11 +58,11 @@ def test_errors_are_listed_with_their_words(lines, models, write, documents, tmp
     text = _words(_page(tmp_path / "r.html")).partition("Errors With")[0]
     (told, *_) = lines("explain", models["multiclass"], wrong["text"], "--literal", "--json")
     strongest = next(word for word in told["words"] if word["log_odds"] > 0.0)
-    errors = text.partition(" of 16 texts were given the wrong label")[2].partition("Can the probabilities")[0]
-    assert f"odd one Given {told['label']} , in truth grain {wrong['text']}" in errors
+    errors = text.partition(" of 16 texts were classified wrongly")[2].partition("Model and training set")[0]
+    assert f"odd one Predicted {told['label']} , true label grain {wrong['text']}" in errors
     assert f"+{strongest['log_odds']:.2f}" in errors
     lines("report", models["multiclass"], write([*documents, wrong]), "-o", tmp_path / "r.html", "--errors", 0)
-    assert "odd one Given" not in _words(_page(tmp_path / "r.html"))
+    assert "odd one Predicted sport" not in _words(_page(tmp_path / "r.html"))
 
 
 def test_unknown_labels_count_as_errors_and_are_said(run, models, write, documents, tmp_path):
@@ -70,7 +71,7 @@ def test_unknown_labels_count_as_errors_and_are_said(run, models, write, documen
     assert "the model has not seen 1 of the labels (documents): 'weather' (1)" in done.stderr
     text = _words(_page(tmp_path / "r.html"))
     assert "The model has not seen 1 of the labels (texts): weather (1); these texts count as errors." in text
-    assert "in truth a label unknown to the model" in text
+    assert "true label a label that the model does not know" in text
     failed = run("report", models["multiclass"], path, "-o", tmp_path / "s.html", "--strict", code=1)
     assert "leave out --strict" in failed.stderr
     assert not (tmp_path / "s.html").exists()
@@ -104,7 +105,7 @@ def test_a_page_with_the_training(kind, lines, write, documents, many_labels, tm
     text = _words(html)
     assert f"m.tb: cross-validation on {path}" in text
     # So few texts are held out one by one, whatever the folds asked for.
-    assert "Cross-validated in 15 folds: each text is decided by a model that had not seen it." in text
+    assert "Cross-validated in 15 folds: each text was classified by a model that was not trained on it." in text
     assert f"Macro F1 {summary['held_out']['macro_f1']:.3f}" in text
     if kind == "multiclass":
         assert f"Accuracy {100 * summary['held_out']['accuracy']:.1f}%" in text

@@ -29,7 +29,7 @@ def test_the_room_opens_by_its_link_and_by_no_other(start, tmp_path):
     told = first_line(process)
     assert told["link"].startswith("http://127.0.0.1:18777/enter?token=")
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    assert "The room is open" in opener.open(told["link"]).read().decode()
+    assert "You are logged in" in opener.open(told["link"]).read().decode()
     assert "New project" in opener.open("http://127.0.0.1:18777/").read().decode()
     assert "Open the link" in urllib.request.urlopen("http://127.0.0.1:18777/").read().decode()
     assert "works once" in urllib.request.urlopen(told["link"]).read().decode()
@@ -58,7 +58,7 @@ def test_the_arguments_of_the_browser_let_nobody_in(start, tmp_path, monkeypatch
     assert link != told["link"]
     for secret in (link, told["link"]):
         assert secret.partition("token=")[2] not in arguments
-    assert "The room is open" in urllib.request.urlopen(link).read().decode()
+    assert "You are logged in" in urllib.request.urlopen(link).read().decode()
     assert "Open the link" in urllib.request.urlopen(link).read().decode()
     process.terminate()
     process.wait(30)

@@ -69,7 +69,7 @@ def test_a_server_that_fails_gets_every_answer_once(judging, status):
     judging.route("**/judge", lambda route: route.fulfill(status=status, body="<h1>Bad Gateway</h1>"))
     first = judging.text_content(TITLE).strip()
     judging.keyboard.press("r")
-    judging.wait_for_function(STATE, arg=f"the server said {status}; trying again")
+    judging.wait_for_function(STATE, arg=f"the server returned error {status}; trying again")
     assert judging.text_content("#n-read") == "1"
     judging.unroute("**/judge")
     judging.wait_for_function(SAVED)

@@ -93,7 +93,7 @@ async def writer(request: Request, found: Annotated[Visitor, Depends(visitor)]) 
         if shown is None and request.headers.get("content-type", "").split(";")[0].strip().lower() in _FORMS:
             shown = (await request.form()).get("csrf")
         if not isinstance(shown, str) or not secrets.compare_digest(shown.encode(), found.csrf.encode()):
-            raise ForbiddenError("the form is too old, or came from elsewhere; load the page again")
+            raise ForbiddenError("the form has expired; reload the page and send it again")
     return found
 
 
@@ -119,7 +119,7 @@ def _access(role: str, found: Visitor, request: Request, project_id: str) -> Acc
             select(Member.role).where(Member.project_id == project_id, Member.user_id == found.user.id)
         )
     if own is None:
-        raise MissingProjectError("there is no such project, or it is not shared with you")
+        raise MissingProjectError("this project does not exist, or it is not shared with you")
     if ROLES.index(own) < ROLES.index(role):
         raise ForbiddenError(f"this needs the role {role}; you are {own} here")
     return Access(found.user, room.review(project_id), own, found.csrf or "")

@@ -78,7 +78,7 @@ def create_user(store: Store, name: str, password: str | None, admin: bool = Fal
     hashed = None if password is None else hash_password(password)
     with store.write() as session:
         if session.scalar(select(User).where(User.name == tidy)) is not None:
-            raise InputError(f"there is a person called {tidy!r} already; choose another name")
+            raise InputError(f"there is already an account called {tidy!r} already; choose another name")
         user = User(name=tidy, password=hashed, admin=admin, active=True)
         session.add(user)
         note_audit(session, by or tidy, "create account", tidy)
@@ -155,7 +155,7 @@ def log_in(
         with store.write() as writing:
             if not _flooded(writing):
                 note_audit(writing, name.strip()[:200].replace("\x00", ""), "failed login", address)
-        raise LoginError("name and password do not go together; check both")
+        raise LoginError("wrong name or password; check both")
     throttle.succeeded(tried)
     return LoggedIn(new_session(store, user), new_device(user))
 
@@ -222,7 +222,7 @@ def create_token(store: Store, user: User, name: str) -> str:
     with store.write() as session:
         n_tokens = session.scalar(select(func.count()).select_from(Token).where(Token.user_id == user.id)) or 0
         if n_tokens >= 100:
-            raise InputError("you have 100 tokens; remove one that is not used")
+            raise InputError("you have 100 tokens, the maximum; remove one that you no longer use")
         tidy = checked_name(name)
         session.add(Token(user_id=user.id, name=tidy, key=_hash(secret)))
         note_audit(session, user.name, "create token", tidy)

@@ -116,7 +116,7 @@ def word_intervals(axes: Any, colours: Palette, seen: Seen) -> str:
         axes.plot(word.weight, place, "o", color=colour, markersize=5)
     axes.axvline(0.0, color=colours.muted, linewidth=0.8)
     axes.set_yticks(places, [word.word.replace("$", r"\$") for word in words])
-    axes.set(xlabel="weight, with 90 % of its distribution")
+    axes.set(xlabel="weight, with 90% credible interval")
     _tidy(axes, colours)
     return "Strongest words: " + ", ".join(f"{word.word} {word.weight:+.2f}" for word in words[::-1][:5])
 

@@ -96,9 +96,9 @@ class Guards:
         if scope["method"] not in _SAFE:
             origin = headers.get("origin")
             if origin is not None and origin.lower() not in settings.origins:
-                return 403, "a page of another site may not change anything here"
+                return 403, "requests from pages of other sites are refused"
             if origin is None and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-                return 403, "a page of another site may not change anything here"
+                return 403, "requests from pages of other sites are refused"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > self._most(scope):
             return 413, self._too_large()

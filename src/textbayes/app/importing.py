@@ -123,7 +123,7 @@ class as_file:  # named like a function: it is used as one
         if isinstance(error, TextBayesError):
             raise InputError(str(error).replace(f"{folder}/", "").replace(folder, self._name)) from None
         if isinstance(error, (MemoryError, RecursionError)):
-            raise InputError(f"{self._name} is built in a way that cannot be read; save it in another format") from None
+            raise InputError(f"{self._name} cannot be read; save it in another format, such as CSV") from None
 
 
 def _records(path: Path, format: str, mapping: Mapping) -> tuple[list[Document], list[Merged]]:
@@ -131,7 +131,7 @@ def _records(path: Path, format: str, mapping: Mapping) -> tuple[list[Document],
         raise InputError(f"{path.name} holds numbers, not texts; give a file with titles and texts")
     read = list(with_own_ids(_bounded(path, format, mapping)))
     if not read:
-        raise InputError(f"{path.name} has no records in it; give a file with at least one")
+        raise InputError(f"{path.name} has no records; give a file with at least one")
     return merge_duplicates(read)
 
 

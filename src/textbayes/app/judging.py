@@ -122,7 +122,9 @@ def skip(review: LiveReview, place: Place, id: str, key: str | None = None) -> N
         if key in desk.keys:
             return []
         if id not in desk.held[place]:
-            raise InputError(f"record {id!r} is not on your desk; it may have been answered, or given to somebody else")
+            raise InputError(
+                f"record {id!r} is not assigned to you; it may have been answered, or assigned to somebody else"
+            )
         return [_keyed({"kind": "skip", "topic": place.topic, "id": id}, key)]
 
     review.step(place.user, entries)

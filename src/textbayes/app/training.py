@@ -58,7 +58,7 @@ class Training:
         self._stops: dict[str, threading.Event] = {}
         self._progress: dict[str, str] = {}
         with store.write() as session:
-            lost = "the server was ended while it was trained; train it again"
+            lost = "the server was stopped during training; train the model again"
             session.execute(update(Model).where(Model.state == TRAINING).values(state=FAILED, message=lost))
 
     def begin(self, user: User, name: str, file_name: str, content: bytes, label_field: str = "") -> str:
@@ -122,11 +122,14 @@ class Training:
             )  # fmt: skip
             values: dict[str, Any] = {"state": READY, "message": "", "content": model_file(model), "report": page}
         except _StoppedError:
-            values = {"state": STOPPED, "message": "it was stopped"}
+            values = {"state": STOPPED, "message": "the training was stopped"}
         except TextBayesError as error:
             values = {"state": FAILED, "message": str(error)}
         except Exception as error:
-            values = {"state": FAILED, "message": f"something went wrong here: {type(error).__name__}"}
+            values = {
+                "state": FAILED,
+                "message": f"this is a bug in textbayes; please report it: {type(error).__name__}",
+            }
         with self._store.write() as session:
             session.execute(update(Model).where(Model.id == id).values(**values))
         self._stops.pop(id, None)

@@ -44,7 +44,7 @@ def find_upload(store: Store, user: User, id: str) -> Upload:
     with store.read() as session:
         found = session.scalar(select(Upload).where(Upload.id == id, Upload.user_id == user.id))
     if found is None:
-        raise InputError("the file that was sent is not there any more; send it again")
+        raise InputError("the uploaded file has expired; upload it again")
     return found
 
 

@@ -109,7 +109,7 @@ def _tell(request: Request, error: Exception) -> Response:
 
 def _status_of(error: Exception) -> tuple[int, str, Any]:
     if isinstance(error, NotSignedInError):
-        return 401, "you are not logged in, or no longer; log in", None
+        return 401, "you are not logged in; log in again", None
     if isinstance(error, ForbiddenError):
         return 403, str(error), None
     if isinstance(error, MissingProjectError):
@@ -119,17 +119,17 @@ def _status_of(error: Exception) -> tuple[int, str, Any]:
     if isinstance(error, TextBayesError):
         return 400, str(error), None
     if isinstance(error, _NOT_STORABLE):
-        return 400, "what was sent has characters or numbers that nothing here can have; check it", None
+        return 400, "the request holds characters or numbers that are not allowed; check it", None
     if isinstance(error, OperationalError):  # no fault of who asks, nor of ours
         logging.getLogger("textbayes.app").error("the database %s", said_of(error.orig))
-        return 503, "the database does not answer; try again, and ask the one who runs this server", None
+        return 503, "the database is not responding; try again later, or ask the administrator", None
     if isinstance(error, RequestValidationError):
         faults = [{"loc": list(one["loc"]), "msg": one["msg"], "type": one["type"]} for one in error.errors()]
         first = faults[0]
         return 422, f"{first['loc'][-1] if first['loc'] else 'the request'}: {first['msg']}", faults
     if isinstance(error, HTTPException) and error.status_code == 404:
-        return 404, "there is nothing at this address; /api/v1/openapi.json describes what there is", None
+        return 404, "there is no page at this address; /api/v1/openapi.json lists the REST API", None
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail).lower(), None
-    logging.getLogger("textbayes.app").error("a fault of ours", exc_info=error)
-    return 500, "something went wrong here; the log of the server says what", None
+    logging.getLogger("textbayes.app").error("unhandled error", exc_info=error)
+    return 500, "this is a bug in textbayes; please report it with the traceback in the log of the server", None

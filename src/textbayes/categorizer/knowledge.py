@@ -43,13 +43,13 @@ def what_held_out_says(weight: float, change: float, error: float) -> str:
     """What held-out texts say of knowledge followed with a weight, by the change of their log-loss and its error.
 
     >>> what_held_out_says(0.5, -0.121, 0.030), what_held_out_says(0.5, 0.131, 0.430)
-    ('held-out texts bear it out', 'followed, but held-out texts cannot tell')
+    ('supported by held-out texts', 'used, but held-out texts are inconclusive')
     """
     if not weight > 0.0:
-        return "held-out texts do not bear it out"
+        return "not supported by held-out texts"
     if not abs(change) > _SIGNIFICANT * error:
-        return "followed, but held-out texts cannot tell"
-    return "held-out texts bear it out" if change < 0.0 else "followed, but held-out texts speak against it"
+        return "used, but held-out texts are inconclusive"
+    return "supported by held-out texts" if change < 0.0 else "used, but contradicted by held-out texts"
 
 
 class Advice(NamedTuple):
@@ -181,13 +181,13 @@ class Knowledge(NamedTuple):
 
     def _why(self, label: int) -> str:
         if self.told:
-            return "as told"
+            return "as requested"
         if self.choice is None:
-            return "held-out texts bear it out" if self.pool_agrees else "held-out texts do not bear it out"
+            return "supported by held-out texts" if self.pool_agrees else "not supported by held-out texts"
         if self.choice.weight[label] > 0.0 and not self.pool_agrees:
-            return "turned down: all classifiers together gain nothing by it"
+            return "not used: it does not improve the ensemble"
         if np.isinf(self.choice.error[:, label]).any():
-            return "no held-out text tests it: as the other labels together"
+            return "no held-out text tests it: as for the other labels together"
         return what_held_out_says(self.choice.weight[label], *self._figures(label)[1:])
 
     def _figures(self, label: int) -> tuple[float, float, float]:

@@ -89,10 +89,10 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
         assessment=assessment,
         title="textbayes demo: BBC news in five topics",
         corpus=f"{len(corpus):,} BBC news stories of 2004–05 in {len(corpus.label_names)} topics, one topic each.",
-        split=f"Trained on the {len(train):,} stories with odd numbers; all figures are of the {len(test):,} with even "
-        "numbers, held out.",
+        split=f"Training set: the {len(train):,} stories with odd numbers. All figures below are for the {len(test):,} "
+        "held-out stories with even numbers.",
         settings=[
-            ("Classifier" if len(members) == 1 else "Members of the pool", "; ".join(members)),
+            ("Model" if len(members) == 1 else "Models in the ensemble", "; ".join(members)),
             ("Seed", str(seed)),
         ],
         notes=[*_repeated(train, test, assessment.decisions), *(f"{note}." for note in corpus.notes)],
@@ -135,8 +135,8 @@ def _repeated(train: Corpus, test: Corpus, decisions: Any) -> list[str]:
     truth, _ = test.encode()
     right = (truth[fresh] == decisions[fresh]).all(axis=1).mean()
     return [
-        f"{len(test) - len(fresh)} of the held-out stories also stand in the training half word for word; "
-        f"without them the accuracy is {right:.4f}."
+        f"{len(test) - len(fresh)} of the held-out stories also occur word for word in the training half; "
+        f"without them the accuracy is {100.0 * right:.1f}%."
     ]
 
 

@@ -147,7 +147,7 @@ class InformedCounts:
                 changes["pseudo_counts"] = worth
         elif model.name == "complement":
             raise NotSupportedError(
-                "the complement model scores a class by the others and cannot be told of its words; use "
+                "the complement model scores a class by the other classes and cannot use prior weights of words; use "
                 "counts:model=multinomial, or another"
             )
         else:

@@ -25,7 +25,7 @@ from textbayes.report.data import ReportData
 from textbayes.report.examples import Judged, confidence, make_examples
 from textbayes.report.labels import class_thresholds, label_rows
 from textbayes.report.records import Curve
-from textbayes.report.shares import wilson_interval
+from textbayes.report.shares import micro_f1_interval, wilson_interval
 from textbayes.report.wording import settings_in_words
 from textbayes.report.words import strongest_words
 from textbayes.report.wrong import wrong_texts
@@ -113,6 +113,7 @@ def collect_report(
         notes=list(notes),
         measures=measures,
         right=wilson_interval(int(right.sum()), len(right)),
+        micro_f1=None if exclusive else micro_f1_interval(truth, judged.decisions),
         labels=label_rows(measures, curves, class_thresholds(model)),
         confusion=confusion,
         mistakes=(

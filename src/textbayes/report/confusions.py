@@ -12,7 +12,7 @@ from textbayes.evaluate import confusion
 from textbayes.report.records import Confusion, Mistake
 
 NONE_OR_SEVERAL = "none or several"
-UNKNOWN = "a label unknown to the model"
+UNKNOWN = "a label that the model does not know"
 _MOST_MISTAKES = 20
 
 

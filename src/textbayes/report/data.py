@@ -24,9 +24,9 @@ class ReportData:
     """Data of a report on an evaluated model, made by ``collect_report``. In a notebook it shows itself.
 
     ``measures`` is what ``textbayes.evaluate.evaluate`` gives, with a row for either of two classes. ``right`` is the
-    share of texts with all labels right. ``confusion`` is None where texts may have several labels; ``mistakes`` are
-    then labels missed and labels wrongly given to the same text. Lists that do not apply to the kind of labels are
-    empty.
+    share of texts with all labels right. ``micro_f1`` is there where texts may have several labels; ``confusion`` is
+    None then, and ``mistakes`` are labels missed and labels wrongly given to the same text. Lists that do not apply to
+    the kind of labels are empty.
     """
 
     title: str
@@ -37,6 +37,7 @@ class ReportData:
     notes: list[str]
     measures: dict[str, Any]
     right: Interval
+    micro_f1: Interval | None
     labels: list[LabelRow]
     confusion: Confusion | None
     mistakes: list[Mistake]
@@ -67,7 +68,7 @@ class ReportData:
 
     def __repr__(self) -> str:
         n, share = self.measures["n_docs"], self.right.share
-        return f"<report {self.title!r}: {n:,} texts, {100.0 * share:.1f}% with all labels right>"
+        return f"<report {self.title!r}: {n:,} texts, {100.0 * share:.1f}% with all labels correct>"
 
     def _repr_html_(self) -> str | None:
         """The whole page in a frame of its own, so that its style and the notebook's do not meet."""

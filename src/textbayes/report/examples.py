@@ -15,9 +15,9 @@ from textbayes.report.confusions import UNKNOWN
 from textbayes.report.records import Example, Reason, Word
 from textbayes.report.surface import highlight
 
-SURE = "right and sure"
-DOUBTFUL = "right, the least sure"
-WRONG = "wrong, the surest"
+SURE = "correct, certain"
+DOUBTFUL = "correct, least certain"
+WRONG = "wrong, most certain"
 
 _MOST_CHARACTERS = 1_500  # of a text, on the page
 _MOST_WORDS = 8  # of a reason, by name

@@ -25,20 +25,20 @@ def reliability_plot(bins: list[Bin]) -> str:
         below = [max(0.0, b.observed.share - b.observed.low) for b in bins]
         above = [max(0.0, b.observed.high - b.observed.share) for b in bins]
         upper.errorbar(said, seen, yerr=[below, above], fmt="o", color=ACCENT, markersize=6, elinewidth=1.5)
-        upper.set(xlim=(-0.02, 1.02), ylim=(-0.03, 1.03), ylabel="share that came true")
+        upper.set(xlim=(-0.02, 1.02), ylim=(-0.03, 1.03), ylabel="observed frequency")
         counts = [b.n for b in bins]
         centres = [(min(int(b.mean_proba * 10), 9) + 0.5) / 10 for b in bins]
         lower.bar(centres, counts, width=0.085, color=ACCENT, alpha=0.55)
         for x, n in zip(centres, counts, strict=True):
             lower.text(x, n * 1.15, _short(n), ha="center", va="bottom", fontsize=8.5, color=INK)
         lower.set_yscale("log")
-        lower.set(ylim=(0.7, max(counts) * 6), xlabel="probability given", ylabel="decisions")
+        lower.set(ylim=(0.7, max(counts) * 6), xlabel="predicted probability", ylabel="predictions")
         lower.yaxis.set_major_locator(_ticker().NullLocator())
         lower.yaxis.set_minor_locator(_ticker().NullLocator())
         _percent(upper.yaxis)
         _percent(lower.xaxis)
         said_true = ", ".join(f"{100 * b.mean_proba:.0f}%: {100 * b.observed.share:.0f}%" for b in bins)
-        description = f"Reliability diagram, probability given and share that came true: {said_true}"
+        description = f"Calibration plot, predicted probability and observed frequency: {said_true}"
         return embed(figure_svg(figure), "reliability", description)
 
 
@@ -53,7 +53,7 @@ def coverage_plot(steps: list[Coverage]) -> str:
         for step in steps:
             # Names that would lie on one another are left out; the points are all there.
             if last is None or last.share - step.share > 0.02 or step.accuracy - last.accuracy > gap / 3:
-                name = f"≥ {100 * step.at_least:.0f}% sure" if step.at_least else "all texts"
+                name = f"p ≥ {step.at_least:g}" if step.at_least else "all texts"
                 near_left = step.share - min(shares) < 0.35 * (1.0 - min(shares))
                 place = {"ha": "left", "va": "bottom"} if near_left else {"ha": "right", "va": "top"}
                 offset = (6, 3) if near_left else (-7, -3)
@@ -65,7 +65,7 @@ def coverage_plot(steps: list[Coverage]) -> str:
             xlim=(min(shares) - 0.08 * span, 1.0 + 0.05 * span),
             ylim=(max(0.0, min(rights) - gap), max(rights) + gap / 2),
         )
-        axes.set(xlabel="share of the texts", ylabel="of these, decided right")
+        axes.set(xlabel="share of texts decided automatically", ylabel="accuracy on these texts")
         axes.grid(color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
         _percent(axes.xaxis)
@@ -74,8 +74,8 @@ def coverage_plot(steps: list[Coverage]) -> str:
         return embed(
             figure_svg(figure),
             "coverage",
-            f"Curve of the share decided right against the share of texts: {100 * first.accuracy:.1f}% of all texts, "
-            f"{100 * surest.accuracy:.1f}% of the surest {100 * surest.share:.0f}%",
+            f"Curve of accuracy against the share of texts decided: {100 * first.accuracy:.1f}% on all texts, "
+            f"{100 * surest.accuracy:.1f}% on the most certain {100 * surest.share:.0f}%",
         )
 
 
@@ -87,7 +87,7 @@ def precision_recall_plot(curve: Curve) -> str:
         said = f"average precision {curve.average_precision:.3f}"
         if curve.here is not None:
             axes.plot(*curve.here, "o", color=SECOND, markersize=8)
-            said += f"; the decisions have recall {curve.here[0]:.3f} and precision {curve.here[1]:.3f}"
+            said += f"; the predictions have recall {curve.here[0]:.3f} and precision {curve.here[1]:.3f}"
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.03), xlabel="recall", ylabel="precision")
         axes.grid(color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)

@@ -78,7 +78,7 @@ class Confusion:
     """Confusion table: texts of each true label (row) given each label (column); ``cells`` are those that are not 0.
 
     ``columns`` are the model's labels, and "none or several" after them where a rule did not give exactly one; ``rows``
-    are the same, and "a label unknown to the model" where texts have one.
+    are the same, and "a label that the model does not know" where texts have one.
     """
 
     rows: list[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MissingExtraError
 from textbayes.display.pages import check_pages_extra, render_page
-from textbayes.report.records import Example
+from textbayes.report.records import Example, Fragment, LabelRow
 from textbayes.report.small_plots import curve_svg, heat_map_svg
 
 if TYPE_CHECKING:  # a report shows itself by this module
@@ -18,6 +19,8 @@ if TYPE_CHECKING:  # a report shows itself by this module
 
 _SMALL_TABLE = 6  # columns of a confusion table that can be read on a telephone; of more there is a map and a list
 _LARGE_TABLE = 12  # and on a large screen
+_OVERVIEW_LABELS = 8  # drawn at the top of the page
+_OVERVIEW_CHARACTERS = 380  # of the text explained there
 _FOLDER = Path(__file__).parent
 
 
@@ -34,7 +37,11 @@ def render_report(data: ReportData) -> str:
     check_report_extra()
     filters: dict[str, Callable[..., str]] = {"percent": percent, "signed": signed, "figure": figure, "odds": odds}
     template, style = _FOLDER / "report.html.jinja", _FOLDER / "report.css"
-    return render_page(template, style, filters, data=data, plots=_plots(data), verdict=verdict, large=_LARGE_TABLE)
+    return render_page(
+        template, style, filters,
+        data=data, plots=_plots(data), verdict=verdict, beginning=beginning, axis_start=axis_start,
+        large=_LARGE_TABLE, overview_labels=_OVERVIEW_LABELS,
+    )  # fmt: skip
 
 
 def _plots(data: ReportData) -> dict[str, Any]:
@@ -123,3 +130,21 @@ def verdict(example: Example) -> dict[str, Any]:
         "decided": ", ".join(example.decided) or "no label",
         "truth": ", ".join(example.truth) or "no label",
     }
+
+
+def beginning(fragments: list[Fragment]) -> list[Fragment]:
+    """The first fragments of a text, as many as the top of the page has room for, cut between words."""
+    kept, room = [], _OVERVIEW_CHARACTERS
+    for piece in fragments:
+        if len(piece.text) > room:
+            rest = piece.text[:room].rpartition(" ")[0] if not piece.level else ""
+            return [*kept, replace(piece, text=rest)]
+        kept.append(piece)
+        room -= len(piece.text)
+    return kept
+
+
+def axis_start(rows: list[LabelRow]) -> float:
+    """Where the axis of the labels' F1 starts: the tenth below all of their intervals, 0.9 at most."""
+    lowest = min((row.f1.low for row in rows if row.f1 is not None), default=0.0)
+    return min(0.9, int(10.0 * lowest) / 10.0)

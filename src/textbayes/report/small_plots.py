@@ -6,7 +6,7 @@ from textbayes.report.records import Confusion, Curve
 
 _SIDE = 100.0  # of a curve's frame
 _MAP = 360.0  # of the map's frame
-_MARGIN = 26.0  # for numbers along the map
+_MARGIN = 42.0  # for the names of the axes and the numbers along the map
 _MOST_CELLS = 6_000
 
 
@@ -19,18 +19,20 @@ def curve_svg(curve: Curve) -> str:
     dot = ""
     if curve.here is not None:
         recall, precision = curve.here
-        said += f"; the decisions have recall {recall:.3f} and precision {precision:.3f}"
+        said += f"; the predictions have recall {recall:.3f} and precision {precision:.3f}"
         dot = f'<circle class="here" cx="{_SIDE * recall:.1f}" cy="{_SIDE * (1 - precision):.1f}" r="4"/>'
     half = _SIDE / 2
     return (
-        f'<svg viewBox="-5 -5 {_SIDE + 10:.0f} {_SIDE + 10:.0f}" role="img" aria-label="{said}">'
+        f'<svg viewBox="-19 -5 {_SIDE + 24:.0f} {_SIDE + 24:.0f}" role="img" aria-label="{said}">'
         f'<path class="frame" d="M0 0V{_SIDE:.0f}H{_SIDE:.0f}V0Z M0 {half:.0f}H{_SIDE:.0f} M{half:.0f} 0V{_SIDE:.0f}"/>'
-        f'<polyline class="curve" points="{points}"/>{dot}</svg>'
+        f'<polyline class="curve" points="{points}"/>{dot}'
+        f'<text x="{half:.0f}" y="{_SIDE + 15:.0f}" text-anchor="middle">recall</text>'
+        f'<text transform="translate(-7 {half:.0f}) rotate(-90)" text-anchor="middle">precision</text></svg>'
     )
 
 
 def heat_map_svg(confusion: Confusion) -> str:
-    """The confusion table as squares, rows true and columns given, by number; the fuller the colour the more texts.
+    """The confusion table as squares, rows true and columns predicted, by number; the fuller the colour the more texts.
 
     A square is coloured by its share of the texts of its row; what is wrong starts from a colour that can be seen.
     """
@@ -53,10 +55,12 @@ def heat_map_svg(confusion: Confusion) -> str:
         numbers.append(f'<text x="-6" y="{middle + 4:.1f}" text-anchor="end">{number}</text>')
     whole = _MAP + _MARGIN + 10  # a little more, for the half of a number beyond the last square
     wrong = sum(n for row, column, n in confusion.cells if row != column)
-    shape = f"{len(confusion.rows)} true by {len(confusion.columns)} given labels"
-    said = f"Map of {shape}; {wrong:,} texts are off the diagonal"
+    shape = f"{len(confusion.rows)} true by {len(confusion.columns)} predicted labels"
+    said = f"Confusion matrix of {shape}; {wrong:,} texts are off the diagonal"
     return (
         f'<svg class="map" viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {whole:.0f} {whole:.0f}" role="img" '
         f'aria-label="{said}"><rect class="frame" width="{_MAP:.0f}" height="{_MAP:.0f}"/>'
-        f"{''.join(squares)}{''.join(numbers)}</svg>"
+        f"{''.join(squares)}{''.join(numbers)}"
+        f'<text x="{_MAP / 2:.0f}" y="-26" text-anchor="middle">predicted label (number in the list below)</text>'
+        f'<text transform="translate(-30 {_MAP / 2:.0f}) rotate(-90)" text-anchor="middle">true label</text></svg>'
     )

@@ -78,7 +78,9 @@ def cross_validation_in_words(model: TextCategorizer) -> str:
     ----------
     model : fitted TextCategorizer
     """
-    told = f"Cross-validated in {folds_in_words(model)}: each text is decided by a model that had not seen it."
+    told = (
+        f"Cross-validated in {folds_in_words(model)}: each text was classified by a model that was not trained on it."
+    )
     return f"{told} {copies_in_words(model.copies_, int(model.weighting_.n_docs_))}".rstrip()
 
 

@@ -81,4 +81,4 @@ def draw_calibration(panel: Axes, bins: Sequence[Bin]) -> None:
     panel.scatter(
         [told.said for told in bins], [told.reached for told in bins], s=[8 + 3 * told.n**0.5 for told in bins]
     )
-    panel.set_title("gauge: said (across), came true (up)", fontsize=9)
+    panel.set_title("calibration: predicted (x), observed (y)", fontsize=9)

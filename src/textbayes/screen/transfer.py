@@ -82,8 +82,8 @@ def mean_weights(
             sums.setdefault(word, []).append(weight)
     if n_reviews < least_reviews:
         raise InputError(
-            f"{n_reviews} finished review(s) were given; {least_reviews} are needed: what words say elsewhere is told "
-            "from a review's own subject only by several of them"
+            f"{n_reviews} finished review(s) were given; {least_reviews} are needed: with fewer, words "
+            "of general use cannot be separated from those of a review's own subject"
         )
     rows = []
     for word, found in sorted(sums.items()):

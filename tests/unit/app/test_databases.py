@@ -89,7 +89,7 @@ def test_a_database_that_others_hold_is_told(tmp_path, monkeypatch):
         Store(f"sqlite:///{path}")
     answer = client.get("/enter?token=secret")  # a session begins: something is written
     assert answer.status_code == 503
-    assert "database does not answer" in answer.text
+    assert "database is not responding" in answer.text
     holding.close()
     app.state.room.close()
 

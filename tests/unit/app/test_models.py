@@ -73,7 +73,7 @@ def test_a_training_can_be_stopped(room):
     client, _ = room
     first, second = (train(client).headers["location"] for _ in range(2))
     client.post(f"{second}/stop", data={"csrf": client.csrf})  # it waits for the first
-    assert "it was stopped" in wait(client, second)
+    assert "the training was stopped" in wait(client, second)
     assert "Try a text" in wait(client, first)
 
 

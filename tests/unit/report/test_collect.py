@@ -62,9 +62,9 @@ def test_too_many_labels_for_a_table_leave_a_map_and_a_list(cases, monkeypatch):
     n_oil = cases["multiclass"].labels.count("oil")
     assert data.mistakes == [("oil", "grain", 1, 1 / n_oil)]
     page = render_report(data)
-    assert "The most frequent confusions" in page
-    assert "true \\ given" not in page
-    assert f"<bdi>oil</bdi></strong>: {n_oil - 1} of {n_oil} right; taken for <bdi>grain</bdi> (1)</li>" in page
+    assert "Most frequent confusions" in page
+    assert "true \\ predicted" not in page
+    assert f"<bdi>oil</bdi></strong>: {n_oil - 1} of {n_oil} correct; predicted as <bdi>grain</bdi> (1)</li>" in page
 
 
 def test_texts_left_undecided_have_a_column_of_their_own(cases):
@@ -91,7 +91,7 @@ def test_coverage_begins_with_all_texts(cases):
 
 def test_the_log_odds_of_every_reason_add_up(case):
     data = collect_report(case.model, case.texts, case.labels)
-    assert [example.kind.split(",")[0] for example in data.examples] == ["right and sure", "right", "wrong"]
+    assert [example.kind.split(",")[0] for example in data.examples] == ["correct", "correct", "wrong"]
     for example in data.examples:
         for reason in example.reasons:
             rest = [word.value for word in (reason.others_for, reason.others_against) if word is not None]
@@ -118,13 +118,13 @@ def test_the_wrong_example_explains_the_true_label_as_well(cases):
 def test_without_mistakes_there_is_no_wrong_example(cases):
     model, texts, labels = cases["multiclass"]
     data = collect_report(model, texts[:-1], labels[:-1])
-    assert [example.kind for example in data.examples] == ["right and sure", "right, the least sure"]
+    assert [example.kind for example in data.examples] == ["correct, certain", "correct, least certain"]
 
 
 def test_a_single_text_and_only_mistakes(cases):
     model, texts, labels = cases["binary"]
     data = collect_report(model, texts[-1:], labels[-1:])
-    assert [example.kind for example in data.examples] == ["wrong, the surest"]
+    assert [example.kind for example in data.examples] == ["wrong, most certain"]
 
 
 def test_measures_of_a_label_have_their_intervals(case):
@@ -259,9 +259,9 @@ def test_a_text_of_an_unknown_label_is_an_error_of_its_own_row(cases):
     model, texts, labels = cases["multiclass"]
     indicator = np.array([[label == name for name in model.classes_] for label in labels], dtype=int)
     data = collect_report(model, [*texts, "corn"], np.vstack([indicator, np.zeros((1, 3), dtype=int)]))
-    assert data.confusion.rows[-1] == "a label unknown to the model"
+    assert data.confusion.rows[-1] == "a label that the model does not know"
     assert sum(data.confusion.counts[-1]) == 1
-    assert ["a label unknown to the model"] in [text.truth for text in data.wrong]
+    assert ["a label that the model does not know"] in [text.truth for text in data.wrong]
 
 
 def test_cross_validated_decisions_are_those_of_fit(cases):
@@ -271,7 +271,7 @@ def test_cross_validated_decisions_are_those_of_fit(cases):
     assert data.measures["macro_f1"] == model.held_out_["macro_f1"]
     assert data.right.share == model.held_out_["accuracy"]
     assert data.cross_validated
-    assert "models that had not seen the text" in render_report(data)
+    assert "models that were not trained on the text" in render_report(data)
 
 
 def test_cross_validation_of_other_texts_is_refused(cases, tmp_path):
@@ -350,7 +350,7 @@ def test_a_sampled_model_is_described_with_its_intervals(cases):
     assert "draws of the posterior, probabilities averaged over them" in dict(data.settings)["Model"]
     page = render_report(data)
     assert "averaged over the posterior" in page
-    assert "the interval that holds it with a probability of 95%" in page
+    assert "Below each weight is its 95% credible interval" in page
     plain = collect_report(cases["multilabel"].model, texts, labels)
     assert not plain.averaged
     assert "the interval that holds it" not in render_report(plain)

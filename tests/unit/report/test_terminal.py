@@ -21,8 +21,8 @@ def test_the_report_on_a_terminal(case):
         "precision",
         "log-loss",
         "Strongest words",
-        "right and sure: ",
-        "wrong, the surest: ",
+        "correct, certain: ",
+        "wrong, most certain: ",
         "corn",
     ):
         assert part in text

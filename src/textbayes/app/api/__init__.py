@@ -10,10 +10,10 @@ from textbayes.app.api import account, judging, models, people, projects, team
 from textbayes.app.api.schemas import Problem
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "What was sent cannot be used; the sentence says why."},
-    401: {"model": Problem, "description": "No token, or one that opens nothing."},
-    403: {"model": Problem, "description": "Not with this role, or from a page of another site."},
-    404: {"model": Problem, "description": "Not there, or not shared with you."},
+    400: {"model": Problem, "description": "The request is not valid; the message says why."},
+    401: {"model": Problem, "description": "No token, or one that is not valid."},
+    403: {"model": Problem, "description": "Your role does not allow this, or the request came from another site."},
+    404: {"model": Problem, "description": "Not found, or not shared with you."},
     413: {"model": Problem, "description": "Too large."},
 }
 api_router = APIRouter(responses=PROBLEMS)

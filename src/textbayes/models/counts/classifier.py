@@ -184,9 +184,13 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         else:
             codes, space = encode_classes(labels, self.classes_.tolist())
             if classes is not None and sorted(np.asarray(classes).tolist()) != sorted(space.classes.tolist()):
-                raise InputError(f"classes={list(classes)!r} are given, but {space.classes.tolist()} were told before")
+                raise InputError(
+                    f"classes={list(classes)!r} are given, but {space.classes.tolist()} were given in the first call"
+                )
             if self.statistics_ is None:
-                raise NotSupportedError("this model was stored without its statistics, so it cannot learn on")
+                raise NotSupportedError(
+                    "this model was saved without its statistics, so it cannot be updated; train it again"
+                )
         return self._settle(*self._sums(X, codes, sample_weight, lengths, space, first))
 
     def gather(

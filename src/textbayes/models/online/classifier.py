@@ -171,7 +171,9 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
             indicator, space = encode_first(labels, classes)
         else:
             if classes is not None and sorted(classes) != sorted(known.classes):
-                raise InputError(f"classes={list(classes)!r} are given, but {known.classes.tolist()} were told before")
+                raise InputError(
+                    f"classes={list(classes)!r} are given, but {known.classes.tolist()} were given in the first call"
+                )
             indicator, space = encode_known(labels, known)
         check_same_length(X, "X", indicator, "y")
         rows = _repeated_rows(sample_weight, X)

@@ -202,10 +202,10 @@ def draw_means(mean: FloatArray, names: AnyArray, domain: str) -> Figure:
     outer = np.abs(mean[top]).min() if len(top) else 0.0
     positive, negative = top[mean[top] > 0.0], top[mean[top] < 0.0]
     notes = (
-        f"{domain}, first resampling: {len(positive)} of the top {min(N_TOP, len(mean))} words speak for the domain, "
-        f"{len(negative)} against it; the least of them has |θ̄| = {outer:.2f}, the median of the others is "
+        f"{domain}, first resampling: {len(positive)} of the top {min(N_TOP, len(mean))} words have positive weights, "
+        f"{len(negative)} negative ones; the least of them has |θ̄| = {outer:.2f}, the median of the others is "
         f"{np.median(np.abs(mean[rest])) if len(rest) else 0.0:.2f}, and {np.count_nonzero(mean[rest] < 0.0)} of these "
-        f"{len(rest)} speak against it.",
+        f"{len(rest)} have negative weights.",
         "Strongest for: " + ", ".join(map(str, names[positive[:_N_NAMED]])) + ". Strongest against: "
         + ", ".join(map(str, names[negative[:_N_NAMED]])) + ".",
         "The paper does not say which domain it shows; its axis is marked from −1 to 0.5.",

@@ -200,7 +200,7 @@ def test_learning_in_parts_refuses_what_cannot_be():
     with pytest.raises(NotSupportedError, match="beta='cv'"):
         BayesCountClassifier(beta="cv").partial_fit(X, y, classes=["ham", "spam"])
     model = BayesCountClassifier("poisson").partial_fit(X, y, classes=["ham", "spam"])
-    with pytest.raises(InputError, match="were told before"):
+    with pytest.raises(InputError, match="were given in the first call"):
         model.partial_fit(X, y, classes=["ham", "eggs"])
     with pytest.raises(InputError, match="not among the classes"):
         model.partial_fit(X, np.full(80, "eggs"))

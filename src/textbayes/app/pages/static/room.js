@@ -80,13 +80,13 @@ function outbox(project) {
     try {
       response = await fetch(item.url, { ...options, signal: AbortSignal.timeout(30000) });
       page = parsed(await response.text());
-    } catch { return { again: "the server does not answer" }; }
+    } catch { return { again: "the server is not responding" }; }
     const desk = page.getElementById("desk");
     const problem = page.querySelector(".problem")?.textContent;
     if (response.ok && desk) return { desk };
-    if (response.status === 401) return { wait: "you are logged out; log in and open this project, and it is sent" };
-    if (response.status === 403 && item.page === loaded) return { wait: "this page is too old; load it again, and it is sent" };
-    if (!problem || [408, 429].includes(response.status) || response.status >= 500) return { again: `the server said ${response.status}` };
+    if (response.status === 401) return { wait: "you are logged out; log in and open this project to send it" };
+    if (response.status === 403 && item.page === loaded) return { wait: "this page has expired; reload it to send the answer" };
+    if (!problem || [408, 429].includes(response.status) || response.status >= 500) return { again: `the server returned error ${response.status}` };
     return { refused: problem };
   }
 
@@ -251,7 +251,7 @@ function judging() {
         if (found) { take(found, said !== before); break; }
         if (response.ok || response.status < 500) { tell("· the next record could not be loaded; load the page again"); break; }
       } catch { /* asked again */ }
-      tell("· the server does not answer; trying again");
+      tell("· the server is not responding; trying again");
       await pause(2000);
     }
     filling = false;

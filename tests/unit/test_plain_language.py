@@ -1,0 +1,90 @@
+"""No text for users holds a phrase of ``tests/banned_phrases.txt``: messages, help, pages, reports and documents."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "textbayes"
+PHRASES = ROOT / "tests" / "banned_phrases.txt"
+CODE = sorted(path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__")
+
+
+def read_phrases(text: str) -> list[tuple[re.Pattern[str], str]]:
+    """Pattern and plain alternative of each line; spaces match any white space, so phrases are found across lines."""
+    found = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, arrow, instead = line.partition(" => ")
+            assert arrow, f"a line needs ' => ' and what to write instead: {line!r}"
+            found.append((re.compile(pattern.strip().replace(" ", r"\s+"), re.IGNORECASE), instead.strip()))
+    return found
+
+
+def python_texts(source: str, docstrings: bool) -> Iterator[tuple[int, str]]:
+    """Line and text of every string; of f-strings the text around the values. Docstrings of modules never count."""
+    tree = ast.parse(source)
+    hidden = [*tree.body[:1]] if docstrings else [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    skipped = {id(node.value) for node in hidden if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = [part for part in node.values if isinstance(part, ast.Constant)]
+            skipped |= {id(part) for part in parts}
+            yield node.lineno, "{}".join(str(part.value) for part in parts)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.lineno, node.value
+
+
+def page_texts(source: str) -> Iterator[tuple[int, str]]:
+    """The text of a template or script, without its comments."""
+    yield 1, re.sub(r"\{#.*?#\}|^\s*//.*?$|/\*.*?\*/", "", source, flags=re.DOTALL | re.MULTILINE)
+
+
+def texts_of(path: Path) -> Iterator[tuple[int, str]]:
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return python_texts(source, docstrings=path.parent.name == "cli")
+    return page_texts(source) if path.suffix in (".jinja", ".js") else iter([(1, source)])
+
+
+def files_of(area: str) -> list[Path]:
+    if area in CODE:
+        return [path for path in sorted((SOURCE / area).rglob("*")) if path.suffix in (".py", ".jinja", ".js")]
+    if area == "modules":
+        return sorted(SOURCE.glob("*.py"))
+    return sorted((ROOT / "docs").rglob("*.md")) if area == "docs" else [ROOT / area]
+
+
+@pytest.mark.parametrize("area", [*CODE, "modules", "docs", "README.md", "CHANGELOG.md"])
+def test_no_text_for_users_holds_a_banned_phrase(area):
+    phrases = read_phrases(PHRASES.read_text(encoding="utf-8"))
+    files = files_of(area)
+    assert files
+    found = [
+        f"{path.relative_to(ROOT)}:{line + text.count(chr(10), 0, match.start())}: {match[0]!r}; write: {instead}"
+        for path in files
+        for line, text in texts_of(path)
+        for pattern, instead in phrases
+        for match in pattern.finditer(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_phrases_are_found_in_strings_and_not_in_comments():
+    ((pattern, instead),) = read_phrases("# a comment\n\nhow it stands => progress\n")
+    assert instead == "progress"
+    source = '"""How it stands."""\n# how it stands\nx = f"{1} How it\\n stands {2}"\ndef f():\n    "How it stands."\n'
+    found = [(line, text) for line, text in python_texts(source, docstrings=False) if pattern.search(text)]
+    assert [line for line, _ in found] == [3]
+    assert [line for line, text in python_texts(source, docstrings=True) if pattern.search(text)] == [3, 5]
+    assert not [1 for _, text in page_texts("{# how it stands #}<p>fine</p>") if pattern.search(text)]
+    with pytest.raises(AssertionError, match="what to write instead"):
+        read_phrases("how it stands")
