@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
+from textbayes.evaluate.intervals import wilson_interval as wilson
 from textbayes.report.records import Interval
-
-_NORMAL_975 = 1.959963984540054
 
 
 def wilson_interval(n_right: int, n: int) -> Interval:
-    """A share with the 95% score interval of Wilson (1927), which stays inside [0, 1] and is honest for small n.
+    """A share with its 95% interval, as ``textbayes.evaluate.intervals.wilson_interval`` has it.
 
     >>> interval = wilson_interval(9, 10)
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.596, 0.982)
     """
-    share, z2 = n_right / n, _NORMAL_975**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _NORMAL_975 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    # The share lies inside, also where rounding would leave it a hair outside.
-    return Interval(share, min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half)))
+    return Interval(n_right / n, *wilson(n_right, n))
 
 
 def share_interval(n_right: int, n: int) -> Interval | None:
