@@ -95,7 +95,8 @@ def to_json(value: Any) -> str:
 def make_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> Table:
     """An empty table of the house style: no lines but one under the header; columns named in ``right`` hold numbers.
 
-    A ``title`` is wrapped to the width of the table, so it had better be short.
+    Other columns are wrapped between words; a word that is wider than its column ends in …. A ``title`` is wrapped to
+    the width of the table, so it had better be short.
     """
     from rich import box
     from rich.table import Table
@@ -105,7 +106,7 @@ def make_table(*columns: str, title: str | None = None, right: Sequence[str] = (
         if name in right:
             table.add_column(name, justify="right", no_wrap=True)
         else:
-            table.add_column(name, overflow="fold")
+            table.add_column(name, overflow="ellipsis")
     return table
 
 
