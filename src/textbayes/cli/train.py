@@ -349,4 +349,3 @@ def _drawn(draws: Draws) -> dict[str, Any]:
         "draws": max(one.intercept.size for one in draws.labels),
         "draws_megabytes": round(sum(array.nbytes for array in arrays) / 1e6, 1),
     }
-

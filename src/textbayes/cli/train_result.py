@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textbayes.cli.advice import advice_table
 from textbayes.cli.figures import LABEL_COLUMNS, MOST_LABELS, headline_table, label_table

@@ -29,10 +29,8 @@ from textbayes.report.shares import wilson_interval
 from textbayes.report.wording import settings_in_words
 from textbayes.report.words import strongest_words
 from textbayes.report.wrong import wrong_texts
-from textbayes.text.surface import common_forms
 
 _MOST_CURVES = 12  # of labels, those with most texts
-_TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
 _PER_TEXT = {"multilabel": "none, one or several per text"}
 
 
@@ -96,7 +94,6 @@ def collect_report(
     measures = evaluate(truth, judged.proba, judged.decisions, space.class_names, kind=space.kind)
     curves = _curves(judged, space)
     support = {label: row["support"] for label, row in measures["labels"].items()}
-    forms = common_forms(texts[:_TEXTS_FOR_FORMS], model.vectorizer_)
     exclusive = space.kind != "multilabel"
     right = judged.right()
     classes = list(support)
@@ -124,8 +121,8 @@ def collect_report(
         coverage=coverage(confidence(judged), right) if exclusive else [],
         overall_curve=precision_recall(truth, judged.proba, judged.decisions) if len(classes) > 2 else None,
         curves=_leading_curves(curves, support),
-        words=strongest_words(model, texts, support, forms),
-        stemmed=bool(forms),
+        words=strongest_words(model, texts, support),
+        stemmed=bool(model.surface_),
         examples=make_examples(model, judged),
         timings=list((timings or {}).items()),
         versions=_versions(),

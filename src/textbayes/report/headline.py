@@ -41,7 +41,11 @@ def headline(measures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     n_labels = measures.get("n_labels") or len(support)
     macro = row("Macro F1", "macro_f1", f"mean over {plural(n_labels, 'label')}" if n_labels else "")
     if "accuracy" not in measures:
-        rows = [*row("Micro F1", "micro_f1"), *macro, *row("All right", "subset_accuracy", "texts with all labels right")]
+        rows = [
+            *row("Micro F1", "micro_f1"),
+            *macro,
+            *row("All right", "subset_accuracy", "texts with all labels right"),
+        ]
         return [*rows, *row("Log-loss", "log_loss", f"per {_per(measures)}")]
     rows, said = row("Accuracy", "accuracy"), f"per {_per(measures)}"
     if total := sum(support.values()):

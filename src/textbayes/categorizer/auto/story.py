@@ -11,8 +11,8 @@ from textbayes.core.wording import plural
 _FEATURES = {"words": "words", "stem": "word stems", "head": "first lines", "chars": "character n-grams"}
 _FEATURES |= {"embedding": "sentence embeddings"}
 _PAIRED = ("words", "stem")  # views of which it is said whether they have pairs
-_KINDS = {"ratio": "logistic regression, naive Bayes scales", "Gaussian": "logistic regression, Gaussian prior"}
-_KINDS |= {"Laplace": "sparse logistic regression, Laplace prior", "complement": "complement naive Bayes"}
+_KINDS = {"ratio": "logistic regression, ratio prior", "Gaussian": "logistic regression, Gaussian prior"}
+_KINDS |= {"Laplace": "sparse logistic regression", "complement": "complement naive Bayes"}
 _KINDS |= {"naive Bayes": "naive Bayes", "names of labels": "words of the label names", "prior file": "prior file"}
 _READS = {"stems": "word stems", "characters": "character n-grams", "sentence vectors": "sentence embeddings"}
 
