@@ -11,7 +11,7 @@ from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
 from textbayes.cli.filter_words import is_filter, show_topic_words
 from textbayes.cli.options import COUNT, label_option, level_option, top_option
-from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.output import Output, console, make_table, output_options, print_table
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
@@ -229,7 +229,7 @@ def _show_intervals(
             chances = (row["sign_probability"], row["inclusion_probability"])
             cells += [f"{row['sd']:.2f}", *(f"{chance:.3f}" for chance in chances)]
         table.add_row(row["label"], word, *cells)
-    console().print(table)
+    print_table(table)
 
 
 def _print_heading(categorizer: TextCategorizer, columns: str) -> None:
@@ -284,7 +284,7 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
             row["label"], word, prior, f"{row['posterior']:+.2f}", *in_pool, f"{row['shift']:+.1f}",
             f"{row['p_value']:.3f}", "conflict" if row["conflict"] else "",
         )  # fmt: skip
-    console().print(table)
+    print_table(table)
 
 
 def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[str, Any]]:

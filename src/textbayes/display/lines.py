@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 
-def wrapped(text: str, width: int, indent: str = "") -> str:
+def wrapped(text: str, width: int, indent: str = "", lead: str = "") -> str:
     """Paragraphs of a text in lines of at most ``width`` columns; a word that is longer has a line of its own.
 
     Parameters
@@ -16,6 +16,9 @@ def wrapped(text: str, width: int, indent: str = "") -> str:
     width : int
     indent : str
         Before all lines of a paragraph but the first, which keeps the indentation that it has.
+        No line ends at a no-break space.
+    lead : str
+        Before the first line: a label, say, and the space behind it.
 
     Examples
     --------
@@ -23,7 +26,7 @@ def wrapped(text: str, width: int, indent: str = "") -> str:
     one two
       three
     """
-    return "\n".join(line for paragraph in text.split("\n") for line in _lines(paragraph, width, indent))
+    return "\n".join(line for paragraph in text.split("\n") for line in _lines(paragraph, width, indent, lead))
 
 
 def shortened(text: str, width: int) -> str:
@@ -54,10 +57,10 @@ def cell_width(text: str) -> int:
     return cell_len(text)
 
 
-def _lines(paragraph: str, width: int, indent: str) -> list[str]:
-    if cell_len(paragraph) <= width:
-        return [paragraph]
-    lines, line, empty = [], paragraph[: len(paragraph) - len(paragraph.lstrip(" "))], True
+def _lines(paragraph: str, width: int, indent: str, lead: str) -> list[str]:
+    if cell_len(lead + paragraph) <= width:
+        return [lead + paragraph]
+    lines, line, empty = [], lead + paragraph[: len(paragraph) - len(paragraph.lstrip(" "))], True
     for word in _pieces(paragraph, width - cell_len(indent)):
         longer = f"{line}{word}" if empty else f"{line} {word}"
         if not empty and cell_len(longer) > width:
@@ -69,5 +72,5 @@ def _lines(paragraph: str, width: int, indent: str) -> list[str]:
 
 def _pieces(paragraph: str, width: int) -> Iterator[str]:
     """Words; long ones of wide characters (Chinese, Japanese), which stand without spaces, in several pieces."""
-    for word in paragraph.split():
+    for word in filter(None, paragraph.split(" ")):
         yield from chop_cells(word, max(width, 2)) if cell_len(word) > max(width, len(word)) else [word]
