@@ -49,5 +49,5 @@ def assembled(
     made.held_out_ = {"micro_f1": None, "macro_f1": None, "log_loss": None, "log_loss_per": "text"}
     made.held_out_proba_ = proba
     made.prior_table_ = made.prior_weight_ = made.choice_ = made.copies_ = made.calibration_band_ = None
-    made.prior_audit_, made.prior_advice_ = [], []
+    made.prior_audit_, made.prior_advice_, made.surface_ = [], [], {}
     return made

@@ -35,7 +35,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
-from textbayes.text.surface import readings
+from textbayes.text.surface import readings, surface_forms
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     pool_ : weights of the members; 1 if there is one
     calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
     sharpness_ : power of each class's own probability before those of exclusive classes are made to add up to one
+    surface_ : dict, for each stem the whole word that it is shown as, the most frequent one in the training texts
     choice_ : what "auto" chose, and how well it did on held-out texts; None of other trainings
     rule_ : the fitted decision rule
     standard_errors_ : of the weights, with ``intervals`` or draws; NaN for words that have none
@@ -255,7 +256,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             trained = train_auto(self, data, report, keep_partial)
         else:
             trained = train_members(self, data, report, sampling)
-        return self._take_over(trained, rule, data, text_fingerprints(texts))
+        self._take_over(trained, rule, data, text_fingerprints(texts))
+        self.surface_ = surface_forms(texts, self.vectorizer_)
+        return self
 
     def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:
         """Become what was trained, with a rule fitted to what members said of texts that they had not seen."""
@@ -283,6 +286,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
         self.fingerprints_, self.copies_ = fingerprints, data.copies.numbers()
         self.label_space_, self.classes_ = space, space.classes
+        self.surface_ = {}  # texts are not always at hand
         return self
 
     @all_or_nothing

@@ -39,7 +39,7 @@ class MergedWords(NamedTuple):
     names: AnyArray
 
     @classmethod
-    def of(cls, model: Any, counts: FloatArray, forms: Mapping[str, str] | None = None) -> Self:
+    def of(cls, model: Any, counts: FloatArray, forms: Mapping[str, str]) -> Self:
         """The words of the columns that have a weight and occur.
 
         Parameters
@@ -47,14 +47,14 @@ class MergedWords(NamedTuple):
         model : fitted TextCategorizer
         counts : array (n_features,)
             How often each column occurs.
-        forms : stem → its most frequent form, optional
-            As ``textbayes.text.surface.common_forms`` finds them; else words are shown in the commonest form that is a
-            column itself, or as stems.
+        forms : stem → its most frequent form
+            ``TextCategorizer.surface_``; a stem without one is shown in the commonest form that is a column itself, or
+            as it is.
         """
         vectorizer = model.vectorizer_
         columns = np.flatnonzero(model.words_with_weight() & (counts > 0.0))
         own = counts[columns]
-        found = gather(vectorizer, columns, own, forms or {})
+        found = gather(vectorizer, columns, own, forms)
         # A text has one of the forms that a view tells apart, but is read by all views.
         place = found.word * len(readings(vectorizer)) + found.view
         factor = np.array([one.factor for one in readings(vectorizer)])[found.view]

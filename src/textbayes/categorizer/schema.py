@@ -25,6 +25,7 @@ from textbayes.kinds._schema import ClassWeight, SavedLabels
 from textbayes.select import scores
 
 _Signed = Annotated[Real, Field(ge=-1e100, le=1e100)]
+_Ends = Annotated[list[Share], Field(min_length=2, max_length=2)]  # of an interval
 _Loss = Annotated[float, Field(ge=0.0, le=1e4)]
 
 
@@ -114,7 +115,10 @@ class SavedFigures(Saved):
     micro_f1: Share | None
     macro_f1: Share | None
     accuracy: Share | None = None
+    accuracy_interval: _Ends | None = None
     subset_accuracy: Share | None = None
+    subset_accuracy_interval: _Ends | None = None
+    micro_f1_interval: _Ends | None = None
     log_loss: _Loss | None
     log_loss_per: Literal["text", "decision"]
     brier: Share | None = None

@@ -24,6 +24,7 @@ from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import restored_fingerprints
 from textbayes.text.sentence_models import name_of
+from textbayes.text.surface import restored_surface, surface_arrays
 from textbayes.text.views import TextViews, ViewsWeighting
 
 _MOST_TEXTS = 10**12  # that anybody could have read
@@ -54,6 +55,8 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         arrays["prior_weight"] = model.prior_weight_
     if model.fingerprints_ is not None:
         arrays["training.fingerprints"] = model.fingerprints_
+    if model.surface_:
+        arrays |= under("surface", surface_arrays(model.surface_))
     if model.calibration_band_ is not None:
         arrays |= under("calibration_band", model.calibration_band_.to_arrays())
     arrays |= under("vectorizer", vectorizer_arrays) | under("weighting", weighting_arrays)
@@ -101,6 +104,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.held_out_ = _held_out(told.held_out, model.label_space_)
     model.label_counts_ = _label_counts(told.label_counts, model)
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
+    model.surface_ = restored_surface(part_of(arrays, "surface"))
     model.copies_ = None if told.copies is None else told.copies.model_dump()
     given = restored_model(told.given.model, arrays, shape[0], _n_given(model.vectorizer_))
     n_members = len(given) if isinstance(given, list) else None if given is None else 1

@@ -58,6 +58,7 @@ class ExplainsWords(FittedAttributes):
     weighting_: Any
     choice_: dict[str, Any] | None
     copies_: dict[str, int] | None
+    surface_: dict[str, str]
 
     @abstractmethod
     def _known_words(self, features: Features) -> IntArray:
@@ -196,8 +197,8 @@ class ExplainsWords(FittedAttributes):
         A weight alone says little: the largest are those of misspellings and of names met twice. The contribution is
         what a word adds to the log-odds of the training texts on average, were all as long as the usual one: its weight
         times its mean weight in a text (``TermWeighting.mean_weights``), or times the share of texts that have it where
-        the model counts words. Forms of a word and the views that read it are one, under the commonest form among the
-        model's words; ``top_words`` has every column by itself.
+        the model counts words. Forms of a word and the views that read it are one, under the commonest form in the
+        training texts; ``top_words`` has every column by itself, under its own name.
 
         Parameters
         ----------
@@ -262,7 +263,7 @@ class ExplainsWords(FittedAttributes):
             frequency = self.weighting_.document_frequency_
             # A word that was told of, but is in no text, counts a little: it has a weight.
             counts = np.ones(len(self.weighting_.idf_)) if frequency is None else np.maximum(frequency, 0.5)
-            kept = self._words_of_model = (self.model_, MergedWords.of(self, counts))
+            kept = self._words_of_model = (self.model_, MergedWords.of(self, counts, self.surface_))
         return kept[1]
 
     def word_intervals(

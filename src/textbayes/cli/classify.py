@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from textbayes.core.types import Document
 from textbayes.display.escapes import visible
 
 UNKNOWN = "no known word"
+_SHOWN = 1_000  # characters of a text, of which a line is shown
 _SCORED = ("folder", "partitions", "finished_before", "documents")
 
 
@@ -111,7 +113,7 @@ def classify(
     columns += [f"p_{name}" for name in names]
     if intervals:
         columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
-    layout, n_unknown = None, 0
+    layout, n_unknown, show = None, 0, _printer(top or 3)
     on_screen = output.is_table and sys.stdout.isatty()
     documents = inputs.documents(count=not on_screen)
     with open_results(path, output) as write:
@@ -119,9 +121,9 @@ def classify(
             rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
-            first, layout = layout is None, layout or Layout.of(assessed.documents, columns)
+            layout = layout or Layout.of(assessed.documents, columns)
             if output.is_table:
-                _print(rows, first, top or 3)
+                show(rows, assessed.documents)
             elif output.kind == "json":
                 write(map(_with_fields, rows, assessed.documents) if keep_fields else rows, [])
             else:
@@ -149,30 +151,44 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _print(rows: list[dict[str, Any]], header: bool, top: int) -> None:
-    """One batch; the widths are those of the terminal, not of the batch, so that batches line up."""
-    from rich.cells import cell_len, set_cell_size
+def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]:
+    """A function that prints batches; widths are those of the terminal and the first ids, so that batches line up."""
+    from textbayes.display.lines import cell_width, padded, shortened
 
-    screen = console()
-    narrow, wide = max(screen.width // 4 - 2, 8), max(screen.width // 2 - 2, 8)
+    screen, ids = console(), 0
 
-    def cell(text: str) -> str:
-        text = visible(text)  # as it will be shown, for its width
-        return set_cell_size(text if cell_len(text) <= narrow else f"{set_cell_size(text, narrow - 1)}…", narrow)
+    def show(rows: list[dict[str, Any]], documents: list[Document]) -> None:
+        nonlocal ids
+        first, ids = not ids, ids or min(max(cell_width(row["id"]) for row in rows), screen.width // 5, 16)
+        ids = max(ids, 2)
+        room = max(screen.width - ids - 6, 24)
+        text, decided = (room // 4 if "intervals" in rows[0] else 2 * room // 5), room // 5
+        probable = room - text - decided
+        if first:
+            heads = (padded("id", ids), padded("text", text), padded("labels", decided), "most probable")
+            screen.print("  ".join(heads), style="bold")
+        for row, document in zip(rows, documents, strict=True):
+            labels = ", ".join(row["labels"]) or row.get("note", "–")
+            if row.get("unsure"):
+                labels += f" (unsure: {', '.join(row['unsure'])})"
+            cells = [padded(visible(cell), width) for cell, width in ((row["id"], ids), (document.text[:_SHOWN], text))]
+            cells += [padded(visible(labels), decided), shortened(visible(_probable(row, top, probable)), probable)]
+            screen.print("  ".join(cells), no_wrap=True)
 
-    if header:
-        screen.print(f"{cell('document')}  {cell('labels')}  most probable", style="bold")
-    for row in rows:
-        labels = ", ".join(row["labels"]) or row.get("note", "–")
-        if row.get("unsure"):
-            labels += f" (unsure: {', '.join(row['unsure'])})"
-        ranked = sorted(row["probabilities"].items(), key=lambda item: -item[1])[:top]
-        ends = row.get("intervals", {})
-        shown = [
-            f"{name} {p:.3f}" + (f" ({ends[name][0]:.2f} to {ends[name][1]:.2f})" if ends else "") for name, p in ranked
-        ]
-        if not row["known_words"]:
-            shown[0] = f"any text: {shown[0]}"
-        while len(shown) > 1 and cell_len("  ".join(shown)) > wide:
-            shown.pop()
-        screen.print(f"{cell(row['id'])}  {cell(labels)}  {'  '.join(shown)}")
+    return show
+
+
+def _probable(row: dict[str, Any], top: int, width: int) -> str:
+    """The most probable labels, as many as fit."""
+    from textbayes.display.lines import cell_width
+
+    ranked = sorted(row["probabilities"].items(), key=lambda item: -item[1])[:top]
+    ends = row.get("intervals", {})
+    shown = [
+        f"{name} {p:.3f}" + (f" ({ends[name][0]:.2f} to {ends[name][1]:.2f})" if ends else "") for name, p in ranked
+    ]
+    if not row["known_words"]:
+        shown[0] = f"any text: {shown[0]}"
+    while len(shown) > 1 and cell_width(", ".join(shown)) > width:
+        shown.pop()
+    return ", ".join(shown)

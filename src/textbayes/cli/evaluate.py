@@ -12,7 +12,7 @@ import cloup
 import numpy as np
 
 from textbayes.cli.assess import assess, class_names, decisions_row
-from textbayes.cli.figures import LABEL_COLUMNS, print_confusion, print_figures
+from textbayes.cli.figures import LABEL_COLUMNS, flat_figures, print_confusion, print_figures
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.label_notes import remedies
@@ -29,7 +29,8 @@ from textbayes.core.labels import Kind
 from textbayes.core.types import BoolArray
 
 _OVERALL = ("micro_f1", "macro_f1", "micro_precision", "micro_recall", "macro_precision", "macro_recall")
-_MORE = ("accuracy", "subset_accuracy", "log_loss", "log_loss_per", "brier", "ece", "unsure", "in_training")
+_MORE = ("accuracy", "accuracy_low", "accuracy_high", "subset_accuracy", "subset_accuracy_low", "subset_accuracy_high")
+_MORE += ("micro_f1_low", "micro_f1_high", "log_loss", "log_loss_per", "brier", "ece", "unsure", "in_training")
 
 
 @cloup.command()
@@ -126,7 +127,8 @@ def evaluate(
     elif n_errors is not None:
         output.write(flat(errors), COLUMNS)
     else:
-        output.write([result], ["n_docs", "n_labels", *(name for name in (*_OVERALL, *_MORE) if name in result)])
+        row = flat_figures(result)
+        output.write([row], ["n_docs", "n_labels", *(name for name in (*_OVERALL, *_MORE) if name in row)])
 
 
 def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:

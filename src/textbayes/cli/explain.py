@@ -110,10 +110,13 @@ def _as_row(told: Explanation) -> dict[str, Any]:
 
 
 def _print(document: Document, told: list[Explanation]) -> None:
+    from textbayes.display.lines import shortened
+
     screen = console()
+    name = "" if document.id == "text" else f" ({document.id})"
+    screen.print(f"“{shortened(document.text, max(screen.width - len(name) - 2, 20))}”{name}")
     for explanation in told:
-        name = "" if document.id == "text" else f"{document.id}: "
-        screen.print(f"{name}{explanation.label}? {explanation.answer}", style="bold")
+        screen.print(f"{explanation.label}? {explanation.answer}", style="bold")
         table = make_table("word", "times", "log-odds", right=("times", "log-odds"))
         for part in explanation.contributions:
             table.add_row(part.word, f"{part.occurrences:,}", f"{part.log_odds:+.3f}")

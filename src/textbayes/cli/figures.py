@@ -1,4 +1,4 @@
-"""Measures and confusions as tables for people; every figure says what it is a mean over."""
+"""Measures and confusion matrices as tables for people."""
 
 from __future__ import annotations
 
@@ -14,84 +14,113 @@ if TYPE_CHECKING:
     from textbayes.evaluate import Confused
 
 LABEL_COLUMNS = ("support", "precision", "recall", "f1", "log_loss", "brier", "ece")
+MOST_LABELS = 20  # rows of a table that is shown unasked
+_HEADS = {"support": "texts", "f1": "F1", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
 _MOST_COLUMNS = 12  # of a confusion matrix that still fits a screen
 _MOST_PAIRS = 20
+_MANY = 100  # texts of each label, from which on its figures have three digits
+_LABEL_WIDTH = 24  # columns of a terminal that labels have before columns of figures are left out
 
 
 def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
-    """Print the measures of ``textbayes.evaluate.evaluate``."""
+    """Print the measures of ``textbayes.evaluate.evaluate``: the headline, then the others."""
+    from textbayes.report.headline import caution
+
     screen = console()
-    screen.print(
-        f"{plural(result['n_docs'], 'document')}, {plural(result['n_labels'], 'label')} ({result['kind']})",
-        style="bold",
-    )
-    table = make_table("", "precision", "recall", "F1", right=("precision", "recall", "F1"))
-    for name in _averages(result):
-        words = macro_words(result) if name == "macro" else "micro, all decisions"
-        table.add_row(words, *(number(result[f"{name}_{measure}"]) for measure in ("precision", "recall", "f1")))
-    screen.print(table)
-    for line in overall_lines(result):
-        screen.print(line, soft_wrap=True)
+    screen.print(f"{plural(result['n_docs'], 'text')}, {plural(result['n_labels'], 'label')}", style="bold")
+    screen.print(headline_table(result))
+    for line in (caution(result), *_more_figures(result)):
+        if line:
+            screen.print(line)
     if per_label:
-        screen.print(label_table(result))
+        screen.print(label_table(result, screen.width, LABEL_COLUMNS))
 
 
-def overall_lines(result: Mapping[str, Any]) -> list[str]:
-    """Accuracy, log-loss, Brier score and calibration error, each with what it is a mean over."""
+def headline_table(result: Mapping[str, Any]) -> Table:
+    """Accuracy or micro F1 with its interval, the baseline, macro F1 and log-loss."""
+    from rich.table import Table
+
+    from textbayes.report.headline import headline
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(overflow="ellipsis")
+    for number, row in enumerate(headline(result)):
+        table.add_row(*row, style="" if number else "bold")
+    return table
+
+
+def flat_figures(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures over all labels, for a row of a table: the ends of an interval in columns of their own."""
+    flat: dict[str, Any] = {}
+    for name, value in result.items():
+        if name.endswith("_interval"):
+            flat |= dict(zip((f"{name[:-9]}_low", f"{name[:-9]}_high"), value or (None, None), strict=True))
+        elif name != "labels":
+            flat[name] = value
+    return flat
+
+
+def _more_figures(result: Mapping[str, Any]) -> list[str]:
+    """Precision and recall where F1 alone does not say them, Brier score, calibration, what is left unsure."""
+    lines = []
     exclusive = "accuracy" in result
-    first = (
-        f"accuracy {number(result['accuracy'])}"
-        if exclusive
-        else f"all labels right {number(result['subset_accuracy'])}"
-    )
-    lines = [f"{first} of the texts"]
+    averages = ("macro",) if exclusive else ("micro", "macro")
+    for name in averages:
+        shares = [number(result[f"{name}_{measure}"]) for measure in ("precision", "recall")]
+        lines.append(f"{name.capitalize()} precision {shares[0]}, {name} recall {shares[1]}.")
     if "log_loss" in result:
-        lines.append(f"log-loss {number(result['log_loss'])} per {result['log_loss_per']}")
-        lines.append(f"Brier score {number(result['brier'])}, calibration error {number(result['ece'])} per decision")
+        lines.append(f"Brier score {number(result['brier'])}, calibration error (ECE) {number(result['ece'])}.")
     if result.get("unsure") is not None:
         total = result["n_docs"] if exclusive else result["n_docs"] * result["n_labels"]
         share = result["unsure"] / total if total else 0.0
-        lines.append(
-            f"left unsure: {result['unsure']:,} of {total:,} {'texts' if exclusive else 'decisions'} ({share:.1%})"
-        )
+        what = "texts" if exclusive else "decisions"
+        lines.append(f"Left to people as unsure: {result['unsure']:,} of {total:,} {what} ({share:.1%}).")
     return lines
 
 
-def headline(result: Mapping[str, Any]) -> dict[str, str]:
-    """The figures that say most, by names that say what they are of."""
-    exclusive = "accuracy" in result
-    first = {"accuracy": result["accuracy"]} if exclusive else {"micro F1, all decisions": result["micro_f1"]}
-    names = {**first, f"macro F1, {result['n_labels']:,} {'classes' if exclusive else 'labels'}": result["macro_f1"]}
-    names[f"log-loss per {result['log_loss_per']}"] = result["log_loss"]
-    return {name: number(value) for name, value in names.items()}
+def label_table(
+    result: Mapping[str, Any], width: int, columns: Sequence[str] = LABEL_COLUMNS[:4], most: int | None = None
+) -> Table:
+    """A row for each label, or for those ``most`` that have most texts; columns that do not fit are left out.
 
+    The log-loss of a label is per text of the class, or per decision.
+    """
+    from textbayes.display.lines import cell_width
 
-def macro_words(result: Mapping[str, Any]) -> str:
-    """Description of the macro averages: the number of classes or labels they are means over."""
-    return f"macro, {result['n_labels']:,} {'classes' if 'accuracy' in result else 'labels'}"
-
-
-def label_table(result: Mapping[str, Any]) -> Table:
-    """A row for each label; its log-loss is per text of the class, or per decision."""
-    columns = [name for name in LABEL_COLUMNS if all(name in row for row in result["labels"].values())]
-    heads = [name.replace("f1", "F1").replace("log_loss", "log-loss").replace("brier", "Brier") for name in columns]
-    heads = [name.replace("ece", "ECE") for name in heads]
-    rows = make_table("label", *heads, right=heads)
-    for label, row in result["labels"].items():
-        rows.add_row(label, *(number(row[name]) for name in columns))
+    labels = result["labels"]
+    names = list(labels)
+    if most is not None and len(names) > most:
+        names = sorted(names, key=lambda name: (-labels[name]["support"], name))[:most]
+    columns = [name for name in columns if all(name in labels[label] for label in names)]
+    digits = 3 if all(labels[name]["support"] >= _MANY for name in names) else 2
+    room = width - min(max(map(cell_width, names), default=0), _LABEL_WIDTH)
+    while len(columns) > 1 and sum(max(len(_head(name)), 2 + digits) + 3 for name in columns) + 2 > room:
+        columns.pop()
+    rows = make_table("label", *map(_head, columns), right=[_head(name) for name in columns])
+    for name in names:
+        rows.add_row(name, *(number(labels[name][column], digits) for column in columns))
     return rows
 
 
+def _head(column: str) -> str:
+    return _HEADS.get(column, column)
+
+
 def print_confusion(found: Sequence[Confused], multilabel: bool) -> None:
-    """Print true labels down, given ones across; where these are many, or texts have several, the common mistakes."""
+    """Print true labels down, predicted ones across; if too wide, or texts have several, the common mistakes."""
+    from textbayes.display.lines import cell_width
+
     rows = list(dict.fromkeys(pair.true for pair in found))
     columns = sorted({pair.given for pair in found})
-    if multilabel or len(columns) > _MOST_COLUMNS:
+    columns = columns if multilabel else sorted(set(rows) | set(columns))
+    width = cell_width("true ↓ predicted →") + 2 + sum(max(cell_width(name), 5) + 3 for name in columns)
+    if multilabel or len(columns) > _MOST_COLUMNS or width > console().width:
         _print_pairs([pair for pair in found if pair.true != pair.given])
         return
     counts = {(pair.true, pair.given): pair.n for pair in found}
-    columns = sorted(set(rows) | set(columns))
-    table = make_table("true, given →", *columns, right=columns)
+    table = make_table("true ↓ predicted →", *columns, right=columns)
     for row in rows:
         table.add_row(row, *(f"{counts.get((row, column), 0):,}" for column in columns))
     console().print(table)
@@ -99,7 +128,7 @@ def print_confusion(found: Sequence[Confused], multilabel: bool) -> None:
 
 def _print_pairs(wrong: list[Confused]) -> None:
     shown = sorted(wrong, key=lambda pair: -pair.n)[:_MOST_PAIRS]
-    table = make_table("true", "given", "texts", right=("texts",))
+    table = make_table("true", "predicted", "texts", right=("texts",))
     for pair in shown:
         table.add_row(pair.true, pair.given, f"{pair.n:,}")
     if not wrong:
@@ -109,12 +138,6 @@ def _print_pairs(wrong: list[Confused]) -> None:
         console().print(f"and {len(wrong) - len(shown):,} rarer confusions (--json and --csv have them all)")
 
 
-def _averages(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """Kinds of averages to show: without micro averages where they all equal the accuracy."""
-    same = all(result[f"micro_{name}"] == result.get("accuracy") for name in ("precision", "recall", "f1"))
-    return ("macro",) if same else ("micro", "macro")
-
-
-def number(value: float | int | None) -> str:
-    """A figure to four decimals, a count as it is."""
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+def number(value: float | int | None, digits: int = 3) -> str:
+    """A figure to so many decimals, a count as it is."""
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"

@@ -6,7 +6,7 @@ import functools
 import itertools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,14 @@ from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
 from textbayes.cli.terminal import echo
+from textbayes.core.types import Document
 from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
 
 COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words")
+_SHOWN = 1_000  # characters of a text, of which a line is shown
 _AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 
 
@@ -178,6 +180,7 @@ def _start(
     from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings
     from textbayes.stream.folder import check_new
     from textbayes.stream.settings import default_text_options
+    from textbayes.stream.surface import forms_for, write_surface
 
     _check_start("--train", rest)
     started = time.perf_counter()
@@ -193,6 +196,7 @@ def _start(
             documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, rest["prior"]
         )
     FilterFolder.create(state, made)
+    write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
     _tell_start(state, made, {"documents": len(documents)}, started, output)
 
 
@@ -200,12 +204,15 @@ def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Ou
     from textbayes.store import load_categorizer
     from textbayes.stream import FilterFolder, filter_from_model
     from textbayes.stream.folder import check_new
+    from textbayes.stream.surface import write_surface
 
     _check_start("--model", rest)
     started = time.perf_counter()
     check_new(state)
-    made = filter_from_model(load_categorizer(path), rest["topics"] or None, **changes)
+    known = load_categorizer(path)
+    made = filter_from_model(known, rest["topics"] or None, **changes)
     FilterFolder.create(state, made)
+    write_surface(state, known.surface_)
     _tell_start(state, made, {"model": path}, started, output)
 
 
@@ -263,10 +270,11 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
             passed_over = sum(1 for _ in itertools.islice(documents, seen))
             note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
         before, n_delivered = folder.filter.n_seen, 0
-        write = _writer(output)
+        texts: dict[str, str] = {}
+        write = _writer(output, texts)
         deliveries = run(
             folder,
-            batches(documents, 1 if "-" in inputs.paths else _AHEAD),
+            batches(_remembering(documents, texts), 1 if "-" in inputs.paths else _AHEAD),
             by_labels=rest["by_labels"],
             before_each=lambda: folder.take_judgements(warn),
         )
@@ -282,11 +290,20 @@ def _key(inputs: Inputs) -> str:
     return inputs.name if len(inputs.paths) < 2 else ", ".join(inputs.paths)
 
 
-def _writer(output: Output) -> Callable[[Delivery], None]:
-    """A function that writes deliveries as they come."""
+def _remembering(documents: Iterator[Document], texts: dict[str, str]) -> Iterator[Document]:
+    """Documents as they come, with the beginnings of the last ones kept, to be shown when they are delivered."""
+    for document in documents:
+        texts[document.id] = document.text[:_SHOWN]
+        if len(texts) > 2 * _AHEAD:  # more than are read before the first of them is decided on
+            texts.pop(next(iter(texts)))
+        yield document
+
+
+def _writer(output: Output, texts: Mapping[str, str]) -> Callable[[Delivery], None]:
+    """A function that writes deliveries as they come; ``texts`` has beginnings of texts by id."""
     if output.is_table:
-        line = lines_of(("document", "topic", "p", "reason", "words"), (4, 6, 5, 8))
-        return lambda told: line([told.id, told.topic, f"{told.probability:.3f}", told.reason, " ".join(told.words)])
+        line = lines_of(("id", "topic", "p", "reason", "text"), (6, 6, 5, 9))
+        return lambda told: line([told.id, told.topic, f"{told.probability:.3f}", told.reason, texts.get(told.id, "")])
     header = True
 
     def write(told: Delivery) -> None:

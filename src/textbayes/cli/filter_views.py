@@ -15,6 +15,7 @@ from textbayes.cli.settings import warn
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
 from textbayes.core.wording import plural
+from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
     from textbayes.stream.status import Status
@@ -85,7 +86,7 @@ def show_pending(state: str, order: str, output: Output) -> None:
     pending = read_pending(Path(state))
     rows = most_informative(pending) if order == "information" else list(pending)
     if output.is_table:
-        write = lines_of(("document", "topic", "p", "bits", "reason", "text"), (4, 6, 5, 5, 8))
+        write = lines_of(("id", "topic", "p", "bits", "reason", "text"), (6, 6, 5, 5, 9))
         for row in rows:
             numbers = f"{row['probability']:.3f}", f"{row['information_gain']:.3f}"
             write([row["id"], row["topic"], *numbers, row["reason"], row["snippet"] or " ".join(row["words"])])
@@ -100,13 +101,15 @@ def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[
 
     The first two widths are shares of the terminal, the others characters; the last column has what is left.
     """
-    from rich.cells import set_cell_size
+    from textbayes.display.lines import padded, shortened
 
     screen = console()
     sizes = [max(screen.width // share - 2, 6) for share in widths[:2]] + list(widths[2:])
+    left = max(screen.width - sum(sizes) - 2 * len(sizes), 8)
 
     def line(cells: list[str]) -> str:
-        return "  ".join([*(set_cell_size(cell, size) for cell, size in zip(cells, sizes, strict=False)), cells[-1]])
+        cells = [visible(cell) for cell in cells]
+        return "  ".join([*map(padded, cells, sizes), shortened(cells[-1], left)])
 
     first = True
 
@@ -115,7 +118,7 @@ def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[
         if first:
             screen.print(line(list(heads)), style="bold")
         first = False
-        screen.print(line(cells), overflow="ellipsis", no_wrap=True)
+        screen.print(line(cells), no_wrap=True)
 
     return write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import click
 
 from textbayes.cli.settings import note
 from textbayes.cli.terminal import echo
-from textbayes.display.escapes import visible
 
 _ANSWERS = {"y": True, "n": False}
 _KEYS = "y(es), n(o), s(kip), u(ndo: back to the last), q(uit)"
@@ -24,15 +24,16 @@ def judge_pending(folder: Path) -> None:
     """
     from textbayes.stream.judgements import Judgement, give_judgements
     from textbayes.stream.ledger import most_informative, read_pending
+    from textbayes.stream.surface import read_surface
 
-    rows = most_informative(read_pending(folder))
+    rows, forms = most_informative(read_pending(folder)), read_surface(folder)
     if not rows:
         note("nothing waits to be judged")
         return
     given: dict[int, bool] = {}
     at = 0
     while at < len(rows):
-        _show(rows[at], at, len(rows), given.get(at))
+        _show(rows[at], at, len(rows), given.get(at), forms)
         key = _key(rows[at]["topic"])
         if key == "q":
             break
@@ -52,13 +53,18 @@ def judge_pending(folder: Path) -> None:
     echo(f"{len(given):,} of {len(rows):,} judged.")
 
 
-def _show(row: dict[str, Any], at: int, n: int, before: bool | None) -> None:
+def _show(row: dict[str, Any], at: int, n: int, before: bool | None, forms: Mapping[str, str]) -> None:
+    from textbayes.text.surface import shown
+
     echo()
     echo(f"{at + 1}/{n}  {row['id']}", bold=True)
-    words = " ".join(row["words"]) or "no word of the topic"
-    echo(f"p = {row['probability']:.3f}, {row['information_gain']:.3f} bits, {row['reason']}: {words}")
     if row["snippet"]:
-        echo(click.wrap_text(visible(row["snippet"]), initial_indent="  ", subsequent_indent="  "))
+        echo(f"  {row['snippet']}")
+    words = ", ".join(shown(word, forms) for word in row["words"]) or "none"
+    echo(
+        f"Probability {row['probability']:.3f}, information gain {row['information_gain']:.3f} bits ({row['reason']})."
+    )
+    echo(f"Strongest words: {words}.")
     if before is not None:
         echo(f"You said {'yes' if before else 'no'}; another answer replaces it, s leaves it.")
 

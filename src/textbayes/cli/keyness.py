@@ -20,7 +20,7 @@ from textbayes.cli.options import (
     mirrored,
     top_option,
 )
-from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.output import Output, make_table, output_options, print_table
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -96,18 +96,19 @@ def keyness(
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")
     rows = {name: _rows(table, words, names, names.index(name), rules) for name in labels or names}
     if output.is_table:
-        screen = console()
         for name, found in rows.items():
-            screen.print(_table(name, found, table.lengths[names.index(name)]))
+            print_table(_table(name, found, table.lengths[names.index(name)]))
     else:
         output.write([row for found in rows.values() for row in found], _COLUMNS)
 
 
 def _measure(
     texts: list[str], labels: Any, text: TextChoices, rules: dict[str, Any]
-) -> tuple[list[str], list[str], Keyness]:
+) -> tuple[list[tuple[str, str]], list[str], Keyness]:
+    """The words, as counted and as shown, the labels, and how much more the words are used in each."""
     from textbayes.core.labels import encode_labels
     from textbayes.lexical import keyness as measure
+    from textbayes.text.surface import shown, surface_forms
 
     if text.weighting is not None:
         raise InputError(f"weighting={text.weighting!r} was given, but keyness compares counts; leave it out")
@@ -123,11 +124,13 @@ def _measure(
     options = {name: rules[name] for name in ("model", "method", "level", "fdr_method")}
     found = measure(counts[:, enough], indicator, lengths=lengths, **options)
     words = [str(word) for word in vectorizer.get_feature_names_out()[enough]]
-    return words, [str(name) for name in space.classes], found
+    forms = surface_forms(texts, vectorizer)
+    both = [(word, shown(word, forms)) for word in words]
+    return both, [str(name) for name in space.classes], found
 
 
 def _rows(
-    table: Keyness, words: list[str], names: list[str], label: int, rules: dict[str, Any]
+    table: Keyness, words: list[tuple[str, str]], names: list[str], label: int, rules: dict[str, Any]
 ) -> list[dict[str, Any]]:
     sign = -1.0 if rules["negative"] else 1.0
     strength = sign * table.log_ratio.value[label]
@@ -141,7 +144,7 @@ def _rows(
     kept = kept[np.lexsort((-strength[kept], -key[kept]))][: rules["top"]]
     rows = []
     for rank, j in enumerate(kept, start=1):
-        row: dict[str, Any] = {"label": names[label], "rank": rank, "word": words[j]}
+        row: dict[str, Any] = {"label": names[label], "rank": rank, "word": words[j][0], "form": words[j][1]}
         row |= {"count": int(table.occurrences[label, j]), "other_count": int(table.other_occurrences[label, j])}
         row |= {name: float(getattr(table, name)[label, j]) for name in ("rate", "other_rate")}
         for name in _EFFECTS:
@@ -160,5 +163,5 @@ def _table(label: str, rows: list[dict[str, Any]], lengths: Any) -> Table:
         rates = (f"{row[name]:.3g}" for name in ("rate", "other_rate"))
         effects = (f"{row[name]:+.2f}" for name in ("log_ratio", "log_ratio_low", "log_ratio_high"))
         counts = (f"{row[name]:,}" for name in ("count", "other_count"))
-        table.add_row(row["word"], *counts, *rates, *effects, f"{row['q_value']:.2g}")
+        table.add_row(row["form"], *counts, *rates, *effects, f"{row['q_value']:.2g}")
     return table

@@ -25,10 +25,14 @@ _FEW = 0.1  # share of texts without a label below which they are left out unask
 
 @dataclass(frozen=True)
 class Labelled:
-    """Documents, and their labels as estimators take them: a string each, or a tuple each."""
+    """Documents, and their labels as estimators take them: a string each, or a tuple each.
+
+    ``left_out`` says in words how many were left out, and why.
+    """
 
     documents: list[Document]
     labels: list[str] | list[tuple[str, ...]]
+    left_out: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -60,14 +64,20 @@ def read_labelled(
     if not multi_label:
         _refuse_several(documents, inputs)
     bare = [document for document in documents if not document.labels]
+    left_out = []
     if bare and (labelling.unlabelled == "skip" or not multi_label):
         documents = _without(bare, documents, inputs, labelling)
+        left_out.append(f"{_counted(len(bare))} without a label")
     if labelling.min_texts > 1:
-        documents = _without_rare(documents, labelling.min_texts, multi_label)
+        kept = _without_rare(documents, labelling.min_texts, multi_label)
+        if len(kept) < len(documents):
+            rare = f"of labels with fewer than {_counted(labelling.min_texts)}"
+            left_out.append(f"{_counted(len(documents) - len(kept))} {rare}")
+        documents = kept
     _tell(documents, inputs, total)
     if multi_label:
-        return Labelled(documents, [document.labels for document in documents])
-    return Labelled(documents, [document.labels[0] for document in documents])
+        return Labelled(documents, [document.labels for document in documents], tuple(left_out))
+    return Labelled(documents, [document.labels[0] for document in documents], tuple(left_out))
 
 
 def read_topics(inputs: Inputs, labelling: Labelling) -> list[Document]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textbayes.cli.assess import Assessed
-from textbayes.cli.output import console
+from textbayes.cli.terminal import echo
 from textbayes.core.types import BoolArray, Document
+from textbayes.core.wording import plural
 from textbayes.display.escapes import snippet
 
 if TYPE_CHECKING:
@@ -79,15 +80,14 @@ def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
     """Print the mistakes for people to read."""
-    screen = console()
-    screen.print(f"The surest {len(rows):,} of {n_wrong:,} texts with a wrong decision", style="bold")
+    echo(f"The {len(rows):,} most confident of {plural(n_wrong, 'wrong decision')}", bold=True)
     for row in rows:
         true, given = (" + ".join(row[name]) or "(none)" for name in ("true", "given"))
         what = f"{row['label']} {row['mistake']} at probability {row['probability']:.3f}"
-        screen.print(f"\n{row['id']}: {true} → {given} ({what})", style="bold", soft_wrap=True)
-        screen.print(f"  {row['snippet']}", soft_wrap=True)
+        echo(f"\n{row['id']}: true {true}, predicted {given} ({what})", bold=True)
+        echo(f"  {row['snippet']}")
         words = ", ".join(f"{part['word']} {part['log_odds']:+.2f}" for part in row["words"])
-        screen.print(f"  words: {words or 'none; the decision rests on how frequent the label is'}", soft_wrap=True)
+        echo(f"  words: {words or 'none; the decision rests on the frequency of the label'}")
 
 
 def _words(model: TextCategorizer, one: _Mistake) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
 
 _TASK = "task.json"
+_TEXTS_FOR_FORMS = 2_000
 
 
 def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> bool:
@@ -74,6 +76,7 @@ def fit_from_shards(model: TextCategorizer, inputs: Inputs, labelling: Labelling
     from textbayes.scale.shards import Shards
     from textbayes.scale.text_shards import TextShards
     from textbayes.text.stopwords import load_stop_words
+    from textbayes.text.surface import surface_forms
 
     vectorizer = vectorizer_of(model)
     words = vectorizer.get_params() | {"stop_words": load_stop_words(vectorizer.stop_words)}
@@ -84,10 +87,11 @@ def fit_from_shards(model: TextCategorizer, inputs: Inputs, labelling: Labelling
     paths = () if inputs.corpus is not None else inputs.paths
     with folder_for(paths, settings) as folder, scratch_folder() as scratch:
         documents: Iterable[Document] = ()
+        first: list[str] = []
         if Shards(folder / "counts").is_complete:
             note(f"the words of {inputs.name} were read before, into {folder}")
         else:
-            documents = inputs.documents(count=False)
+            documents = _keeping(inputs.documents(count=False), first)
 
         def choose(documents: Iterator[Document]) -> tuple[Any, list[tuple[str, ...]]]:
             numbered = [document._replace(text=str(number)) for number, document in enumerate(documents)]
@@ -102,12 +106,23 @@ def fit_from_shards(model: TextCategorizer, inputs: Inputs, labelling: Labelling
             labels: Any = [document.labels[0] if one_label else document.labels for document in kept]
             groups = groups_of(kept, group_field, inputs)
             fit_out_of_core(model, shards, labels, scratch, progress, groups)
+        if not first and "-" not in inputs.paths:  # read in an earlier run
+            first = [document.text for document in islice(inputs.documents(count=False), _TEXTS_FOR_FORMS)]
+        model.surface_ = surface_forms(first, model.vectorizer_)
         if paths and "-" not in paths:
             size = sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
             note(
                 f"its shards are kept in {folder} ({size / 2**20:,.0f} MiB) for the next training; remove them at will"
             )
     return Labelled(kept, labels)
+
+
+def _keeping(documents: Iterator[Document], texts: list[str]) -> Iterator[Document]:
+    """Documents as they come, with the texts of the first ones kept: these tell how stems are shown."""
+    for document in documents:
+        if len(texts) < _TEXTS_FOR_FORMS:
+            texts.append(document.text)
+        yield document
 
 
 def _remember_task(folder: Path, given: Labelled) -> None:

@@ -22,10 +22,11 @@ from textbayes.display.escapes import visible
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Output", "console", "make_table", "output_options", "to_json"]
+__all__ = ["Output", "console", "make_table", "output_options", "print_table", "to_json"]
 
 # Valid within JSON strings, but they steer terminals, turn texts round or end lines for some readers.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_TEXT_WIDTH = 20  # columns of a terminal that texts have before numbers are left out
 Kind = Literal["table", "json", "csv", "tsv"]
 Row = Mapping[str, Any]
 
@@ -95,18 +96,37 @@ def to_json(value: Any) -> str:
 def make_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> Table:
     """An empty table of the house style: no lines but one under the header; columns named in ``right`` hold numbers.
 
-    A ``title`` is wrapped to the width of the table, so it had better be short.
+    Other columns are wrapped between words; a word that is wider than its column ends in …. A ``title`` is wrapped to
+    the width of the table, so it had better be short.
     """
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    style: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
+    table = Table(title=title, **style, pad_edge=False, padding=(0, 1, 0, 0))  # two spaces between columns
     for name in columns:
         if name in right:
             table.add_column(name, justify="right", no_wrap=True)
         else:
-            table.add_column(name, overflow="fold")
+            table.add_column(name, overflow="ellipsis")
     return table
+
+
+def print_table(table: Table) -> None:
+    """Print a table of :func:`make_table`, without its last columns of numbers where the terminal is too narrow."""
+    from rich.cells import cell_len
+
+    screen, left_out = console(), []
+    needed = []
+    for column in table.columns:
+        widest = max((cell_len(str(cell)) for cell in (column.header, *column.cells)), default=0)
+        needed.append(2 + (widest if column.no_wrap else min(widest, _TEXT_WIDTH)))
+    while sum(needed) > screen.width and (numbers := [i for i, one in enumerate(table.columns) if one.no_wrap][1:]):
+        left_out.append(str(table.columns.pop(numbers[-1]).header))
+        needed.pop(numbers[-1])
+    screen.print(table)
+    if left_out:
+        screen.print(f"Not shown, for lack of width: {', '.join(reversed(left_out))} (--json has them).")
 
 
 def _finite(value: Any) -> Any:

@@ -12,7 +12,7 @@ from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import COUNT, fdr_method_option, fdr_option, label_option
-from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.output import Output, make_table, output_options, print_table
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
@@ -29,6 +29,7 @@ class _Ranking(NamedTuple):
     """Words × categories: scores, what was chosen, and documents with the word in the category and in all."""
 
     words: AnyArray
+    forms: dict[str, str]
     names: list[str]
     scores: FloatArray
     p_values: FloatArray | None
@@ -85,9 +86,8 @@ def select(
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(ranking.names)}")
     rows = [row for name in labels or ranking.names for row in _rows(ranking, ranking.names.index(name))]
     if output.is_table:
-        screen = console()
         for name in labels or ranking.names:
-            screen.print(_table(name, [row for row in rows if row["label"] == name]))
+            print_table(_table(name, [row for row in rows if row["label"] == name]))
     else:
         output.write(rows, _COLUMNS)
 
@@ -96,6 +96,7 @@ def _rank(texts: list[str], labels: Any, score: str, text: TextChoices, rules: d
     from textbayes.core.labels import encode_labels
     from textbayes.lexical import benjamini_hochberg, storey, takes_counts
     from textbayes.select import scores, select_per_label
+    from textbayes.text.surface import surface_forms
 
     indicator, space = encode_labels(labels)
     if space.kind == "binary":  # the first class is a category as well
@@ -110,8 +111,10 @@ def _rank(texts: list[str], labels: Any, score: str, text: TextChoices, rules: d
     chosen = select_per_label(result, k=k, threshold=threshold, fdr=fdr, fdr_method=rules["fdr_method"])
     q_values = {"bh": benjamini_hochberg, "storey": storey}[rules["fdr_method"]]
     present = counts.astype(bool).astype(np.int64)
+    forms = surface_forms(texts, vectorizer)
     return _Ranking(
         vectorizer.get_feature_names_out(),
+        forms,
         [str(name) for name in space.classes],
         result.scores,
         result.p_values,
@@ -124,6 +127,8 @@ def _rank(texts: list[str], labels: Any, score: str, text: TextChoices, rules: d
 
 
 def _rows(ranking: _Ranking, label: int) -> list[dict[str, Any]]:
+    from textbayes.text.surface import shown
+
     scores = ranking.scores[label]
     columns = np.flatnonzero(ranking.chosen[label])
     columns = columns[np.argsort(-scores[columns], kind="stable")]
@@ -132,6 +137,7 @@ def _rows(ranking: _Ranking, label: int) -> list[dict[str, Any]]:
             "label": ranking.names[label],
             "rank": rank,
             "word": str(ranking.words[j]),
+            "form": shown(str(ranking.words[j]), ranking.forms),
             "score": float(scores[j]),
             "p_value": None if ranking.p_values is None else float(ranking.p_values[label, j]),
             "q_value": None if ranking.q_values is None else float(ranking.q_values[label, j]),
@@ -149,5 +155,5 @@ def _table(label: str, rows: list[dict[str, Any]]) -> Table:
     table = make_table("word", *numbers, title=f"{label}{size}", right=numbers)
     for row in rows:
         p, q = ("" if row[name] is None else f"{row[name]:.2g}" for name in ("p_value", "q_value"))
-        table.add_row(row["word"], f"{row['score']:.4g}", p, q, f"{row['in_category']:,}", f"{row['outside']:,}")
+        table.add_row(row["form"], f"{row['score']:.4g}", p, q, f"{row['in_category']:,}", f"{row['outside']:,}")
     return table

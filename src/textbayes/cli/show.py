@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
+from textbayes.cli.figures import headline_table
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options
+from textbayes.cli.train_result import grid, measured_in_words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("label", "texts", "threshold", "held_out_precision", "held_out_recall", "held_out_f1")
 _UNKNOWN = "not recorded"
+_IN_HEADLINE = ("accuracy", "micro_f1", "macro_f1", "subset_accuracy", "log_loss")
+_NAMES = {"brier": "Brier score", "ece": "Calibration error (ECE)"}
 
 
 @cloup.command()
@@ -27,10 +31,11 @@ _UNKNOWN = "not recorded"
 @output_options
 @common_options
 def show(model: str, output: Output) -> None:
-    """Say what is in a model file.
+    """Show what is in a model file.
 
-    The kind of model, its labels with the number of training texts and the threshold of each, how it was made, when the
-    file was written and by which version, and what the cross-validation of its training found.
+    The held-out figures of its training; settings and features; members of the ensemble with their weights and held-out
+    log-loss; labels with the number of training texts and the threshold of each; when the file was written and by which
+    version.
 
     \b
     textbayes show model.tb
@@ -114,44 +119,85 @@ def _reading(vectorizer: dict[str, Any], weighting: dict[str, Any]) -> dict[str,
 
 def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str, Any]]) -> None:
     screen = console()
-    screen.print(_grid(_facts(model, shown)))
+    held_out = shown["held_out"]
+    if held_out.get("n_docs"):
+        screen.print(headline_table(held_out))
+        screen.print(measured_in_words(model))
+        screen.print()
+    facts, features = _facts(model, shown)
+    screen.print(grid(facts))
+    _print_members(model)
     screen.print(_label_table(labels))
-    screen.print("Cross-validation of its training", style="bold")
-    screen.print(_grid(list(_figures(shown["held_out"]))))
+    screen.print("Features", style="bold")
+    screen.print(grid(features))
+    screen.print()
+    more = list(_figures(held_out))
+    if more:
+        screen.print("More held-out figures", style="bold")
+        screen.print(grid(more))
 
 
-def _facts(model: TextCategorizer, shown: dict[str, Any]) -> list[tuple[str, str]]:
-    from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
+def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Facts on file, labels and model; and how texts are made into features."""
+    from textbayes.report.wording import folds_in_words, settings_in_words
     from textbayes.text.copies import copies_in_words
 
     copies = copies_in_words(model.copies_, shown["n_texts"])
+    settings = [row for row in settings_in_words(model) if row[0] != "Model" or model.choice_ is None]
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
-        ("Kind", shown["kind"]),
         ("Training texts", f"{shown['n_texts']:,}"),
-        *([("Copies", copies)] if copies else []),
-        *settings_in_words(model),
-        ("Members", "; ".join(members_in_words(model)) or _UNKNOWN),
+        *([("Duplicates", copies)] if copies else []),
+        *settings,
+        *([("Model", _model(model))] if model.choice_ is not None else []),
         ("Cross-validation", f"{folds_in_words(model)}, seed {model.random_state}"),
     ]
 
 
+def _model(model: TextCategorizer) -> str:
+    """An automatic model in a sentence, with how many weights it has."""
+    from textbayes.categorizer.auto.story import model_sentence
+
+    weights = model.model_.words().weights
+    told = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
+    if model.label_space_.kind == "multiclass" and model.sharpness_ != 1.0:
+        told += f" Probabilities are raised to the power {model.sharpness_:.2f} and normalised."
+    return told
+
+
+def _print_members(model: TextCategorizer, width: int) -> None:
+    """Print a table of the members: what each is, what it reads, its weight in the ensemble, its held-out log-loss."""
+    from textbayes.categorizer.auto.story import member_rows
+    from textbayes.report.wording import members_in_words
+
+    screen = console()
+    if model.choice_ is not None:
+        heads = ("scale", "weight", "log-loss")
+        table = make_table("member", "reads", *heads, right=heads)
+        for row in member_rows(model.choice_):
+            scale = "" if row.scale is None else f"{row.scale:g}"
+            loss = "" if row.log_loss is None else f"{row.log_loss:.3f}"
+            table.add_row(row.model, row.view, scale, f"{row.weight:+.2f}", loss)
+        if (together := model.choice_["log_loss"]) is not None and len(model.choice_["members"]) > 1:
+            table.add_section()
+            table.add_row("all together", "", "", "", f"{together:.3f}")
+        screen.print(table)
+        screen.print("Scale: of the prior. Weight: in the ensemble. Log-loss: of each member alone, held out.")
+        if left_out := model.choice_["left_out"]:
+            screen.print(f"Tried and left out, since their weight was near zero: {'; '.join(left_out)}.")
+    elif len(model.pool_) > 1:
+        members = members_in_words(model) or [_UNKNOWN] * len(model.pool_)
+        table = make_table("member", "weight", right=("weight",))
+        for name, weight in zip(members, model.pool_, strict=True):
+            table.add_row(name, f"{weight:+.2f}")
+        screen.print(table)
+
+
 def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Figures that the headline does not have."""
     for name, value in held_out.items():
-        if isinstance(value, float):
-            of = f" per {held_out['log_loss_per']}" if name == "log_loss" else ""
-            yield f"{name.replace('_', ' ')}{of}", f"{value:.4f}"
-
-
-def _grid(rows: list[tuple[str, str]]) -> Table:
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
+        if isinstance(value, float) and name not in _IN_HEADLINE:
+            yield _NAMES.get(name, name.replace("_", " ").capitalize()), f"{value:.4f}"
 
 
 def _label_table(labels: list[dict[str, Any]]) -> Table:
@@ -160,7 +206,7 @@ def _label_table(labels: list[dict[str, Any]]) -> Table:
     table = make_table("label", *columns, right=columns)
     for row in labels:
         texts = _UNKNOWN if row["texts"] is None else f"{row['texts']:,}"
-        f1 = _UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.4f}"
+        f1 = _UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}"
         table.add_row(row["label"], texts, *([_threshold(row["threshold"])] if with_thresholds else []), f1)
     return table
 

@@ -6,6 +6,8 @@ Ids, labels, words and file names come from strangers. Everything that commands 
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -17,8 +19,17 @@ if TYPE_CHECKING:
 
 
 def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = True) -> None:
-    """Print a line to standard output, or to standard error; without ``nl`` the line does not end."""
-    click.echo(click.style(visible(message), bold=True) if bold else visible(message), err=err, nl=nl)
+    """Print a line to standard output, or to standard error; without ``nl`` the line does not end.
+
+    On a terminal a long line is broken between words, in a pipe it is left whole.
+    """
+    shown = visible(message)
+    stream = sys.stderr if err else sys.stdout
+    if nl and stream is not None and stream.isatty():
+        from textbayes.display.lines import wrapped
+
+        shown = wrapped(shown, shutil.get_terminal_size().columns, "  ")
+    click.echo(click.style(shown, bold=True) if bold else shown, err=err, nl=nl)
 
 
 def console(stderr: bool = False) -> Console:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes.cli.advice import advice_table
 from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
 from textbayes.cli.errors import INTERRUPTED
-from textbayes.cli.figures import LABEL_COLUMNS, headline, label_table
+from textbayes.cli.figures import LABEL_COLUMNS, flat_figures
 from textbayes.cli.files import check_output
 from textbayes.cli.groups import groups_of, with_group_field
 from textbayes.cli.inputs import Inputs, input_options
@@ -20,7 +19,7 @@ from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.model_options import ModelChoices, model_options
 from textbayes.cli.options import COUNT, SEED, jobs_option, mirrored, most_used
-from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.output import Output, output_options
 from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
 from textbayes.cli.progress import reporting
 from textbayes.cli.report_file import check_report_target, write_training_report
@@ -30,8 +29,6 @@ from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from textbayes.categorizer import TextCategorizer
     from textbayes.posterior.draws import Draws
 
@@ -113,7 +110,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         help="Texts that are equal in this field are in one fold: no leaks.",
     ),
     click.option(
-        "--per-label", is_flag=True, help="Show cross-validated figures of each label (JSON always has them)."
+        "--per-label", is_flag=True, help="Show all labels and figures in tables and CSV (JSON always has them)."
     ),
     mirrored(_CATEGORIZER, "--seed", "random_state", type=SEED, help="Of folds and draws."),
     jobs_option,
@@ -241,10 +238,10 @@ def train(
             model.fit(given.texts, given.labels, progress=progress, groups=groups, keep_partial=keep_partial)
         if path is not None:
             save_model(model, path)
-    summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
     from textbayes.text.copies import copies_in_words
 
-    if told := copies_in_words(model.copies_, len(given.documents)):
+    summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
+    if not output.is_table and (told := copies_in_words(model.copies_, len(given.documents))):
         note(told)
     if page is not None:
         write_training_report(page, model, given, inputs.name, path)
@@ -252,11 +249,9 @@ def train(
     partial = summary.get("partial")
     summary["seconds"] = round(time.perf_counter() - started, 2)
     if output.is_table:
-        console().print(_table(summary))
-        if model.prior_advice_:
-            console().print(advice_table(model.prior_advice_))
-        if per_label:
-            console().print(label_table(summary["held_out"]))
+        from textbayes.cli.train_result import print_trained
+
+        print_trained(model, given, inputs, path, page, per_label)
     elif output.kind == "json":
         output.write([summary], [])
     elif per_label:
@@ -264,7 +259,7 @@ def train(
         output.write(rows, ["label", *LABEL_COLUMNS])
     else:
         row = {name: value for name, value in summary.items() if name != "held_out"}
-        row |= {f"held_out_{name}": value for name, value in model.held_out_.items() if name != "labels"}
+        row |= {f"held_out_{name}": value for name, value in flat_figures(model.held_out_).items()}
         output.write([row], list(row))
     if partial:
         what = "the figures are those" if path is None else f"{path} is a model"
@@ -354,15 +349,3 @@ def _drawn(draws: Draws) -> dict[str, Any]:
         "draws": max(one.intercept.size for one in draws.labels),
         "draws_megabytes": round(sum(array.nbytes for array in arrays) / 1e6, 1),
     }
-
-
-def _table(summary: dict[str, Any]) -> Table:
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
-    for name, value in summary.items():
-        if name not in ("held_out", "prior") and value is not None:
-            table.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
-    for name, figure in headline(summary["held_out"]).items():
-        table.add_row(f"held-out {name}", figure)
-    return table

@@ -11,7 +11,7 @@ from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
 from textbayes.cli.filter_words import is_filter, show_topic_words
 from textbayes.cli.options import COUNT, label_option, level_option, top_option
-from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.output import Output, console, make_table, output_options, print_table
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
@@ -170,7 +170,7 @@ def _show_words(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
     if output.is_table:
         from rich.columns import Columns
 
-        console().print(categorizer.weights_description, style="bold")
+        _print_heading(categorizer, "adds: weight × frequency; texts: training texts with the word")
         console().print(Columns([_table(label, found) for label, found in chosen.items()], padding=(0, 3)))
         return
     rows: list[dict[str, Any]] = [
@@ -207,26 +207,48 @@ def _show_intervals(
     size: float,
     output: Output,
 ) -> None:
+    sampled = categorizer.draws_ is not None
+    level = (0.95 if sampled else 0.9) if level is None else level
     rows = [
-        {"label": label, "rank": rank, **found._asdict(), "weight_of": categorizer.weights_description}
+        {"label": label, "rank": rank, **found._asdict(), "level": level, "weight_of": categorizer.weights_description}
         for label in labels or class_names(categorizer)
         for rank, found in enumerate(categorizer.word_intervals(label, top, level=level, by=by, size=size), start=1)
     ]
-    sampled = categorizer.draws_ is not None
+    shown = _shown(categorizer, [row["word"] for row in rows])
     if not output.is_table:
         more = ("sd", "sign_probability", "inclusion_probability") if sampled else ()
-        output.write(rows, ["label", "rank", "word", "weight", "low", "high", *more, "weight_of"])
+        rows = [row | {"form": word} for row, word in zip(rows, shown, strict=True)]
+        output.write(rows, ["label", "rank", "word", "form", "weight", "low", "high", *more, "level", "weight_of"])
         return
-    console().print(categorizer.weights_description, style="bold")
+    _print_heading(categorizer, f"low and high: {100 * level:g}% credible intervals")
     heads = ("weight", "low", "high", *(("sd", "P(sign)", f"P(|w|>{size:g})") if sampled else ()))
     table = make_table("label", "word", *heads, right=heads)
-    for row in rows:
+    for row, word in zip(rows, shown, strict=True):
         cells = [f"{row[name]:+.2f}" for name in ("weight", "low", "high")]
         if sampled:
             chances = (row["sign_probability"], row["inclusion_probability"])
             cells += [f"{row['sd']:.2f}", *(f"{chance:.3f}" for chance in chances)]
-        table.add_row(row["label"], row["word"], *cells)
-    console().print(table)
+        table.add_row(row["label"], word, *cells)
+    print_table(table)
+
+
+def _print_heading(categorizer: TextCategorizer, columns: str) -> None:
+    """Say what the weights are of, and what the columns are."""
+    members = len(categorizer.member_names())
+    if categorizer.choice_ is not None and members > 1:
+        what = f"Weights in the ensemble of {members} models (log-odds)"
+    else:
+        what = categorizer.weights_description
+        what = what[0].upper() + what[1:]
+    console().print(what, style="bold")
+    console().print(columns)
+
+
+def _shown(categorizer: TextCategorizer, names: list[str]) -> list[str]:
+    """Names of columns with stems as whole words."""
+    from textbayes.text.surface import shown_names
+
+    return shown_names(names, categorizer.vectorizer_, categorizer.surface_)
 
 
 def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int, output: Output) -> None:
@@ -254,14 +276,15 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
         echo(f"pool: the {categorizer.weights_description}")
     heads = ("prior", "posterior", *(["pool"] if pooled else []), "shift", "p")
     table = make_table("label", "word", *heads, "", right=heads)
-    for row in rows:
+    shown = _shown(categorizer, [row["word"] for row in rows])
+    for row, word in zip(rows, shown, strict=True):
         prior = f"{row['prior_mean']:+.2f} ± {row['prior_scale']:.2f}"
         in_pool = [f"{row['weight']:+.2f}"] if pooled else []
         table.add_row(
-            row["label"], row["word"], prior, f"{row['posterior']:+.2f}", *in_pool, f"{row['shift']:+.1f}",
+            row["label"], word, prior, f"{row['posterior']:+.2f}", *in_pool, f"{row['shift']:+.1f}",
             f"{row['p_value']:.3f}", "conflict" if row["conflict"] else "",
         )  # fmt: skip
-    console().print(table)
+    print_table(table)
 
 
 def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[str, Any]]:

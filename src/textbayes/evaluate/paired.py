@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
 from textbayes.core.errors import InputError
+from textbayes.evaluate.intervals import wilson_interval
 
 
 class Difference(NamedTuple):
@@ -50,7 +51,7 @@ def paired_difference(both: int, first: int, second: int, neither: int, level: f
         return Difference(0.0, -1.0, 1.0)
     right = both + first, both + second
     share_1, share_2 = (count / n for count in right)
-    (low_1, high_1), (low_2, high_2) = (_wilson(count, n, level) for count in right)
+    (low_1, high_1), (low_2, high_2) = (wilson_interval(count, n, level) for count in right)
     product = float(right[0]) * (n - right[0]) * right[1] * (n - right[1])
     together = float(both) * neither - float(first) * second
     if together > 0.0:
@@ -80,14 +81,6 @@ def exact_interval(count: int, n: int, level: float = 0.95) -> tuple[float, floa
     tail = (1.0 - level) / 2.0
     low = float(betaincinv(count, n - count + 1, tail)) if count > 0 else 0.0
     return low, float(betaincinv(count + 1, n - count, 1.0 - tail)) if count < n else 1.0
-
-
-def _wilson(count: int, n: int, level: float) -> tuple[float, float]:
-    """The score interval of Wilson (1927)."""
-    z = float(ndtri((1.0 + level) / 2.0))
-    share, z2 = count / n, z * z
-    centre, half = share + z2 / (2 * n), z * sqrt(share * (1.0 - share) / n + z2 / (4 * n * n))
-    return (centre - half) / (1.0 + z2 / n), (centre + half) / (1.0 + z2 / n)
 
 
 def _added(one: float, other: float, phi: float) -> float:

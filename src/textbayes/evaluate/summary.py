@@ -21,6 +21,7 @@ from textbayes.evaluate.calibration import (
     log_loss,
 )
 from textbayes.evaluate.contingency import check_pair, contingency
+from textbayes.evaluate.intervals import micro_f1_interval, wilson_interval
 from textbayes.evaluate.measures import ZeroDivision, f_measure, precision, recall
 
 
@@ -56,6 +57,9 @@ def evaluate(
     Multi-label has ``subset_accuracy``, documents with all labels right, and ``log_loss`` is the mean over all
     yes-or-no decisions, documents × labels (``log_loss_per`` is "decision").
 
+    ``accuracy_interval``, ``subset_accuracy_interval`` and ``micro_f1_interval`` are 95% intervals, [low, high]; see
+    ``textbayes.evaluate.intervals``.
+
     ``brier`` and ``ece`` (10 bins of equal width) are means over yes-or-no decisions in all kinds.
 
     Examples
@@ -82,7 +86,12 @@ def evaluate(
     for name, function in (("precision", precision), ("recall", recall), ("f1", f_measure)):
         result[f"micro_{name}"] = _number(function(table, "micro", zero_division))
         result[f"macro_{name}"] = _number(function(table, "macro", zero_division))
-    result["accuracy" if exclusive else "subset_accuracy"] = _number(right.mean()) if n_docs else None
+    share = "accuracy" if exclusive else "subset_accuracy"
+    result[share] = _number(right.mean()) if n_docs else None
+    result[f"{share}_interval"] = list(wilson_interval(int(right.sum()), n_docs)) if n_docs else None
+    if not exclusive:
+        ends = micro_f1_interval(Y, decided)
+        result["micro_f1_interval"] = None if ends is None else list(ends)
     columns: dict[str, FloatArray] = {
         "precision": precision(table, None, zero_division),
         "recall": recall(table, None, zero_division),

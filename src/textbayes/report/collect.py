@@ -24,15 +24,13 @@ from textbayes.report.curves import coverage, precision_recall, reliability
 from textbayes.report.data import ReportData
 from textbayes.report.examples import Judged, confidence, make_examples
 from textbayes.report.labels import class_thresholds, label_rows
-from textbayes.report.records import Curve
-from textbayes.report.shares import micro_f1_interval, wilson_interval
+from textbayes.report.records import Curve, Interval
+from textbayes.report.shares import wilson_interval
 from textbayes.report.wording import settings_in_words
 from textbayes.report.words import strongest_words
 from textbayes.report.wrong import wrong_texts
-from textbayes.text.surface import common_forms
 
 _MOST_CURVES = 12  # of labels, those with most texts
-_TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
 _PER_TEXT = {"multilabel": "none, one or several per text"}
 
 
@@ -96,8 +94,7 @@ def collect_report(
     measures = evaluate(truth, judged.proba, judged.decisions, space.class_names, kind=space.kind)
     curves = _curves(judged, space)
     support = {label: row["support"] for label, row in measures["labels"].items()}
-    forms = common_forms(texts[:_TEXTS_FOR_FORMS], model.vectorizer_)
-    exclusive = space.kind != "multilabel"
+    exclusive, micro = space.kind != "multilabel", measures.get("micro_f1_interval")
     right = judged.right()
     classes = list(support)
     confusion = confusion_table(truth, judged.decisions, classes) if exclusive else None
@@ -113,7 +110,7 @@ def collect_report(
         notes=list(notes),
         measures=measures,
         right=wilson_interval(int(right.sum()), len(right)),
-        micro_f1=None if exclusive else micro_f1_interval(truth, judged.decisions),
+        micro_f1=None if micro is None else Interval(measures["micro_f1"], *micro),
         labels=label_rows(measures, curves, class_thresholds(model)),
         confusion=confusion,
         mistakes=(
@@ -125,8 +122,8 @@ def collect_report(
         coverage=coverage(confidence(judged), right) if exclusive else [],
         overall_curve=precision_recall(truth, judged.proba, judged.decisions) if len(classes) > 2 else None,
         curves=_leading_curves(curves, support),
-        words=strongest_words(model, texts, support, forms),
-        stemmed=bool(forms),
+        words=strongest_words(model, texts, support),
+        stemmed=bool(model.surface_),
         examples=make_examples(model, judged),
         timings=list((timings or {}).items()),
         versions=_versions(),

@@ -15,6 +15,7 @@ from textbayes.core.validation import check_choice
 from textbayes.display.drawing import Colours, blank_figure, figure_svg
 from textbayes.posterior.intervals import PRACTICAL_SIZE
 from textbayes.report.arviz import arviz, in_step, weights_of
+from textbayes.text.surface import shown_names
 
 KINDS = ("forest", "trace", "rank")
 FORMATS = (".svg", ".pdf", ".png")
@@ -99,7 +100,8 @@ def _data(model: TextCategorizer, labels: Sequence[str] | None, top: int, by: st
         variable = f"{name} " if name in _RESERVED else name
         values = weights_of(one, np.array([place[word] for word in words[name]]))
         draws[variable] = -values if mirrored else values
-        coords[f"word {number}"], dims[variable] = words[name], [f"word {number}"]
+        shown = shown_names(words[name], model.vectorizer_, model.surface_)
+        coords[f"word {number}"], dims[variable] = shown, [f"word {number}"]
     return arviz().from_dict(posterior=draws, coords=coords, dims=dims), n_rows
 
 

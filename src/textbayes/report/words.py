@@ -17,9 +17,7 @@ _LEVEL = 0.95
 _MOST_INTERVALS = 2_000  # words of a label that are looked up
 
 
-def strongest_words(
-    model: TextCategorizer, texts: Sequence[str], support: Mapping[str, int], forms: Mapping[str, str]
-) -> list[LabelWords]:
+def strongest_words(model: TextCategorizer, texts: Sequence[str], support: Mapping[str, int]) -> list[LabelWords]:
     """Strongest words of the labels with most texts, in the order of the labels.
 
     What a word adds to a label's log-odds in one text is what ``explain`` says; here it is summed over all texts.
@@ -29,12 +27,11 @@ def strongest_words(
     model : TextCategorizer
     texts : sequence of str
     support : label → number of texts
-    forms : stem → its most frequent form
     """
     features = model.features(texts)
     all_weights, all_totals = model.model_.words().weights, model.model_.word_totals(features)
     having = features.counts != 0
-    words = MergedWords.of(model, np.asarray(having.sum(axis=0), dtype=np.float64).ravel(), forms)
+    words = MergedWords.of(model, np.asarray(having.sum(axis=0), dtype=np.float64).ravel(), model.surface_)
     n_texts = words.texts_with(having)
     ranked = sorted(support, key=lambda label: -support[label])
     leading, kept = set(ranked[:_LEADING]), set(ranked[:_MOST_LABELS])

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.text.packed import pack, unpack
+from textbayes.core.errors import ModelFileError
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.text.packed import checked, pack, unpack
 from textbayes.text.patterns import PATTERN_NAMES, token_expression
 from textbayes.text.sentences import MEANING, SentenceVectorizer
 from textbayes.text.stem import stem
@@ -20,6 +21,8 @@ from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.views import TextViews, head
 
 Forms = Mapping[str, str]
+_TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
+_ENDS = ("s", "_offsets")  # of the names of the two arrays that strings are packed into
 
 
 class Token(NamedTuple):
@@ -141,6 +144,76 @@ def common_forms(texts: Sequence[str], vectorizer: Any) -> dict[str, str]:
             if term is not None:
                 forms.setdefault(term, name)
     return forms
+
+
+def surface_forms(texts: Sequence[str], vectorizer: Any) -> dict[str, str]:
+    """For each stem of a fitted vectorizer the whole word that it is shown as, unless that is the stem itself.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The training texts; the first 20,000 tell.
+    vectorizer : TextVectorizer, HashingTextVectorizer or TextViews
+    """
+    known = [
+        one.vectorizer.columns_by_term()
+        for one in readings(vectorizer)
+        if one.stemmer is not None and isinstance(one.vectorizer, TextVectorizer)
+    ]
+    found = common_forms(texts[:_TEXTS_FOR_FORMS], vectorizer) if known else {}
+    return {term: form for term, form in found.items() if term != form and any(term in columns for columns in known)}
+
+
+def surface_arrays(forms: Forms) -> dict[str, AnyArray]:
+    """Forms as arrays, for :func:`restored_surface`."""
+    stems = sorted(forms)
+    packed = {"stem": pack(stems), "form": pack([forms[name] for name in stems])}
+    return {
+        f"{name}{end}": array for name, strings in packed.items() for end, array in zip(_ENDS, strings, strict=True)
+    }
+
+
+def restored_surface(arrays: Mapping[str, AnyArray]) -> dict[str, str]:
+    """Forms that :func:`surface_arrays` made arrays of; none where there are no arrays."""
+    if not arrays:
+        return {}
+    stems, forms = (
+        unpack(checked(*(arrays.get(f"{name}{end}") for end in _ENDS), "the model's forms of words"))
+        for name in ("stem", "form")
+    )
+    if len(stems) != len(forms) or len(set(stems)) < len(stems):
+        raise ModelFileError("the model's stems and forms of words do not belong together; was the file altered?")
+    return dict(zip(stems, forms, strict=True))
+
+
+def shown_names(names: Sequence[str], vectorizer: Any, forms: Forms) -> list[str]:
+    """Names of columns as people read them: stems as whole words, other views by what they read.
+
+    A stem that is shown as a word that is a column too is marked, "party (stem)".
+
+    Parameters
+    ----------
+    names : sequence of str
+        As ``get_feature_names_out`` has them.
+    vectorizer : TextVectorizer, HashingTextVectorizer or TextViews
+    forms : stem → its most frequent form
+    """
+    read = readings(vectorizer)
+    plain = read[0].vectorizer.columns_by_term() if isinstance(read[0].vectorizer, TextVectorizer) else {}
+    others = {one.prefix: one for one in read[1:]}
+    found = []
+    for name in names:
+        one = next((others[prefix] for prefix in others if name.startswith(prefix)), read[0])
+        term = name.removeprefix(one.prefix)
+        whole = shown(term, forms) if one.stemmer is not None else term
+        if one.part == "head":
+            whole += " (first line)"
+        elif one.stemmer is not None and one is not read[0] and whole in plain:
+            whole += " (stem)"
+        elif one is not read[0] and not one.has_words:
+            whole += " (characters)"
+        found.append(whole)
+    return found
 
 
 def shown(term: str, forms: Forms) -> str:

@@ -1,16 +1,62 @@
-"""What an automatic training chose and why, in a paragraph."""
+"""What an automatic training chose: in a sentence, in a paragraph, and as a table of members."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from textbayes.categorizer.auto.stacking import LEAST_WEIGHT
 from textbayes.core.wording import plural
 
-_VIEWS = {"words": "words", "stem": "stems", "head": "first lines", "chars": "characters"}
-_VIEWS |= {"embedding": "sentence vectors"}
+_FEATURES = {"words": "words", "stem": "word stems", "head": "first lines", "chars": "character n-grams"}
+_FEATURES |= {"embedding": "sentence embeddings"}
 _PAIRED = ("words", "stem")  # views of which it is said whether they have pairs
+_KINDS = {"ratio": "logistic regression, ratio prior", "Gaussian": "logistic regression, Gaussian prior"}
+_KINDS |= {"Laplace": "sparse logistic regression", "complement": "complement naive Bayes"}
+_KINDS |= {"naive Bayes": "naive Bayes", "names of labels": "words of the label names", "prior file": "prior file"}
+_READS = {"stems": "word stems", "characters": "character n-grams", "sentence vectors": "sentence embeddings"}
+
+
+class MemberRow(NamedTuple):
+    """A member of an automatic ensemble in words: its model, the view it reads, prior scale, weight, held-out loss."""
+
+    model: str
+    view: str
+    scale: float | None
+    weight: float
+    log_loss: float | None
+
+
+def member_rows(choice: Mapping[str, Any]) -> list[MemberRow]:
+    """The members of an automatic training, the largest weight first.
+
+    Parameters
+    ----------
+    choice : mapping
+        ``TextCategorizer.choice_``.
+    """
+    rows = []
+    for one in choice["members"]:
+        kind, _, view = one["name"].partition(", ")
+        told = not view  # names of labels and prior files speak of words
+        model, read = _KINDS.get(kind, kind), "words" if told else _READS.get(view, view)
+        rows.append(MemberRow(model, read, one["scale"], one["weight"], one["log_loss"]))
+    return sorted(rows, key=lambda row: -abs(row.weight))
+
+
+def model_sentence(choice: Mapping[str, Any]) -> str:
+    """The model of an automatic training in one sentence.
+
+    Parameters
+    ----------
+    choice : mapping
+        ``TextCategorizer.choice_``.
+    """
+    if _knows_nothing(choice):
+        return "No model was better than the label frequencies on held-out texts: its probabilities are these."
+    n_members = len(choice["members"])
+    what = "A linear model" if n_members == 1 else f"An ensemble of {n_members} linear models"
+    return f"{what} of {_listed([name for view in choice['views'] for name in _features(view)])}."
 
 
 def describe_choice(choice: Mapping[str, Any]) -> str:
@@ -20,32 +66,28 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
     ----------
     choice : mapping
     """
-    views = _listed([_view(view) for view in choice["views"]])
-    members = choice["members"]
-    parts = [f"{plural(choice['n_texts'], 'text')} were read as {views}."]
-    nothing_told = all(abs(one["weight"]) <= LEAST_WEIGHT for one in members)
-    if nothing_told:
-        parts.append("No model told texts apart that it had not seen: answers are how common the labels are.")
-    elif len(members) == 1:
-        parts.append(f"One model was kept: {_named(members[0])}.")
+    views = _listed([f"{view['words']:,} {' and '.join(_features(view))}" for view in choice["views"]])
+    parts = [model_sentence(choice), f"Features of the {plural(choice['n_texts'], 'training text')}: {views}."]
+    members = sorted(choice["members"], key=lambda one: one["log_loss"] or 0.0)
+    if _knows_nothing(choice):
+        pass
     elif choice["log_loss"] is None:
-        parts.append(f"{len(members)} models were pooled, with equal weights: {_listed([_named(m) for m in members])}.")
-    else:
-        members = sorted(members, key=lambda one: one["log_loss"])
-        told = _listed([f"{_named(one)} ({one['log_loss']:.4f})" for one in members])
+        parts.append(f"The members have equal weights: {_listed([_named(one) for one in members])}.")
+    elif len(members) > 1:
+        losses = _listed([f"{_named(one)} ({one['log_loss']:.4f})" for one in members], "; ")
         parts.append(
-            f"{len(members)} models were pooled, with weights that fit texts best which they had not seen; log-loss of "
-            f"each alone: {told}; of all together: {choice['log_loss']:.4f}."
+            "Their weights minimise the held-out log-loss. "
+            f"Held-out log-loss of each member: {losses}; of the ensemble: {choice['log_loss']:.4f}."
         )
     n_held_out = choice.get("n_held_out") or choice["n_texts"]
     if n_held_out < choice["n_texts"]:
-        parts.append(f"{n_held_out:,} of the texts were held out to tell this.")
-    if choice["left_out"] and not nothing_told:
-        parts.append(f"Left out, since the others say all that they do: {_listed(choice['left_out'])}.")
+        parts.append(f"{n_held_out:,} of the texts were held out to measure this.")
+    if choice["left_out"] and not _knows_nothing(choice):
+        parts.append(f"Left out, since their weight was near zero: {_listed(choice['left_out'], '; ')}.")
     if choice.get("embeddings") is not None:
-        parts.append(_meaning(**choice["embeddings"], n_texts=choice["n_texts"]))
+        parts.append(_embeddings(**choice["embeddings"], n_texts=choice["n_texts"]))
     if choice["second_pass"]:
-        parts.append("What is said of a text's other labels counts as well.")
+        parts.append("The scores of a text's other labels are features too.")
     if partial := partial_members(choice):
         parts.append(f"The training was interrupted: it is a model of {partial}.")
     return " ".join(parts)
@@ -60,29 +102,37 @@ def partial_members(choice: Mapping[str, Any] | None) -> str | None:
     return f"{choice['n_done']} of {choice['n_planned']} members"
 
 
-def _view(view: Mapping[str, Any]) -> str:
-    """A view and how many words it has."""
-    name = _VIEWS.get(view["name"], view["name"])
-    return f"{name}{' and pairs' if view['pairs'] and view['name'] in _PAIRED else ''} ({view['words']:,})"
+def _knows_nothing(choice: Mapping[str, Any]) -> bool:
+    """Whether no member has a weight beyond the trace that is kept of one."""
+    return all(abs(one["weight"]) <= LEAST_WEIGHT for one in choice["members"])
 
 
-def _meaning(model: str, outcome: str, log_loss: float | None, log_loss_without: float | None, n_texts: int) -> str:
-    """What became of the sentence vectors, which are there or not by what is installed."""
+def _features(view: Mapping[str, Any]) -> list[str]:
+    """The features of a view."""
+    name = _FEATURES.get(view["name"], view["name"])
+    paired = view["pairs"] and view["name"] in _PAIRED
+    return [name, f"{'word' if name == 'words' else 'stem'} pairs"] if paired else [name]
+
+
+def _embeddings(model: str, outcome: str, log_loss: float | None, log_loss_without: float | None, n_texts: int) -> str:
+    """What became of the sentence embeddings, which are there or not by what is installed."""
     if outcome == "too long":
         return (
-            f"Sentence vectors ({model}) were not tried: {n_texts:,} texts of this length take too long for the budget;"
-            " name the model to have it tried."
+            f"Sentence embeddings ({model}) were not tried: {n_texts:,} texts of this length take too long for the "
+            "budget; name the model to have it tried."
         )
     if log_loss is None or log_loss_without is None:
-        return f"Sentence vectors ({model}) were left out, for nothing told what they gain."
-    what = "kept" if outcome == "kept" else "tried and left out, since they gain too little for what they cost"
-    told = f"with them {log_loss:.4f}, without {log_loss_without:.4f}"
-    return f"Sentence vectors ({model}) were {what}: log-loss of held-out texts {told}."
+        return f"Sentence embeddings ({model}) were left out: there was no held-out log-loss to compare."
+    what = "kept" if outcome == "kept" else "tried and left out, since they gain too little for their cost"
+    return (
+        f"Sentence embeddings ({model}) were {what}: held-out log-loss {log_loss:.4f} with them, "
+        f"{log_loss_without:.4f} without."
+    )
 
 
 def _named(member: Mapping[str, Any]) -> str:
     return member["name"] if member["scale"] is None else f"{member['name']}, scale {member['scale']:g}"
 
 
-def _listed(items: Sequence[str]) -> str:
-    return items[0] if len(items) == 1 else f"{'; '.join(items[:-1])} and {items[-1]}"
+def _listed(items: Sequence[str], separator: str = ", ") -> str:
+    return items[0] if len(items) == 1 else f"{separator.join(items[:-1])} and {items[-1]}"
