@@ -58,6 +58,7 @@ class ExplainsWords(FittedAttributes):
     weighting_: Any
     choice_: dict[str, Any] | None
     copies_: dict[str, int] | None
+    columns_: dict[str, Any] | None = None
 
     @abstractmethod
     def _known_words(self, features: Features) -> IntArray:

@@ -106,6 +106,7 @@ def classify(
     from textbayes.store import load_categorizer
 
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     names = class_names(categorizer)
     columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []), "known_words"]
     columns += [f"p_{name}" for name in names]

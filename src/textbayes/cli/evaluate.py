@@ -80,6 +80,7 @@ def evaluate(
 
     target = check_output(save_decisions) if save_decisions is not None else None
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     mistakes = Mistakes(n_errors or 0, names, kind != "multilabel")
     seen = SeenTexts(categorizer)

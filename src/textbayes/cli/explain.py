@@ -64,6 +64,7 @@ def explain(
     from textbayes.store import load_categorizer
 
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     found = False
     for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from textbayes._version import __version__
-from textbayes.cli.errors import in_one_sentence
+from textbayes.cli.errors import TYPED, in_one_sentence
 from textbayes.cli.repeats import refuse_repeats
 from textbayes.cli.settings import common_options
 
@@ -80,6 +80,10 @@ class LazyGroup(click.Group):
             hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(COMMANDS)}."
             ctx.fail(f"No such command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[TYPED] = list(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         def running() -> click.Command | None:

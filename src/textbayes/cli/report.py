@@ -71,6 +71,7 @@ def report(
 
     path = check_report_target(target)
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
     require_documents(documents, inputs)

@@ -219,7 +219,7 @@ def train(
             with reporting() as progress:
                 spread.train(model, given, progress)
         if path is not None:
-            save_model(model, path)
+            save_model(inputs.remembered_by(model), path)
     elif choices.samples:
         from textbayes.cli.sampling_display import watching
 
@@ -232,7 +232,7 @@ def train(
                 note(f"the run is kept in {folder.path}; the same command goes on with it")
             raise
         if path is not None:
-            save_model(model, path)
+            save_model(inputs.remembered_by(model), path)
         if folder is not None:
             folder.remove()  # only now: nothing is lost whatever happens before
             note(f"the run in {folder.path} is finished and was removed")
@@ -240,7 +240,7 @@ def train(
         with reporting() as progress:
             model.fit(given.texts, given.labels, progress=progress, groups=groups, keep_partial=keep_partial)
         if path is not None:
-            save_model(model, path)
+            save_model(inputs.remembered_by(model), path)
     summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
     from textbayes.text.copies import copies_in_words
 

@@ -58,6 +58,7 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     path = check_output(target, may_replace=model) if target is not None else Path(model)
     shared = SharedModel(model)
     found = shared.model
+    inputs = inputs.of_model(found)
     documents = list(read_truth(inputs, labelling, class_names(found), found.label_space_.kind == "multilabel"))
     require_documents(documents, inputs)
     if target is None or (path.exists() and path.samefile(model)):
