@@ -12,7 +12,7 @@ import numpy as np
 
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import COUNT, mirrored, seed_option, top_option
+from textbayes.cli.options import COUNT, mirrored, most_used, seed_option, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.sources import signature_defaults
@@ -32,6 +32,7 @@ _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
 
 
 @cloup.command()
+@most_used("n_clusters", "top", "target", "memberships", "use_labels", "text_field", "stop_words", "as_json")
 @cloup.option_group(
     "Clusters",
     click.option(
@@ -100,7 +101,8 @@ def clusters(
     textbayes clusters texts.jsonl -k 10
     textbayes clusters texts.jsonl -k 10 --memberships --csv > memberships.csv
     textbayes clusters some-labelled.jsonl --labels --memberships
-    textbayes clusters texts.jsonl -k 10 -o clusters.tb && textbayes classify clusters.tb new.jsonl
+    textbayes clusters texts.jsonl -k 10 -o clusters.tb
+    textbayes classify clusters.tb new.jsonl
     """
     if use_labels and model != "poisson":
         raise click.UsageError(f"--labels needs --model poisson; leave --model {model} out.")

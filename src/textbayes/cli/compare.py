@@ -15,7 +15,7 @@ from textbayes.cli.decisions import Labels, aligned, read_decisions
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import no_label
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import COUNT, mirrored, seed_option
+from textbayes.cli.options import COUNT, mirrored, most_used, seed_option
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
@@ -32,6 +32,7 @@ _COLUMNS = (
 
 
 @cloup.command()
+@most_used("tests", "paths", "two_sided", "n_resamples", "label_field", "corpus", "as_json")
 @click.argument("systems", nargs=-1, required=True, metavar="[NAME=]MODEL|DECISIONS...")
 @cloup.option_group(
     "Tests",
@@ -52,7 +53,7 @@ _COLUMNS = (
 @output_options
 @common_options
 def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, output: Output, **choices: Any) -> None:
-    """Test whether systems differ in more than luck.
+    """Test whether two systems differ significantly.
 
     Systems are model files, or decisions as `textbayes classify --json` writes them, in any mixture; --truth names
     the labelled documents. For each pair and test: the difference, its 95% interval, on how much they differ, P, and
@@ -66,7 +67,7 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
 
     \b
     textbayes compare laplace.tb gaussian.tb --truth test.jsonl
-    textbayes compare ours=a.jsonl theirs=b.jsonl --truth test.jsonl --test s --test mcnemar
+    textbayes compare ours=a.jsonl theirs=b.jsonl --truth test.csv --test mcnemar
     """
     from textbayes.evaluate import compare as make_tests
 

@@ -19,7 +19,7 @@ from textbayes.cli.label_notes import remedies
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.mistakes import COLUMNS, Mistakes, flat, print_mistakes
-from textbayes.cli.options import COUNT, strict_option
+from textbayes.cli.options import COUNT, most_used, strict_option
 from textbayes.cli.output import Output, output_options, to_json
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options, warn
@@ -33,6 +33,9 @@ _MORE = ("accuracy", "subset_accuracy", "log_loss", "log_loss_per", "brier", "ec
 
 
 @cloup.command()
+@most_used(
+    "per_label", "confused", "n_errors", "text_field", "label_field", "sheet", "corpus", "save_decisions", "as_json"
+)
 @click.argument("model")
 @cloup.option_group(
     "Figures",

@@ -138,7 +138,8 @@ def _advice(example: Mapping[str, str], option: str, which: Callable[..., str]) 
     filled = [name for name, value in example.items() if value]
     if not filled:
         return []
-    chosen = which(filled, key=lambda name: len(example[name]))
+    # A label is short and has letters in it; a number is rather an id.
+    chosen = which(filled, key=lambda name: (option == "--label-field" and example[name].isdigit(), len(example[name])))
     return [*listed_columns(example), f"type, for example: {typed_again(option, chosen)}"]
 
 

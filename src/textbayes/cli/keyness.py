@@ -18,6 +18,7 @@ from textbayes.cli.options import (
     fdr_option,
     label_option,
     mirrored,
+    most_used,
     top_option,
 )
 from textbayes.cli.output import Output, console, make_table, output_options
@@ -43,6 +44,7 @@ _KEYNESS = "textbayes.lexical.keyness:keyness"
 
 
 @cloup.command()
+@most_used("labels", "top", "sort", "negative", "fdr", "min_count", "text_field", "label_field", "as_csv")
 @label_options()
 @cloup.option_group(
     "Test",

@@ -10,7 +10,7 @@ import cloup
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import COUNT, jobs_option, mirrored, seed_option
+from textbayes.cli.options import COUNT, jobs_option, mirrored, most_used, seed_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
 from textbayes.cli.settings import common_options, note
@@ -25,6 +25,7 @@ _REPORT = "textbayes.tune.link_comparison:link_report"
 
 
 @cloup.command()
+@most_used("family", "scales", "cv", "text_field", "label_field", "corpus", "as_json")
 @label_options()
 @cloup.option_group(
     "Comparison",
@@ -54,7 +55,7 @@ def link(
     output: Output,
     **search: Any,
 ) -> None:
-    """Say whether heavy tails or asymmetry of the link pay.
+    """Compare link functions: heavy tails, asymmetry.
 
     Compares logit, probit, Student-t and skewed Student-t links on held-out texts, each with the best scale of its
     prior, and the best degrees of freedom and skewness, found on the other folds. Verdicts rest on paired tests. Takes
@@ -65,7 +66,7 @@ def link(
 
     \b
     textbayes link train.jsonl
-    textbayes train train.jsonl --link skew_t:df=1,skew=1.5 --family laplace -o model.tb
+    textbayes train train.csv --link skew_t:df=1,skew=1.5 --family laplace -o m.tb
     """
     given = read_labelled(inputs, labelling)
     from textbayes.core.labels import encode_labels

@@ -13,7 +13,7 @@ from textbayes.cli.evaluate import label_indicator, unknown_labels
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import strict_option
+from textbayes.cli.options import most_used, strict_option
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.report_file import check_report_target
 from textbayes.cli.seen_texts import SeenTexts
@@ -26,6 +26,7 @@ _FIGURES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1", "log_loss")
 
 
 @cloup.command()
+@most_used("target", "title", "n_errors", "text_field", "label_field", "sheet", "corpus")
 @click.argument("model")
 @cloup.option_group(
     "Page",

@@ -164,12 +164,13 @@ def train(
     interrupted in its cross-validation writes a model of the members that are done (the status is 130 all the same).
 
     \b
-    textbayes train train.jsonl -o model.tb
-    textbayes train reviews.csv --text-field review --label-field verdict -o model.tb
-    textbayes train news/ -o model.tb            (a folder per label, a file per text)
-    textbayes train --corpus bbc -o bbc.tb
-    textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --report report.html
+    textbayes train survey.xlsx --sheet 2024 -o model.tb
+    textbayes train posts.csv --text-field post --label-field team -o model.tb
+    textbayes train news/ -o model.tb        (a folder per label, a file per text)
+    textbayes train --corpus bbc --cv-only
+    textbayes train train.jsonl -o model.tb
+    textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --model counts:model=poisson
     textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
     textbayes train huge.jsonl --estimate
