@@ -14,6 +14,7 @@ from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.options import COUNT, mirrored, most_used, seed_option, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.sources import signature_defaults
 from textbayes.cli.terminal import echo
@@ -117,10 +118,12 @@ def clusters(
     vectorizer = text.vectorizer()
     if "stemmer" not in dict(text.changes):
         vectorizer.set_params(stemmer=None)
-    counts = vectorizer.fit_transform([document.text for document in documents])
-    found = _fit(counts, labels, SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1, model=model))
+    with waiting("reading words"):
+        counts = vectorizer.fit_transform([document.text for document in documents])
+    with waiting(f"fitting {plural(n_clusters, 'cluster')} to {plural(len(documents), 'text')}"):
+        found = _fit(counts, labels, SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1, model=model))
+        shares = found.transform(counts)
     order, names = _in_order(found)
-    shares = found.transform(counts)
     if path is not None:
         _save(path, found, vectorizer, counts, shares, order, names)
     if memberships:

@@ -17,10 +17,12 @@ from textbayes.cli.labelled import no_label
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import COUNT, mirrored, most_used, seed_option
 from textbayes.cli.output import Output, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.evaluate import Comparison
@@ -72,16 +74,17 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
     from textbayes.evaluate import compare as make_tests
 
     truth, decided, labels = _decisions(_named(systems), inputs)
-    comparison = make_tests(
-        decided,
-        truth,
-        dict.fromkeys(choices["tests"]),
-        label_names=labels,
-        kind=_kind(labelling.multi_label, len(labels)),
-        alternative="two-sided" if choices["two_sided"] else "observed",
-        n_resamples=choices["n_resamples"],
-        random_state=choices["seed"],
-    )
+    with waiting(f"testing {plural(len(decided), 'system')} on {plural(len(truth), 'document')}"):
+        comparison = make_tests(
+            decided,
+            truth,
+            dict.fromkeys(choices["tests"]),
+            label_names=labels,
+            kind=_kind(labelling.multi_label, len(labels)),
+            alternative="two-sided" if choices["two_sided"] else "observed",
+            n_resamples=choices["n_resamples"],
+            random_state=choices["seed"],
+        )
     if output.is_table:
         echo(comparison.to_text())
     elif output.kind == "json":

@@ -82,9 +82,8 @@ class Inputs:
 
     def without_label(self, error: InputError) -> InputError:
         """The refusal of inputs without labels, with the columns that there are and what to type."""
-        found = self.layout.found or Columns()
-        others = {name: value for name, value in self.layout.example.items() if name not in (*found.text, found.id)}
-        for line in _advice(others, "--label-field", min):
+        likely = self.layout.likely_label()
+        for line in [] if likely is None else _advice(self.layout.rows[0], "--label-field", likely):
             error.add_note(line)
         return error
 
@@ -101,8 +100,11 @@ class Inputs:
             try:
                 yield from opened
             except NoTextFieldError as error:
-                for line in _advice(error.example, "--text-field", max):
-                    error.add_note(line)
+                example = error.example
+                if example:
+                    longest = max(example, key=lambda name: len(example[name]))
+                    for line in _advice(example, "--text-field", longest):
+                        error.add_note(line)
                 raise
 
         return documents()
@@ -133,14 +135,9 @@ class Inputs:
         return f"document {number:,} of {self.name}{named}"
 
 
-def _advice(example: Mapping[str, str], option: str, which: Callable[..., str]) -> list[str]:
-    """Columns with a value each, and the command with the option for the one that it may be: longest or shortest."""
-    filled = [name for name, value in example.items() if value]
-    if not filled:
-        return []
-    # A label is short and has letters in it; a number is rather an id.
-    chosen = which(filled, key=lambda name: (option == "--label-field" and example[name].isdigit(), len(example[name])))
-    return [*listed_columns(example), f"type, for example: {typed_again(option, chosen)}"]
+def _advice(example: Mapping[str, str], option: str, column: str) -> list[str]:
+    """Columns with a value each, and the command with the option for the column that it may be."""
+    return [*listed_columns(example), f"type, for example: {typed_again(option, column)}"]
 
 
 def _say(message: str) -> None:

@@ -22,6 +22,7 @@ from textbayes.cli.options import (
     top_option,
 )
 from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -92,7 +93,8 @@ def keyness(
     textbayes keyness train.jsonl --stop-words none --stemmer none --fdr 0.01
     """
     given = read_labelled(inputs, labelling)
-    words, names, table = _measure(given.texts, given.labels, text, rules)
+    with waiting("comparing word frequencies"):
+        words, names, table = _measure(given.texts, given.labels, text, rules)
     for label in labels:
         if label not in names:
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")

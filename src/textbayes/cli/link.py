@@ -13,6 +13,7 @@ from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import COUNT, jobs_option, mirrored, most_used, seed_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
@@ -83,7 +84,8 @@ def link(
         n_folds = min(search["cv"], len(given.texts))
         positive, _ = encode_labels(given.labels)
         search["cv"] = stratified_folds(positive, n_folds, search["random_state"], copies=copies.first)
-    report = link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
+    with waiting("cross-validating links and scales"):
+        report = link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
     rows = _rows(report)
     if not output.is_table:
         output.write(rows, list(rows[0]))

@@ -15,6 +15,7 @@ from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import most_used, strict_option
 from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.report_file import check_report_target
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
@@ -81,17 +82,18 @@ def report(
     seen = SeenTexts(categorizer)
     seen.add(documents)
     seen.warn(len(documents))
-    data = collect_report(
-        categorizer,
-        [document.text for document in documents],
-        label_indicator(labels, names),
-        title=title or f"{Path(model).name} on {inputs.name}",
-        source=inputs.name,
-        model_name=model,
-        ids=[document.id for document in documents],
-        notes=[*_notes(unknown, kind), *_seen_note(seen.n, len(documents))],
-        mistakes=n_errors,
-    )
+    with waiting("writing the report"):
+        data = collect_report(
+            categorizer,
+            [document.text for document in documents],
+            label_indicator(labels, names),
+            title=title or f"{Path(model).name} on {inputs.name}",
+            source=inputs.name,
+            model_name=model,
+            ids=[document.id for document in documents],
+            notes=[*_notes(unknown, kind), *_seen_note(seen.n, len(documents))],
+            mistakes=n_errors,
+        )
     _write(path, data, output)
 
 

@@ -14,6 +14,7 @@ from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import COUNT, fdr_method_option, fdr_option, label_option, most_used
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -80,7 +81,8 @@ def select(
     textbayes select train.jsonl --score likelihood_ratio --threshold 12 --top-k 9
     """
     given = read_labelled(inputs, labelling)
-    ranking = _rank(given.texts, given.labels, score, text, rules)
+    with waiting("ranking words"):
+        ranking = _rank(given.texts, given.labels, score, text, rules)
     for label in labels:
         if label not in ranking.names:
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(ranking.names)}")

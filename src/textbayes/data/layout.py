@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 _USUAL_DELIMITERS = {",", "\t", None}
+_MOST_ROWS = 50  # that are remembered
 _MOST_LISTED, _NAME_WIDTH, _VALUE_WIDTH = 20, 28, 44
 
 
@@ -82,8 +83,8 @@ class Layout:
         Is given sentences on what was chosen where the input leaves a choice.
     found : Columns or None
         None until a table was opened.
-    example : mapping of str to str
-        The columns of the first row, with their beginnings.
+    rows : list of mappings of str to str
+        The first rows, with the beginnings of their values.
     other_labels : tuple of str
         Columns whose names are usual for labels too, and which were not taken.
     """
@@ -91,12 +92,27 @@ class Layout:
     expected: Columns | None = None
     say: Callable[[str], None] = _say_nothing
     found: Columns | None = None
-    example: Mapping[str, str] = field(default_factory=dict)
+    rows: list[Mapping[str, str]] = field(default_factory=list)
     other_labels: tuple[str, ...] = ()
 
     def tell(self, **found: Any) -> None:
         """Add to what was found."""
         self.found = replace(self.found or Columns(), **found)
+
+    def saw(self, row: Mapping[str, Any]) -> None:
+        """Remember a row, if it is one of the first."""
+        if len(self.rows) < _MOST_ROWS:
+            self.rows.append(first_of(row))
+
+    def likely_label(self) -> str | None:
+        """The column that may be the label: of the fewest values, but more than one."""
+        taken = () if self.found is None else (*self.found.text, self.found.id)
+        values = {
+            name: {row[name] for row in self.rows if row.get(name)}
+            for name in (self.rows[0] if self.rows else ())
+            if name not in taken
+        }
+        return min(values, key=lambda name: (len(values[name]) < 2, len(values[name])), default=None)
 
     def for_next_file(self) -> Layout:
         """A layout for a further file of the same input: what is found there is not told again."""

@@ -140,8 +140,7 @@ class FieldReader:
         except NoTextFieldError as error:
             error.example = first_of(row)
             raise
-        if not self._layout.example:
-            self._layout.example = first_of(row)
+        self._layout.saw(row)
         return Record(
             self._join_text(row, columns.text, line),
             self._all_labels(row, columns.labels, line),
