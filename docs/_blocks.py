@@ -250,11 +250,12 @@ def api() -> str:
 
 
 def command_help(*path: str) -> Callable[[], str]:
-    """A block with the help of a command."""
+    """A block with the whole help of a command, as ``--help-all`` shows it."""
 
     def block() -> str:
         import click
 
+        from textbayes.cli.help import full_help
         from textbayes.cli.main import cli
 
         command: Any = cli
@@ -264,7 +265,7 @@ def command_help(*path: str) -> Callable[[], str]:
         for name in path:
             command = command.get_command(context, name)
             context = command.context_class(command, parent=context, info_name=name)
-        return fenced(command.get_help(context))
+        return fenced(full_help(command, context))
 
     return block
 

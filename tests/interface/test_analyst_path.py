@@ -71,7 +71,7 @@ def test_answers_open_as_csv_and_as_a_workbook(run, model, messy, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
     shown = run("classify", model, messy, "--csv", "--keep-columns").stdout
     header, *rows = csv.reader(io.StringIO(shown))
-    assert header == [*HEADER, "id", "labels", "known_words", "p_grain", "p_money", "p_sport"]
+    assert header == [*HEADER, "labels", "known_words", "p_grain", "p_money", "p_sport"]
     assert len(rows) == 45
     run("classify", model, messy, "--keep-columns", "-o", tmp_path / "answers.xlsx")
     book = openpyxl.load_workbook(tmp_path / "answers.xlsx").active
@@ -83,8 +83,8 @@ def test_answers_open_as_csv_and_as_a_workbook(run, model, messy, tmp_path):
         assert row[:3] == own[:3]
         assert row[3] == ("'=SUM(A1:A9)" if own[3].startswith("=") else "-1,5")
         assert [value or "" for value in cell[:4]] == own[:4]
-        assert row[5] == cell[5]
-        assert [float(value) for value in row[6:]] == pytest.approx(cell[6:], rel=1e-12)
+        assert row[4] == cell[4]
+        assert [float(value) for value in row[5:]] == pytest.approx(cell[5:], rel=1e-12)
     assert {cell.data_type for cell in book["D"]} == {"s"}  # no formula
 
 

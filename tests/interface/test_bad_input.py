@@ -46,7 +46,7 @@ def test_an_empty_folder(refused, tmp_path):
 
 def test_no_labels(refused, write):
     message = refused(write([{"text": "one"}, {"text": "two"}]))
-    assert "has a label; name the field that holds it with --label-field" in message
+    assert "has a label; name the column that holds it with --label-field" in message
 
 
 def test_one_class_only(refused, write, documents):

@@ -1,4 +1,4 @@
-"""Help of the commands: options in groups, the most used ones first, defaults that are the library's."""
+"""Help of the commands: short and whole, options in groups, defaults that are the library's, 80 columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import re
 import click
 import pytest
 
-from textbayes.cli.main import COMMANDS, cli
+from textbayes.cli.help import full_help
+from textbayes.cli.main import COMMANDS, GROUPS, cli
 from textbayes.cli.sources import signature_defaults
 
 LONG = [
@@ -44,23 +45,78 @@ def options(name: str) -> dict[str, click.Option]:
     return {param.name or "": param for param in command.params if isinstance(param, click.Option)}
 
 
-def test_train_begins_with_the_ten_options_that_people_use(run):
-    found = groups(run("train", "--help").stdout)
-    title, used = next(iter(found.items()))
-    assert title == "Most used"
-    assert len(used) == 10
-    assert {"--output", "--cv-only", "--report", "--text-field", "--label-field", "--rule"} <= set(used)
+def every_command():
+    """Every command and those below it, with their contexts."""
+
+    def below(command, context):
+        yield pytest.param(command, context, id=context.command_path)
+        for name, member in getattr(command, "commands", {}).items():
+            yield from below(member, member.context_class(member, parent=context, info_name=name))
+
+    root = click.Context(cli, info_name="textbayes", help_option_names=["-h", "--help"])
+    for name in COMMANDS:
+        command = cli.get_command(root, name)
+        yield from below(command, command.context_class(command, parent=root, info_name=name))
+
+
+def test_train_shows_the_ten_options_that_people_use_and_five_examples(run):
+    shown = run("train", "--help").stdout
+    found = groups(shown)
+    assert list(found) == ["Examples", "Most used options", "More"]
+    assert len(found["Most used options"]) == 10
+    assert {"--output", "--cv-only", "--report", "--text-field", "--label-field", "--rule"} <= set(
+        found["Most used options"]
+    )
+    assert len(re.findall("^  textbayes train ", shown, re.MULTILINE)) == 5
+    assert f"Show all {len(options('train')) - 1} options" in shown
+
+
+def test_the_whole_help_of_train_begins_with_them(run):
+    found = groups(run("train", "--help-all").stdout)
+    assert len(found["Most used"]) == 10
     assert {"Labels", "Model", "Words", "Input", "Output", "Sampling, with --inference gibbs"} < set(found)
+
+
+def test_commands_are_grouped_by_what_they_are_for(run):
+    found = re.split(r"^(\w.*):$", run("--help").stdout, flags=re.MULTILINE)
+    titles = found[1::2]
+    assert titles == ["Options", *GROUPS]
+    listed = {
+        title: re.findall(r"^  (\w+) ", text, re.MULTILINE) for title, text in zip(titles, found[2::2], strict=True)
+    }
+    assert {title: list(commands) for title, commands in GROUPS.items()} == {title: listed[title] for title in GROUPS}
+    assert len(COMMANDS) == sum(map(len, GROUPS.values()))
+
+
+@pytest.mark.parametrize(("command", "context"), list(every_command()))
+def test_help_fits_80_columns_with_whole_words(command, context):
+    known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    for shown in (command.get_help(context), full_help(command, context)):
+        for line in shown.splitlines():
+            assert len(line) <= 80, line
+            assert not re.search(r"\w-$", line), f"a broken word: {line}"
+    if sum(isinstance(param, click.Option) for param in command.params) > 16:  # with --help-all itself
+        assert "--help-all" in known
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_every_option_of_a_long_command_is_in_one_named_group(name, run):
-    found = groups(run(name, "--help").stdout)
-    assert set(found.pop("Other options")) <= {"--quiet", "--debug", "--help"}
+    found = groups(run(name, "--help-all").stdout)
+    assert set(found.pop("Other options")) <= {"--quiet", "--debug", "--help", "--help-all"}
     listed = [option for names in found.values() for option in names]
     assert len(listed) == len(set(listed))
-    assert len(listed) == len(options(name)) - 2  # but for --quiet and --debug
+    assert len(listed) == len(options(name)) - 3  # but for --quiet, --debug and --help-all
     assert all(len(names) <= 13 for names in found.values()), "a longer list is not read"
+
+
+def test_completion_knows_options_that_the_short_help_leaves_out():
+    from click.shell_completion import ShellComplete
+
+    shell = ShellComplete(cli, {}, "textbayes", "_TEXTBAYES_COMPLETE")
+    assert {"--sheet", "--help-all", "--stemmer"} <= {
+        item.value for item in shell.get_completions(["train", "texts.csv"], "--")
+    }
+    assert "classify" in {item.value for item in shell.get_completions([], "cl")}
 
 
 @pytest.mark.parametrize(

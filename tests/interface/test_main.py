@@ -50,7 +50,8 @@ def test_a_command_is_where_the_table_says_and_does_what_it_says(name, run):
         pytest.skip(f"{name} is not there yet")
     command = cli.get_command(click.Context(cli), name)
     assert command.get_short_help_str(limit=100) == COMMANDS[name].help
-    shown = run(name, "--help").stdout
+    short = run(name, "--help").stdout
+    shown = run(name, "--help-all").stdout if "--help-all" in short else short
     assert "--quiet" in shown
     assert "--debug" in shown
     assert "--json" in shown
@@ -64,7 +65,7 @@ def test_version(run):
 
 def test_a_mistyped_command(run):
     assert "No such command 'trian'; did you mean 'train'?" in run("trian", code=2).stderr
-    assert "choose one of train, classify," in run("xyz", code=2).stderr
+    assert "choose one of demo, train, classify," in run("xyz", code=2).stderr
 
 
 def test_no_command_and_unknown_options_are_usage_errors(run):

@@ -34,10 +34,10 @@ def test_the_inputs_columns_come_first_and_ours_do_not_hide_them(run, models, ne
     header, *rows = csv.reader(io.StringIO(shown))
     assert header == [
         *["id", "text", "label", "year", "note", "p_money"],
-        *["textbayes_id", "labels", "known_words", "p_grain", "textbayes_p_money", "p_sport"],
+        *["labels", "known_words", "p_grain", "textbayes_p_money", "p_sport"],
     ]
-    assert rows[0][:8] == ["7", "wheat harvest", "grain", "1999", "'=1+1", "x", "7", "grain"]
-    assert rows[1][:8] == ["8", "bank, rates", "money", "", "plain", "-3.5", "8", "money"]
+    assert rows[0][:7] == ["7", "wheat harvest", "grain", "1999", "'=1+1", "x", "grain"]
+    assert rows[1][:7] == ["8", "bank, rates", "money", "", "plain", "-3.5", "money"]
 
 
 def test_json_has_them_under_fields(lines, models, new):
@@ -107,10 +107,10 @@ def test_unsure_labels_are_in_the_table(run, models, tmp_path):
 def test_a_workbook(run, models, new, tmp_path):
     run("classify", models["multiclass"], new, "--keep-columns", "-o", tmp_path / "out.xlsx")
     header, first, second = sheet(tmp_path / "out.xlsx")
-    assert header[:8] == ["id", "text", "label", "year", "note", "p_money", "textbayes_id", "labels"]
-    assert first[:8] == [7, "wheat harvest", "grain", 1999, "=1+1", "x", 7, "grain"]
+    assert header[:7] == ["id", "text", "label", "year", "note", "p_money", "labels"]
+    assert first[:7] == [7, "wheat harvest", "grain", 1999, "=1+1", "x", "grain"]
     assert (second[3], second[5]) == (None, -3.5)
-    assert (first[8], 0 < first[9] < 1) == (2, True)  # two known words, and a probability
+    assert (first[7], 0 < first[8] < 1) == (2, True)  # two known words, and a probability
     formula = openpyxl.load_workbook(tmp_path / "out.xlsx").active["E2"]
     assert (formula.data_type, formula.quotePrefix) == ("s", True)  # text, and it stays text when edited
     run("classify", models["multiclass"], new, "--keep-columns", "-o", tmp_path / "raw.xlsx", "--keep-formulas")

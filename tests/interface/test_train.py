@@ -280,7 +280,7 @@ def test_an_existing_model_is_replaced_and_a_link_stays_a_link(run, write, docum
 
 
 def test_the_weightings_offered_are_those_there_are(run):
-    assert f"[{'|'.join(SCHEMES)}]" in run("train", "--help").stdout
+    assert f"[{'|'.join(SCHEMES)}]" in run("train", "--help-all").stdout
 
 
 @pytest.mark.parametrize("search", ["cv", "one_se", "evidence", "norm"])

@@ -145,6 +145,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     label_counts_ : training texts of each class; None if the model was loaded from a file without them
     fingerprints_ : of the texts it was trained on, to know them again; None if it was loaded from a file without them
     copies_ : number of training texts that are "identical" or "near" copies of others and share their fold, or None
+    columns_ : columns of the file it was trained on, as ``textbayes train`` found them, for later files; else None
     classes_, label_space_, vectorizer_, weighting_, link_
 
     Examples
@@ -285,6 +286,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.held_out_ = evaluate(indicator, proba, decisions, space.class_names, kind=space.kind)
         self.held_out_proba_, self.label_counts_ = trained.held_out_of_all(), space.counts(data.indicator)
         self.fingerprints_, self.copies_ = fingerprints, data.copies.numbers()
+        self.columns_ = None  # texts that are given as such have none
         self.label_space_, self.classes_ = space, space.classes
         self.surface_ = {}  # texts are not always at hand
         return self

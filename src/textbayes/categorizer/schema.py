@@ -192,6 +192,24 @@ class SavedCopies(Saved):
     near: WholeFrom0
 
 
+_ColumnName = Annotated[Text, Field(max_length=2_000)]
+
+
+class SavedColumns(Saved):
+    """Columns of the file that the training texts came from; see ``textbayes.data.layout.Columns``."""
+
+    text: Annotated[list[_ColumnName], Field(min_length=1, max_length=1_000)]
+    label: Annotated[list[_ColumnName], Field(max_length=1_000)]
+    id: _ColumnName | None
+    label_separator: Annotated[Text, Field(min_length=1, max_length=100)] | None
+    format: Name | None
+    sheet: Name | None
+    header_row: WholeFrom1 | None
+    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] | None
+    encoding: Name | None
+    line_end: Literal["\n", "\r\n"] | None
+
+
 class SavedCategorizer(Saved):
     """Saved description of a whole categorizer."""
 
@@ -206,5 +224,6 @@ class SavedCategorizer(Saved):
     given: SavedGiven
     choice: SavedChoice | None = None
     copies: SavedCopies | None = None
+    columns: SavedColumns | None = None
     prior_advice: list[SavedAdvice]
     arrays: Annotated[list[Text], sorted_and_distinct]

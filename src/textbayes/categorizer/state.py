@@ -70,6 +70,7 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "weighting": weighting,
         "choice": model.choice_,
         "copies": model.copies_,
+        "columns": model.columns_,
         "settings": {name: _plain(getattr(model, name)) for name in SETTINGS} | {"embeddings": embeddings},
         "given": given,
         "prior_advice": advice_state(model.prior_advice_),
@@ -106,6 +107,7 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     model.fingerprints_ = restored_fingerprints(arrays.get("training.fingerprints"))
     model.surface_ = restored_surface(part_of(arrays, "surface"))
     model.copies_ = None if told.copies is None else told.copies.model_dump()
+    model.columns_ = None if told.columns is None else told.columns.model_dump()
     given = restored_model(told.given.model, arrays, shape[0], _n_given(model.vectorizer_))
     n_members = len(given) if isinstance(given, list) else None if given is None else 1
     model.choice_ = None if told.choice is None else told.choice.model_dump()

@@ -59,6 +59,7 @@ class ExplainsWords(FittedAttributes):
     choice_: dict[str, Any] | None
     copies_: dict[str, int] | None
     surface_: dict[str, str]
+    columns_: dict[str, Any] | None = None
 
     @abstractmethod
     def _known_words(self, features: Features) -> IntArray:

@@ -66,12 +66,13 @@ def app(
     sample: bool,
     no_browser: bool,
 ) -> None:
-    """Screen, judge and see how things stand, in the browser.
+    """Screen records and manage reviews in the browser.
 
     \b
     textbayes app
-    textbayes app user anna --administrator --database postgresql://room@localhost/room
-    textbayes app --team --database postgresql://room@localhost/room --origin https://review.example.org
+    export TEXTBAYES_DATABASE=postgresql://room@localhost/room
+    textbayes app user anna --administrator
+    textbayes app --team --origin https://review.example.org
 
     Without --team nobody but you gets in: it listens on this machine only, and the link that opens it works once.
     Everything is in the database when the page says so; end it at any moment, by Ctrl-C or even by kill -9.

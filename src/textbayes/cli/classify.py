@@ -14,9 +14,9 @@ from textbayes.cli.assess import BATCH, assess, class_names, decisions_row
 from textbayes.cli.cluster import cluster_option, score_on_cluster
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import COUNT, level_option, top_option
+from textbayes.cli.options import COUNT, level_option, most_used, top_option
 from textbayes.cli.output import Output, console, output_options
-from textbayes.cli.results import Layout, kind_by_ending, open_results
+from textbayes.cli.results import Layout, has_rows, kind_by_ending, open_results
 from textbayes.cli.settings import common_options, note
 from textbayes.core.types import Document
 from textbayes.display.escapes import visible
@@ -27,6 +27,7 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
 
 
 @cloup.command()
+@most_used("target", "top", "keep_fields", "intervals", "text_field", "sheet", "as_json", "as_csv")
 @click.argument("model")
 @cloup.option_group(
     "Answers",
@@ -39,10 +40,11 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
     ),
     top_option("List the N most probable labels only."),
     click.option(
-        "--keep-columns",
+        "--keep-columns/--no-keep-columns",
         "keep_fields",
-        is_flag=True,
-        help='The input\'s own columns too: first in CSV and XLSX, under "fields" in JSON.',
+        default=None,
+        help="Write the input's own columns too: first in CSV and XLSX, under 'fields' in JSON. The default where a "
+        "table is read and -o writes one.",
     ),
     click.option(
         "--intervals",
@@ -64,7 +66,7 @@ def classify(
     model: str,
     inputs: Inputs,
     target: str | None,
-    keep_fields: bool,
+    keep_fields: bool | None,
     top: int | None,
     batch: int,
     intervals: bool,
@@ -80,12 +82,16 @@ def classify(
     the probability of every label. A text without a word that the model knows is named as such and has no label, unless
     --guess is given: its probabilities are those of any such text.
 
-    With --keep-columns a table has the input's columns first; ours that the input has too are named textbayes_….
-    Text that a spreadsheet would compute (=1+1) is made plain text in CSV and XLSX unless --keep-formulas says not.
+    A CSV file or workbook becomes with -o the same rows with our columns behind its own, in its own form: delimiter,
+    encoding, line ends, and a decimal comma where semicolons stand between the cells. Columns of ours that the input
+    has too are named textbayes_…. Rows above the header are left out. Text that a spreadsheet would compute (=1+1) is
+    made plain text in CSV and XLSX unless --keep-formulas says not.
 
     \b
-    textbayes classify model.tb new.jsonl
-    textbayes classify model.tb new.csv --keep-columns -o answers.xlsx
+    textbayes classify model.tb new.csv
+    textbayes classify model.tb new.csv -o answers.csv
+    textbayes classify model.tb new.xlsx -o answers.xlsx
+    textbayes classify model.tb new.jsonl > answers.jsonl
     tail -f feed.txt | textbayes classify model.tb --batch 1
     textbayes classify model.tb 'parts/*.parquet' --cluster local:2 -o scores
 
@@ -101,6 +107,8 @@ def classify(
     if target is not None:
         output = replace(output, kind=kind_by_ending(target))
         path = check_output(target)
+    if keep_fields is None:
+        keep_fields = path is not None and output.kind in ("csv", "tsv") and has_rows(inputs)
     if keep_fields:
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
@@ -108,15 +116,22 @@ def classify(
     from textbayes.store import load_categorizer
 
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     names = class_names(categorizer)
-    columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []), "known_words"]
+    own = keep_fields and output.kind != "json"  # the rows are the input's, with its ids
+    columns = [
+        *([] if own else ["id"]),
+        "labels",
+        *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []),
+        "known_words",
+    ]
     columns += [f"p_{name}" for name in names]
     if intervals:
         columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
     layout, n_unknown, show = None, 0, _printer(top or 3)
     on_screen = output.is_table and sys.stdout.isatty()
     documents = inputs.documents(count=not on_screen)
-    with open_results(path, output) as write:
+    with open_results(path, output, inputs) as write:
         for assessed in assess(categorizer, documents, batch, level if intervals else None):
             rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
             n_unknown += sum(not row["known_words"] for row in rows)

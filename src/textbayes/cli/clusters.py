@@ -12,8 +12,9 @@ import numpy as np
 
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import COUNT, mirrored, seed_option, top_option
+from textbayes.cli.options import COUNT, mirrored, most_used, seed_option, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.sources import signature_defaults
 from textbayes.cli.terminal import echo
@@ -32,6 +33,7 @@ _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
 
 
 @cloup.command()
+@most_used("n_clusters", "top", "target", "memberships", "use_labels", "text_field", "stop_words", "as_json")
 @cloup.option_group(
     "Clusters",
     click.option(
@@ -100,7 +102,8 @@ def clusters(
     textbayes clusters texts.jsonl -k 10
     textbayes clusters texts.jsonl -k 10 --memberships --csv > memberships.csv
     textbayes clusters some-labelled.jsonl --labels --memberships
-    textbayes clusters texts.jsonl -k 10 -o clusters.tb && textbayes classify clusters.tb new.jsonl
+    textbayes clusters texts.jsonl -k 10 -o clusters.tb
+    textbayes classify clusters.tb new.jsonl
     """
     if use_labels and model != "poisson":
         raise click.UsageError(f"--labels needs --model poisson; leave --model {model} out.")
@@ -115,10 +118,12 @@ def clusters(
     vectorizer = text.vectorizer()
     if "stemmer" not in dict(text.changes):
         vectorizer.set_params(stemmer=None)
-    counts = vectorizer.fit_transform([document.text for document in documents])
-    found = _fit(counts, labels, SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1, model=model))
+    with waiting("reading words"):
+        counts = vectorizer.fit_transform([document.text for document in documents])
+    with waiting(f"fitting {plural(n_clusters, 'cluster')} to {plural(len(documents), 'text')}"):
+        found = _fit(counts, labels, SoftClusters(n_clusters, n_init=n_init, random_state=seed, n_jobs=-1, model=model))
+        shares = found.transform(counts)
     order, names = _in_order(found)
-    shares = found.transform(counts)
     if path is not None:
         _save(path, found, vectorizer, counts, shares, order, names)
     if memberships:

@@ -15,12 +15,14 @@ from textbayes.cli.decisions import Labels, aligned, read_decisions
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import no_label
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import COUNT, mirrored, seed_option
+from textbayes.cli.options import COUNT, mirrored, most_used, seed_option
 from textbayes.cli.output import Output, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.evaluate import Comparison
@@ -32,6 +34,7 @@ _COLUMNS = (
 
 
 @cloup.command()
+@most_used("tests", "paths", "two_sided", "n_resamples", "label_field", "corpus", "as_json")
 @click.argument("systems", nargs=-1, required=True, metavar="[NAME=]MODEL|DECISIONS...")
 @cloup.option_group(
     "Tests",
@@ -52,7 +55,7 @@ _COLUMNS = (
 @output_options
 @common_options
 def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, output: Output, **choices: Any) -> None:
-    """Test whether systems differ in more than luck.
+    """Test whether two systems differ significantly.
 
     Systems are model files, or decisions as `textbayes classify --json` writes them, in any mixture; --truth names
     the labelled documents. For each pair and test: the difference, its 95% interval, on how much they differ, P, and
@@ -66,21 +69,22 @@ def compare(systems: tuple[str, ...], inputs: Inputs, labelling: Labelling, outp
 
     \b
     textbayes compare laplace.tb gaussian.tb --truth test.jsonl
-    textbayes compare ours=a.jsonl theirs=b.jsonl --truth test.jsonl --test s --test mcnemar
+    textbayes compare ours=a.jsonl theirs=b.jsonl --truth test.csv --test mcnemar
     """
     from textbayes.evaluate import compare as make_tests
 
     truth, decided, labels = _decisions(_named(systems), inputs)
-    comparison = make_tests(
-        decided,
-        truth,
-        dict.fromkeys(choices["tests"]),
-        label_names=labels,
-        kind=_kind(labelling.multi_label, len(labels)),
-        alternative="two-sided" if choices["two_sided"] else "observed",
-        n_resamples=choices["n_resamples"],
-        random_state=choices["seed"],
-    )
+    with waiting(f"testing {plural(len(decided), 'system')} on {plural(len(truth), 'document')}"):
+        comparison = make_tests(
+            decided,
+            truth,
+            dict.fromkeys(choices["tests"]),
+            label_names=labels,
+            kind=_kind(labelling.multi_label, len(labels)),
+            alternative="two-sided" if choices["two_sided"] else "observed",
+            n_resamples=choices["n_resamples"],
+            random_state=choices["seed"],
+        )
     if output.is_table:
         echo(comparison.to_text())
     elif output.kind == "json":

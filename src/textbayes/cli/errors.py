@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import re
+import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -19,6 +21,7 @@ from textbayes.core.errors import TextBayesError, is_interrupt
 from textbayes.display.escapes import visible
 
 _INTERRUPTED = "interrupted; no file was left half-written"
+TYPED = "textbayes.typed"  # where a context keeps the words of the command line
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
@@ -38,7 +41,9 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
     except KeyboardInterrupt:
         _fail(_INTERRUPTED, INTERRUPTED)
     except TextBayesError as error:
-        _fail(f"error: {as_options(str(error), command())}")
+        told = command()
+        notes = [as_options(line, told) for line in getattr(error, "__notes__", ())]
+        _fail(f"error: {as_options(str(error), told)}", notes=notes)
     except MemoryError:
         _fail("error: the memory is not enough; use fewer documents, or fewer words (--min-df)")
     except OSError as error:
@@ -64,11 +69,23 @@ def as_options(message: str, command: click.Command | None) -> str:
         if parameter.is_flag:
             message = re.sub(rf"\b{parameter.name}=True\b", option, message)
         else:
-            message = re.sub(rf"\b{parameter.name}='([^']*)'", rf"{option} \1", message)
+            message = re.sub(rf"\b{parameter.name}='([^']*)'", functools.partial(_typed, option), message)
             message = re.sub(rf"\b{parameter.name}=(?=[\w.−-])", f"{option} ", message)
         if "_" in parameter.name:  # one-word names are ordinary words as well
             message = re.sub(rf"\b{parameter.name}\b", option, message)
     return message
+
+
+def _typed(option: str, found: re.Match[str]) -> str:
+    """An option with a value as it is typed."""
+    return f"{option} {shlex.quote(found[1])}"
+
+
+def typed_again(*more: str) -> str:
+    """The command line at hand, with further options, as one would type it."""
+    context = click.get_current_context(silent=True)
+    given = [] if context is None else context.find_root().meta.get(TYPED, [])
+    return shlex.join(["textbayes", *given, *more])
 
 
 def _options(command: click.Command | None) -> Iterator[click.Option]:
@@ -80,10 +97,12 @@ def _options(command: click.Command | None) -> Iterator[click.Option]:
         yield from (parameter for parameter in command.params if isinstance(parameter, click.Option))
 
 
-def _fail(message: str, code: int = 1) -> None:
+def _fail(message: str, code: int = 1, notes: Sequence[str] = ()) -> None:
     if settings().debug:
         echo(traceback.format_exc(), err=True)
     echo(f"textbayes: {' '.join(message.split())}", err=True)
+    for line in notes:
+        echo(line, err=True)
     raise click.exceptions.Exit(code)
 
 

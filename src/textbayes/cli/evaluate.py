@@ -19,7 +19,7 @@ from textbayes.cli.label_notes import remedies
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.mistakes import COLUMNS, Mistakes, flat, print_mistakes
-from textbayes.cli.options import COUNT, strict_option
+from textbayes.cli.options import COUNT, most_used, strict_option
 from textbayes.cli.output import Output, output_options, to_json
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options, warn
@@ -34,6 +34,9 @@ _MORE += ("micro_f1_low", "micro_f1_high", "log_loss", "log_loss_per", "brier", 
 
 
 @cloup.command()
+@most_used(
+    "per_label", "confused", "n_errors", "text_field", "label_field", "sheet", "corpus", "save_decisions", "as_json"
+)
 @click.argument("model")
 @cloup.option_group(
     "Figures",
@@ -81,6 +84,7 @@ def evaluate(
 
     target = check_output(save_decisions) if save_decisions is not None else None
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     mistakes = Mistakes(n_errors or 0, names, kind != "multilabel")
     seen = SeenTexts(categorizer)

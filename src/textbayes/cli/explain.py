@@ -10,7 +10,7 @@ import click
 import cloup
 
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import label_option, top_option
+from textbayes.cli.options import label_option, most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 @cloup.command()
+@most_used("labels", "top", "wanted", "literal", "text_field", "id_field", "as_json")
 @click.argument("model")
 @cloup.option_group(
     "Explanation",
@@ -64,6 +65,7 @@ def explain(
     from textbayes.store import load_categorizer
 
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     found = False
     for document in _documents(inputs, literal):
         if wanted is not None and document.id != wanted:

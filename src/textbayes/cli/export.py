@@ -9,6 +9,7 @@ import click
 import cloup
 
 from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
 from textbayes.core.wording import plural
 
@@ -40,8 +41,9 @@ def export(model: str, target: str, scorer: str | None, output: Output) -> None:
 
     path = check_output(target)
     copy = None if scorer is None else check_output(scorer)
-    categorizer = load_categorizer(model)
-    export_scoring(categorizer, path)
+    with waiting(f"exporting {model}"):
+        categorizer = load_categorizer(model)
+        export_scoring(categorizer, path)
     if copy is not None:
         with atomic_write(copy) as stream:
             stream.write(reference_scorer().read_bytes())

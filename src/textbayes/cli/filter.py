@@ -18,7 +18,7 @@ from textbayes.cli.filter_views import lines_of, parse_moment, show_export, show
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import no_label, read_topics
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import jobs_option
+from textbayes.cli.options import jobs_option, most_used
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
@@ -51,6 +51,7 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cloup.command("filter")
+@most_used("train", "model", "topics", "judgements", "by_labels", "status", "pending", "budget", "export", "text_field")
 @click.argument("state")
 @cloup.option_group(
     "Start a filter",

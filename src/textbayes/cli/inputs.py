@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
 
-from textbayes.cli.options import download_option
+from textbayes.cli.errors import as_options, typed_again
+from textbayes.cli.options import COUNT, download_option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
 from textbayes.cli.progress import counting, downloading, reporting
 from textbayes.cli.settings import note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
+from textbayes.data.layout import Columns, Layout, listed_columns
 
-_READER = ("text_field", "label_field", "id_field", "label_separator", "encoding", "errors")
+if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
+
+_READER = (
+    *("text_field", "label_field", "id_field", "label_separator", "sheet", "header_row", "encoding", "errors"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Inputs:
     download: bool = False
     duplicates: str = "refuse"
     options: tuple[tuple[str, Any], ...] = ()
+    layout: Layout = field(default_factory=lambda: Layout(say=_say), compare=False)
 
     @property
     def name(self) -> str:
@@ -48,10 +57,57 @@ class Inputs:
         documents = self._from_corpus() if self.corpus is not None else self._from_files()
         return counting(documents, "reading") if count else documents
 
+    def columns(self) -> Columns | None:
+        """Columns that were found, and how the file is written (``in_words`` says it); None of what is no table.
+
+        Where nothing was read yet, a look is taken at the first document.
+        """
+        if self.layout.found is None and self.corpus is None and "-" not in self.paths:
+            with contextlib.suppress(InputError):
+                next(self._from_files(), None)
+        found = self.layout.found
+        return found if found is not None and found.text else None
+
+    def of_model(self, model: TextCategorizer) -> Inputs:
+        """Inputs whose columns are looked for where those of the model's training texts were; options still win."""
+        if self.corpus is not None or model.columns_ is None:
+            return self
+        return replace(self, layout=Layout(Columns.from_state(model.columns_), _say))
+
+    def remembered_by(self, model: TextCategorizer) -> TextCategorizer:
+        """The model, which remembers the columns of these inputs in its file."""
+        found = self.columns()
+        model.columns_ = None if found is None else found.to_state()
+        return model
+
+    def without_label(self, error: InputError) -> InputError:
+        """The refusal of inputs without labels, with the columns that there are and what to type."""
+        likely = self.layout.likely_label()
+        for line in [] if likely is None else _advice(self.layout.rows[0], "--label-field", likely):
+            error.add_note(line)
+        return error
+
     def _from_files(self) -> Iterator[Document]:
         from textbayes.data import open_documents
+        from textbayes.data.formats._fields import NoTextFieldError
 
-        return open_documents(list(self.paths), self.format, duplicates=self.duplicates, **dict(self.options))
+        options = dict(self.options)
+        opened = open_documents(
+            list(self.paths), self.format, duplicates=self.duplicates, layout=self.layout, **options
+        )
+
+        def documents() -> Iterator[Document]:
+            try:
+                yield from opened
+            except NoTextFieldError as error:
+                example = error.example
+                if example:
+                    longest = max(example, key=lambda name: len(example[name]))
+                    for line in _advice(example, "--text-field", longest):
+                        error.add_note(line)
+                raise
+
+        return documents()
 
     def _from_corpus(self) -> Iterator[Document]:
         from textbayes.data import load_corpus
@@ -79,6 +135,16 @@ class Inputs:
         return f"document {number:,} of {self.name}{named}"
 
 
+def _advice(example: Mapping[str, str], option: str, column: str) -> list[str]:
+    """Columns with a value each, and the command with the option for the column that it may be."""
+    return [*listed_columns(example), f"type, for example: {typed_again(option, column)}"]
+
+
+def _say(message: str) -> None:
+    context = click.get_current_context(silent=True)
+    note(as_options(message, None if context is None else context.command))
+
+
 def input_options(
     usual_part: str = "train",
     duplicates: str = "refuse",
@@ -96,27 +162,44 @@ def input_options(
         def command(*args: Any, **given: Any) -> Any:
             return function(*args, inputs=_collect(given, usual_part, source), **given)
 
-        options = _options(usual_part, duplicates)
+        options = _options(duplicates)
         if source is not None:
             help = "True labels: file, folder or '-'."
             options = [click.option(source, "paths", multiple=True, metavar="FILE", help=help), *options]
+        command = cloup.option_group("Corpus by name, instead of files", *_corpus_options(usual_part))(command)
         command = cloup.option_group("Input", *options)(command)
         return click.argument("paths", nargs=-1, metavar=metavar)(command) if source is None else command
 
     return decorate
 
 
-def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
-    formats = RegistryName("textbayes.data.formats:FORMATS")
+def _corpus_options(usual_part: str) -> list[Callable[..., Any]]:
     corpora = RegistryName("textbayes.data:CORPORA", "textbayes.data.corpora")
     return [
-        click.option("--format", cls=NameOption, type=formats, help="Format of the input; guessed if not given."),
-        click.option("--text-field", multiple=True, metavar="FIELD", help="Field of the text; several are joined."),
         click.option(
-            "--label-field", multiple=True, metavar="FIELD", help="Field of the label or labels; several are joined."
+            "--corpus", type=corpora, metavar="NAME", help="Read a corpus by name (see `textbayes datasets`)."
         ),
-        click.option("--id-field", metavar="FIELD", help="Field of the document's id."),
+        click.option(
+            "--part", "parts", multiple=True, metavar="PART", help=f"Part of the corpus; {usual_part} if it has one."
+        ),
+        download_option,
+    ]
+
+
+def _options(duplicates: str) -> list[Callable[..., Any]]:
+    formats = RegistryName("textbayes.data.formats:FORMATS")
+    return [
+        click.option("--format", cls=NameOption, type=formats, help="Format of the input; guessed if not given."),
+        click.option("--text-field", multiple=True, metavar="COLUMN", help="Column of the text; several are joined."),
+        click.option(
+            "--label-field", multiple=True, metavar="COLUMN", help="Column of the label or labels; several are joined."
+        ),
+        click.option("--id-field", metavar="COLUMN", help="Column of the document's id."),
         click.option("--label-separator", metavar="TEXT", help="What separates several labels in one field."),
+        click.option("--sheet", metavar="NAME|NUMBER", help="Sheet of a workbook; the first with a text if not given."),
+        click.option(
+            "--header-row", type=COUNT, metavar="N", help="Row with the names of the columns, in CSV and workbooks."
+        ),
         click.option("--encoding", metavar="NAME", help="Encoding of the text; UTF-8 if not given."),
         click.option(
             "--encoding-errors",
@@ -131,13 +214,6 @@ def _options(usual_part: str, duplicates: str) -> list[Callable[..., Any]]:
             show_default=True,
             help="What to do with an id met twice.",
         ),
-        click.option(
-            "--corpus", type=corpora, metavar="NAME", help="Read a corpus by name instead (see `textbayes datasets`)."
-        ),
-        click.option(
-            "--part", "parts", multiple=True, metavar="PART", help=f"Part of the corpus; {usual_part} if it has one."
-        ),
-        download_option,
         click.option(
             "--reader-option",
             "reader_options",

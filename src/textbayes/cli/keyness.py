@@ -18,9 +18,11 @@ from textbayes.cli.options import (
     fdr_option,
     label_option,
     mirrored,
+    most_used,
     top_option,
 )
 from textbayes.cli.output import Output, make_table, output_options, print_table
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -43,6 +45,7 @@ _KEYNESS = "textbayes.lexical.keyness:keyness"
 
 
 @cloup.command()
+@most_used("labels", "top", "sort", "negative", "fdr", "min_count", "text_field", "label_field", "as_csv")
 @label_options()
 @cloup.option_group(
     "Test",
@@ -90,7 +93,8 @@ def keyness(
     textbayes keyness train.jsonl --stop-words none --stemmer none --fdr 0.01
     """
     given = read_labelled(inputs, labelling)
-    words, names, table = _measure(given.texts, given.labels, text, rules)
+    with waiting("comparing word frequencies"):
+        words, names, table = _measure(given.texts, given.labels, text, rules)
     for label in labels:
         if label not in names:
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")

@@ -114,7 +114,9 @@ def read_truth(inputs: Inputs, labelling: Labelling, names: list[str], multi_lab
 
 def no_label(inputs: Inputs) -> InputError:
     """The refusal of documents of which none is labelled."""
-    return InputError(f"no document of {inputs.name} has a label; name the field that holds it with --label-field")
+    return inputs.without_label(
+        InputError(f"no document of {inputs.name} has a label; name the column that holds it with --label-field")
+    )
 
 
 def _not_one_label(document: Document, number: int, inputs: Inputs) -> InputError:

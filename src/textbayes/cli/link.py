@@ -10,9 +10,10 @@ import cloup
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import COUNT, jobs_option, mirrored, seed_option
+from textbayes.cli.options import COUNT, jobs_option, mirrored, most_used, seed_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import NameOption, RegistryName
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
 from textbayes.cli.text_options import TextChoices, text_options
@@ -25,6 +26,7 @@ _REPORT = "textbayes.tune.link_comparison:link_report"
 
 
 @cloup.command()
+@most_used("family", "scales", "cv", "text_field", "label_field", "corpus", "as_json")
 @label_options()
 @cloup.option_group(
     "Comparison",
@@ -54,7 +56,7 @@ def link(
     output: Output,
     **search: Any,
 ) -> None:
-    """Say whether heavy tails or asymmetry of the link pay.
+    """Compare link functions: heavy tails, asymmetry.
 
     Compares logit, probit, Student-t and skewed Student-t links on held-out texts, each with the best scale of its
     prior, and the best degrees of freedom and skewness, found on the other folds. Verdicts rest on paired tests. Takes
@@ -65,7 +67,7 @@ def link(
 
     \b
     textbayes link train.jsonl
-    textbayes train train.jsonl --link skew_t:df=1,skew=1.5 --family laplace -o model.tb
+    textbayes train train.csv --link skew_t:df=1,skew=1.5 --family laplace -o m.tb
     """
     given = read_labelled(inputs, labelling)
     from textbayes.core.labels import encode_labels
@@ -82,7 +84,8 @@ def link(
         n_folds = min(search["cv"], len(given.texts))
         positive, _ = encode_labels(given.labels)
         search["cv"] = stratified_folds(positive, n_folds, search["random_state"], copies=copies.first)
-    report = link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
+    with waiting("cross-validating links and scales"):
+        report = link_report(X, given.labels, prior=family, n_jobs=n_jobs or -1, **search)
     rows = _rows(report)
     if not output.is_table:
         output.write(rows, list(rows[0]))

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import click
 
 from textbayes._version import __version__
-from textbayes.cli.errors import in_one_sentence
+from textbayes.cli.errors import TYPED, in_one_sentence
+from textbayes.cli.help import shorten_help
 from textbayes.cli.repeats import refuse_repeats
 from textbayes.cli.settings import common_options
 
@@ -23,35 +24,56 @@ class Lazy(NamedTuple):
     help: str
 
 
-COMMANDS = {
-    "train": Lazy("textbayes.cli.train:train", "Learn a model from labelled texts."),
-    "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
-    "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
-    "update": Lazy("textbayes.cli.update:update", "Teach a model more labelled texts."),
-    "serve": Lazy("textbayes.cli.serve:serve", "Serve a model to other programs, by a REST interface."),
-    "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
-    "show": Lazy("textbayes.cli.show:show", "Say what is in a model file."),
-    "export": Lazy("textbayes.cli.export:export", "Write a model's scoring as JSON, SQL or ONNX."),
-    "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
-    "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
-    "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
-    "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
-    "keyness": Lazy("textbayes.cli.keyness:keyness", "Compare how often words are used in a category and elsewhere."),
-    "clusters": Lazy("textbayes.cli.clusters:clusters", "Group texts by their words."),
-    "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
-    "judge": Lazy("textbayes.cli.judge:judge", "Tell a filter whether a document is relevant."),
-    "screen": Lazy("textbayes.cli.screen:screen", "Read records in the best order, and know when to stop."),
-    "app": Lazy("textbayes.cli.app:app", "Screen, judge and see how things stand, in the browser."),
-    "simulate": Lazy("textbayes.cli.simulate:simulate", "Screen reviews again whose answers are known."),
-    "link": Lazy("textbayes.cli.link:link", "Say whether heavy tails or asymmetry of the link pay."),
-    "compare": Lazy("textbayes.cli.compare:compare", "Test whether systems differ in more than luck."),
-    "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
-    "reproduce": Lazy(
-        "textbayes.cli.reproduce:reproduce", "Run a paper's experiments again, beside the published figures."
-    ),
-    "compile": Lazy("textbayes.cli.compile:compile_kernels", "Compile everything now, so that no later command waits."),
-    "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on the embedded news corpus."),
+GROUPS = {
+    "Start": {
+        "demo": Lazy("textbayes.cli.demo:demo", "Train, evaluate and explain on the embedded news corpus."),
+        "train": Lazy("textbayes.cli.train:train", "Learn a model from labelled texts."),
+        "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
+        "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
+    },
+    "Understand a model": {
+        "show": Lazy("textbayes.cli.show:show", "Say what is in a model file."),
+        "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
+        "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
+        "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
+    },
+    "Use a model elsewhere, and keep it up to date": {
+        "update": Lazy("textbayes.cli.update:update", "Teach a model more labelled texts."),
+        "serve": Lazy("textbayes.cli.serve:serve", "Serve a model to other programs, by a REST interface."),
+        "export": Lazy("textbayes.cli.export:export", "Write a model's scoring as JSON, SQL or ONNX."),
+    },
+    "Few labels and prior knowledge": {
+        "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
+        "clusters": Lazy("textbayes.cli.clusters:clusters", "Group texts by their words."),
+    },
+    "Streams": {
+        "filter": Lazy("textbayes.cli.filter:filter_stream", "Deliver what matters from a stream, ask, and learn."),
+        "judge": Lazy("textbayes.cli.judge:judge", "Tell a filter whether a document is relevant."),
+    },
+    "Literature reviews": {
+        "screen": Lazy("textbayes.cli.screen:screen", "Read records in the best order, and know when to stop."),
+        "app": Lazy("textbayes.cli.app:app", "Screen records and manage reviews in the browser."),
+        "simulate": Lazy("textbayes.cli.simulate:simulate", "Screen reviews again whose answers are known."),
+    },
+    "Statistics and research": {
+        "keyness": Lazy(
+            "textbayes.cli.keyness:keyness", "Compare how often words are used in a category and elsewhere."
+        ),
+        "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
+        "compare": Lazy("textbayes.cli.compare:compare", "Test whether two systems differ significantly."),
+        "link": Lazy("textbayes.cli.link:link", "Compare link functions: heavy tails, asymmetry."),
+        "reproduce": Lazy(
+            "textbayes.cli.reproduce:reproduce", "Run a paper's experiments again, beside the published figures."
+        ),
+    },
+    "Data and maintenance": {
+        "datasets": Lazy("textbayes.cli.datasets:datasets", "List, check and show the corpora known by name."),
+        "compile": Lazy(
+            "textbayes.cli.compile:compile_kernels", "Compile everything now, so that no later command waits."
+        ),
+    },
 }
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -66,11 +88,13 @@ class LazyGroup(click.Group):
         module, _, name = COMMANDS[cmd_name].target.partition(":")
         command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command)
-        return refuse_repeats(command)
+        return shorten_help(refuse_repeats(command))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.help) for name, command in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), command.help) for name, command in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -80,6 +104,10 @@ class LazyGroup(click.Group):
             hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(COMMANDS)}."
             ctx.fail(f"No such command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[TYPED] = list(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         def running() -> click.Command | None:
@@ -96,13 +124,14 @@ def cli() -> None:
     """Categorise texts: probabilities, decisions and the words behind them.
 
     \b
-    textbayes train train.jsonl -o model.tb
-    textbayes classify model.tb new.jsonl
-    textbayes evaluate model.tb test.jsonl
+    textbayes train train.csv -o model.tb
+    textbayes classify model.tb new.csv -o answers.csv
+    textbayes evaluate model.tb test.csv
 
-    Texts come from files, folders or standard input; JSON lines with "id", "text" and "labels" need no options.
-    Results are tables on a terminal and JSON lines in a pipe. Exit codes: 0 success, 1 a problem with the data or the
-    result, 2 a command that cannot be understood.
+    Texts come from spreadsheets (CSV, XLSX), JSON lines, other files, folders or standard input; columns such as "text"
+    and "label" are found by their names. Results are tables on a terminal and JSON lines in a pipe. `textbayes COMMAND
+    --help` has examples. Exit codes: 0 success, 1 a problem with the data or the result, 2 a command that cannot be
+    understood.
     """
 
 

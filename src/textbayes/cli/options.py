@@ -13,6 +13,7 @@ from textbayes.cli.sources import signature_defaults
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
 
+MOST_USED = "Most used"  # the group of options that a short help shows
 SEED = click.IntRange(min=0)
 COUNT = click.IntRange(min=1)
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -31,6 +32,8 @@ download_option = click.option("--download", is_flag=True, help="Fetch the corpu
 def most_used(*names: str) -> Callable[[F], F]:
     """Bring options to the top of the help of a command, from whichever group they were written in.
 
+    ``--help`` then shows these alone, and ``--help-all`` the others too.
+
     Parameters
     ----------
     *names : str
@@ -38,7 +41,7 @@ def most_used(*names: str) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
-        group = cloup.OptionGroup("Most used")
+        group = cloup.OptionGroup(MOST_USED)
         options: list[Any] = function.__click_params__  # type: ignore[attr-defined]  # the last is the first in help
         missing = set(names) - {option.name for option in options}
         assert not missing, f"there are no options {missing}"

@@ -16,7 +16,7 @@ import click
 import cloup
 
 from textbayes.cli.terminal import console
-from textbayes.core.spreadsheet import csv_text, tsv_text
+from textbayes.core.spreadsheet import PLAIN, CsvForm, csv_text, tsv_text
 from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Output:
 
     kind: Kind
     keep_formulas: bool = False
+    form: CsvForm = PLAIN
 
     @property
     def is_table(self) -> bool:
@@ -54,7 +55,9 @@ class Output:
             return "".join(to_json(row) + "\n" for row in rows)
         named = [columns] if header else []
         cells = itertools.chain(named, ([row.get(name, "") for name in columns] for row in rows))
-        return (tsv_text if self.kind == "tsv" else csv_text)(cells, self.keep_formulas)
+        if self.kind == "tsv":
+            return tsv_text(cells, self.keep_formulas)
+        return csv_text(cells, self.keep_formulas, self.form)
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -51,7 +51,7 @@ def prior(
     label, the later of model, BXR file, names, descriptions and files counts.
 
     \b
-    textbayes prior --label grain --describe "ship=Ships, ports and cargo" -o priors.csv
+    textbayes prior --label grain --describe "ship=Ships and cargo" -o priors.csv
     textbayes prior --model last-year.tb --model-scale 1 -o priors.yaml
     textbayes train new.jsonl --prior priors.csv -o model.tb
     textbayes words model.tb --prior

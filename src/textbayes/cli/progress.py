@@ -35,6 +35,20 @@ def reporting(unit: Unit = "steps") -> Iterator[Callable[[str, int, int | None],
         yield report
 
 
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say what is being done, and for how long, while the block runs: for work that cannot be counted.
+
+    Parameters
+    ----------
+    what : str
+        A few words, such as ``fitting clusters``.
+    """
+    with reporting("wait") as progress:
+        progress(what, 0, None)
+        yield
+
+
 def downloading(corpus: str) -> contextlib.AbstractContextManager[Callable[[str, int, int | None], None]]:
     """Bars for a corpus on its way: bytes of its files, or files where it is built from many."""
     from textbayes.data import CORPORA

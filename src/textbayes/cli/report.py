@@ -13,8 +13,9 @@ from textbayes.cli.evaluate import label_indicator, unknown_labels
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import strict_option
+from textbayes.cli.options import most_used, strict_option
 from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.progress import waiting
 from textbayes.cli.report_file import check_report_target
 from textbayes.cli.seen_texts import SeenTexts
 from textbayes.cli.settings import common_options
@@ -26,6 +27,7 @@ _FIGURES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1", "log_loss")
 
 
 @cloup.command()
+@most_used("target", "title", "n_errors", "text_field", "label_field", "sheet", "corpus")
 @click.argument("model")
 @cloup.option_group(
     "Page",
@@ -71,6 +73,7 @@ def report(
 
     path = check_report_target(target)
     categorizer = load_categorizer(model)
+    inputs = inputs.of_model(categorizer)
     names, kind = class_names(categorizer), categorizer.label_space_.kind
     documents = list(read_truth(inputs, labelling, names, kind == "multilabel"))
     require_documents(documents, inputs)
@@ -79,17 +82,18 @@ def report(
     seen = SeenTexts(categorizer)
     seen.add(documents)
     seen.warn(len(documents))
-    data = collect_report(
-        categorizer,
-        [document.text for document in documents],
-        label_indicator(labels, names),
-        title=title or f"{Path(model).name} on {inputs.name}",
-        source=inputs.name,
-        model_name=model,
-        ids=[document.id for document in documents],
-        notes=[*_notes(unknown, kind), *_seen_note(seen.n, len(documents))],
-        mistakes=n_errors,
-    )
+    with waiting("writing the report"):
+        data = collect_report(
+            categorizer,
+            [document.text for document in documents],
+            label_indicator(labels, names),
+            title=title or f"{Path(model).name} on {inputs.name}",
+            source=inputs.name,
+            model_name=model,
+            ids=[document.id for document in documents],
+            notes=[*_notes(unknown, kind), *_seen_note(seen.n, len(documents))],
+            mistakes=n_errors,
+        )
     _write(path, data, output)
 
 

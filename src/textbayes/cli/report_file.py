@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textbayes.cli.files import check_output
+from textbayes.cli.progress import waiting
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -28,16 +29,17 @@ def write_training_report(
     from textbayes.report.wording import cross_validation_in_words
 
     name = "" if model_path is None else f"{model_path.name}: "
-    data = collect_report(
-        model,
-        given.texts,
-        given.labels,
-        title=f"{name}cross-validation on {source}",
-        split=f"{cross_validation_in_words(model)} "
-        "Thresholds were tuned on these very decisions, which is a little kind to them.",
-        source=source,
-        model_name="" if model_path is None else str(model_path),
-        ids=[document.id for document in given.documents],
-        cross_validated=True,
-    )
-    write_report(path, data)
+    with waiting("writing the report"):
+        data = collect_report(
+            model,
+            given.texts,
+            given.labels,
+            title=f"{name}cross-validation on {source}",
+            split=f"{cross_validation_in_words(model)} "
+            "Thresholds were tuned on these very decisions, which is a little kind to them.",
+            source=source,
+            model_name="" if model_path is None else str(model_path),
+            ids=[document.id for document in given.documents],
+            cross_validated=True,
+        )
+        write_report(path, data)

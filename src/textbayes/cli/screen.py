@@ -10,7 +10,7 @@ import cloup
 
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import top_option
+from textbayes.cli.options import most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.screen_views import record_row, show_records, status_and_notes
 from textbayes.cli.settings import common_options, note
@@ -37,7 +37,7 @@ def screen(output: Output) -> None:
     next; every answer is learnt at once.
 
     \b
-    textbayes screen start review refs.ris --question "green tea and blood pressure in adults"
+    textbayes screen start review refs.ris --question "tea and blood pressure"
     textbayes screen next review
     textbayes screen judge review 17 relevant
     textbayes screen status review
@@ -49,6 +49,7 @@ def screen(output: Output) -> None:
 
 
 @screen.command("start")
+@most_used("question", "topics", "prior", "target", "confidence", "text_field", "id_field", "sheet")
 @click.argument("folder")
 @click.option("--question", metavar="TEXT", help="What the review asks: counts as one relevant record.")
 @click.option("--topic", "topics", multiple=True, metavar="NAME[=QUESTION]", help="Several topics, each by itself.")
@@ -96,6 +97,7 @@ def start(
 
 
 @screen.command("add")
+@most_used("text_field", "id_field", "sheet", "format")
 @click.argument("folder")
 @input_options(duplicates="keep")
 @output_options

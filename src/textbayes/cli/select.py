@@ -11,9 +11,10 @@ import numpy as np
 from textbayes.cli.inputs import Inputs, input_options
 from textbayes.cli.labelled import read_labelled
 from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import COUNT, fdr_method_option, fdr_option, label_option
+from textbayes.cli.options import COUNT, fdr_method_option, fdr_option, label_option, most_used
 from textbayes.cli.output import Output, make_table, output_options, print_table
 from textbayes.cli.parameters import NameOption, RegistryName
+from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
@@ -41,6 +42,7 @@ class _Ranking(NamedTuple):
 
 
 @cloup.command()
+@most_used("score", "top_k", "threshold", "fdr", "labels", "text_field", "label_field", "stemmer", "as_csv")
 @label_options()
 @cloup.option_group(
     "Score",
@@ -77,10 +79,11 @@ def select(
     is more frequent in the category than outside, or rarer: see the numbers of documents.
 
     \b
-    textbayes select train.jsonl --score likelihood_ratio --threshold 12.13 --top-k 300
+    textbayes select train.jsonl --score likelihood_ratio --threshold 12 --top-k 9
     """
     given = read_labelled(inputs, labelling)
-    ranking = _rank(given.texts, given.labels, score, text, rules)
+    with waiting("ranking words"):
+        ranking = _rank(given.texts, given.labels, score, text, rules)
     for label in labels:
         if label not in ranking.names:
             raise InputError(f"label {label!r} is not known; choose one of {', '.join(ranking.names)}")

@@ -29,7 +29,7 @@ def serve(model: str, host: str, port: int | None, origin: str | None, max_uploa
     \b
     textbayes serve model.tb
     curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-         -d '{"texts": ["corn prices rise"]}' http://127.0.0.1:8765/api/v1/classify
+         -d '{"texts": ["corn rises"]}' http://127.0.0.1:8765/api/v1/classify
 
     Every request carries a token: that of TEXTBAYES_TOKEN, or else one that is made and shown at the start. Models that
     `update` can teach learn from judgements too (/api/v1/learn); the file has them when the answer comes.

@@ -10,7 +10,7 @@ import cloup
 from textbayes.cli.cluster import cluster_option, on_cluster
 from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import jobs_option
+from textbayes.cli.options import jobs_option, most_used
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options
@@ -28,6 +28,7 @@ _COLUMNS = (
 
 
 @cloup.command()
+@most_used("relevant", "models", "seeds", "question", "target", "plot", "text_field", "label_field", "as_json")
 @click.option("--relevant", default="1", show_default=True, metavar="LABEL", help="Label of what was included.")
 @click.option("--model", "models", multiple=True, type=click.Choice(_MODELS), help="Both if not given.")
 @click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="Starts of each review.")
@@ -72,7 +73,7 @@ def simulate(
 
     \b
     textbayes simulate review.csv --label-field label_included
-    textbayes simulate review.csv --label-field label_included --rule gauge --rule hypergeometric
+    textbayes simulate review.csv --label-field label_included --rule gauge
     """
     from textbayes.cli.screen import prior_table
     from textbayes.screen.plots import check_plot_ending

@@ -161,12 +161,13 @@ def train(
     interrupted in its cross-validation writes a model of the members that are done (the status is 130 all the same).
 
     \b
-    textbayes train train.jsonl -o model.tb
-    textbayes train reviews.csv --text-field review --label-field verdict -o model.tb
-    textbayes train news/ -o model.tb            (a folder per label, a file per text)
-    textbayes train --corpus bbc -o bbc.tb
-    textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --report report.html
+    textbayes train survey.xlsx --sheet 2024 -o model.tb
+    textbayes train posts.csv --text-field post --label-field team -o model.tb
+    textbayes train news/ -o model.tb        (a folder per label, a file per text)
+    textbayes train --corpus bbc --cv-only
+    textbayes train train.jsonl -o model.tb
+    textbayes train posts.csv --group-field author --cv-only
     textbayes train train.csv -o model.tb --model counts:model=poisson
     textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
     textbayes train huge.jsonl --estimate
@@ -216,7 +217,7 @@ def train(
             with reporting() as progress:
                 spread.train(model, given, progress)
         if path is not None:
-            save_model(model, path)
+            save_model(inputs.remembered_by(model), path)
     elif choices.samples:
         from textbayes.cli.sampling_display import watching
 
@@ -229,7 +230,7 @@ def train(
                 note(f"the run is kept in {folder.path}; the same command goes on with it")
             raise
         if path is not None:
-            save_model(model, path)
+            save_model(inputs.remembered_by(model), path)
         if folder is not None:
             folder.remove()  # only now: nothing is lost whatever happens before
             note(f"the run in {folder.path} is finished and was removed")
@@ -237,7 +238,7 @@ def train(
         with reporting() as progress:
             model.fit(given.texts, given.labels, progress=progress, groups=groups, keep_partial=keep_partial)
         if path is not None:
-            save_model(model, path)
+            save_model(inputs.remembered_by(model), path)
     from textbayes.text.copies import copies_in_words
 
     summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}

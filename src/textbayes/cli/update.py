@@ -15,6 +15,7 @@ from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
+from textbayes.cli.options import most_used
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
@@ -27,6 +28,7 @@ _COLUMNS = ("label", "word", "before", "after", "change")
 
 
 @cloup.command()
+@most_used("target", "top", "text_field", "label_field", "sheet", "as_json")
 @click.argument("model")
 @cloup.option_group(
     "Result",
@@ -58,6 +60,7 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     path = check_output(target, may_replace=model) if target is not None else Path(model)
     shared = SharedModel(model)
     found = shared.model
+    inputs = inputs.of_model(found)
     documents = list(read_truth(inputs, labelling, class_names(found), found.label_space_.kind == "multilabel"))
     require_documents(documents, inputs)
     if target is None or (path.exists() and path.samefile(model)):

@@ -10,7 +10,7 @@ import cloup
 from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
 from textbayes.cli.filter_words import is_filter, show_topic_words
-from textbayes.cli.options import COUNT, label_option, level_option, top_option
+from textbayes.cli.options import COUNT, label_option, level_option, most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options, print_table
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
@@ -29,6 +29,7 @@ AUDIT_COLUMNS = (
 
 
 @cloup.command()
+@most_used("labels", "top", "intervals", "level", "by", "plot", "target", "as_csv", "as_json")
 @click.argument("model")
 @cloup.option_group(
     "What is shown",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 # What begins a formula in any locale, after what a spreadsheet may drop; one such character by itself is text to all.
@@ -23,7 +24,7 @@ SEPARATOR = "|"  # between several values in one cell
 _NUMBER = re.compile(r" *[+-]?(\d[\d.,]*|\.\d+)([eE][+-]?\d+)?%? *")
 # Python's csv leaves a carriage return bare before 3.13: a new row to spreadsheets. Others end lines for some readers.
 _ENDS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
-_QUOTED, _ENDING = re.compile(f'[",{_ENDS}]'), re.compile(f"[{_ENDS}]+")
+_ENDING = re.compile(f"[{_ENDS}]+")
 
 _EMPTY = '""'  # one cell with nothing in it: a blank line would be passed over
 
@@ -54,7 +55,23 @@ def as_cell(value: Any, keep_formulas: bool = False) -> Any:
     return escape_formula(value) if isinstance(value, str) and not keep_formulas else value
 
 
-def csv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False) -> str:
+@dataclass(frozen=True)
+class CsvForm:
+    """Form of a CSV file; that of a German Excel has ``;`` between its cells and ``,`` in its numbers.
+
+    >>> print(csv_text([["a;b", 0.5]], form=CsvForm(delimiter=";", decimal=",")), end="")
+    "a;b";0,5
+    """
+
+    delimiter: str = ","
+    line_end: str = "\n"
+    decimal: str = "."
+
+
+PLAIN = CsvForm()
+
+
+def csv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False, form: CsvForm = PLAIN) -> str:
     """Rows of values as CSV, which every reader of CSV reads back as so many rows of so many cells.
 
     Parameters
@@ -63,9 +80,12 @@ def csv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False) -> str:
         The names of the columns too, if there are to be any.
     keep_formulas : bool
         Whether text that a spreadsheet would compute is left as it is.
+    form : CsvForm
     """
-    lines = (",".join(map(_quoted, row)) for row in _written(rows, keep_formulas))
-    return "".join(f"{line or _EMPTY}\n" for line in lines)
+    mark = re.compile(f'["{re.escape(form.delimiter)}{_ENDS}]')
+    written = _written(rows, keep_formulas, form.decimal)
+    lines = (form.delimiter.join(_quoted(cell, mark) for cell in row) for row in written)
+    return "".join(f"{line or _EMPTY}{form.line_end}" for line in lines)
 
 
 def tsv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False) -> str:
@@ -79,13 +99,17 @@ def tsv_text(rows: Iterable[Iterable[Any]], keep_formulas: bool = False) -> str:
     return "".join("\t".join(_ENDING.sub(" ", cell) for cell in row) + "\n" for row in _written(rows, keep_formulas))
 
 
-def _written(rows: Iterable[Iterable[Any]], keep_formulas: bool) -> Iterable[list[str]]:
+def _written(rows: Iterable[Iterable[Any]], keep_formulas: bool, decimal: str = ".") -> Iterable[list[str]]:
     for row in rows:
         cells = (as_cell(value, keep_formulas) for value in row)
-        yield ["" if cell is None else str(cell) for cell in cells]
+        yield ["" if cell is None else _number(cell, decimal) for cell in cells]
 
 
-def _quoted(cell: str) -> str:
-    if not cell or not _QUOTED.search(cell):
+def _number(cell: Any, decimal: str) -> str:
+    return str(cell).replace(".", decimal) if isinstance(cell, float) else str(cell)
+
+
+def _quoted(cell: str, mark: re.Pattern[str]) -> str:
+    if not cell or not mark.search(cell):
         return cell
     return '"' + cell.replace('"', '""') + '"'

@@ -15,12 +15,16 @@ from typing import Any
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
+from textbayes.data.decoding import guess_encoding
 from textbayes.data.formats import FORMATS
 from textbayes.data.guess import flat_files, guess_format, guess_from_content
+from textbayes.data.layout import Layout
 from textbayes.data.limits import Limits, make_limits
-from textbayes.data.options import check_options
+from textbayes.data.options import check_options, option_defaults
 from textbayes.data.records import Identifier
-from textbayes.data.streams import Bounded, Source, open_input, path_of, source_label
+from textbayes.data.streams import Bounded, Source, layout_of, open_input, path_of, source_label
+
+_LOOKED_AT = 64 << 20  # bytes that tell an encoding
 
 
 def open_documents(
@@ -30,6 +34,7 @@ def open_documents(
     duplicates: str = "refuse",
     max_unpacked: int | None = None,
     max_record: int | None = None,
+    layout: Layout | None = None,
     **options: Any,
 ) -> Iterator[Document]:
     """Documents of one source or several, one at a time; nothing is held in memory but the ids met.
@@ -49,6 +54,8 @@ def open_documents(
         times its own size.
     max_record : int, optional
         Bytes of one document (a line, a row, a message, a file of a folder); 64 MiB by default.
+    layout : Layout, optional
+        Columns to look for first; is told what was found once the first document is here.
     **options
         The format's own, such as ``text_field``, ``label_field``, ``keep_fields`` (columns that documents carry as
         ``fields``, or True for all of them), ``encoding`` and ``errors``.
@@ -67,7 +74,7 @@ def open_documents(
     if not sources:
         raise InputError("no input was given; name a file, a folder, or '-' for standard input")
     ids = Identifier(keep_duplicates=duplicates == "keep", several=len(sources) > 1)
-    return _chain(sources, format, ids, limits, options)
+    return _chain(sources, format, ids, limits, layout or Layout(), options)
 
 
 def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
@@ -84,20 +91,34 @@ def _expand(sources: Iterable[Source], format: str | None) -> Iterator[Source]:
 
 
 def _chain(
-    sources: list[Source], format: str | None, ids: Identifier, limits: Limits, options: dict[str, Any]
+    sources: list[Source], format: str | None, ids: Identifier, limits: Limits, layout: Layout, options: dict[str, Any]
 ) -> Iterator[Document]:
     for source in sources:
         label, path = source_label(source), path_of(source)
-        bounded = Bounded(source, limits)  # type: ignore[arg-type]  # not bounded before
+        bounded = Bounded(source, limits, layout)  # type: ignore[arg-type]  # not bounded before
         if path is not None and (path.is_file() or path.is_dir()):
             yield from _documents(format or guess_format(path, limits), bounded, label, ids, options)
         else:  # opened once: what was looked at of a pipe is gone
             with open_input(bounded) as stream:
                 name = format or guess_from_content(stream, otherwise="lines")
                 yield from _documents(name, stream, label, ids, options)
+        layout = layout.for_next_file()
 
 
 def _documents(name: str, source: Source, label: str, ids: Identifier, options: dict[str, Any]) -> Iterator[Document]:
     records = FORMATS.get(name).records
     check_options(f"format {name!r}", records, options)
+    expected = layout_of(source).expected
+    if expected is not None and "encoding" not in options and option_defaults(records).get("encoding") == "utf-8":
+        options = options | _encoding(source, expected.encoding)
     yield from ids.documents(records(source, **options), label)
+
+
+def _encoding(source: Source, expected: str | None) -> dict[str, str]:
+    """The encoding of an earlier input, for a file that is no UTF-8."""
+    if expected in (None, "utf-8", "utf-8-sig"):
+        return {}
+    with open_input(source) as stream:  # a file is opened again to be read, a pipe only looked at
+        head = stream.peek() if path_of(source) is None else stream.read(_LOOKED_AT)
+    cut = head[: head.rfind(b"\n") + 1] or head
+    return {} if guess_encoding(cut) == "utf-8" else {"encoding": expected or "utf-8"}

@@ -27,6 +27,7 @@ from typing import IO, Any, TypeAlias
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.decoding import check_encoding, decode, is_wide
+from textbayes.data.layout import Layout
 from textbayes.data.limits import DEFAULT_LIMITS, Counted, Limits, Meter, Unpacked
 
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
@@ -43,10 +44,11 @@ _PIECE = 1 << 20  # bytes read at a time
 
 @dataclass(frozen=True)
 class Bounded:
-    """A source with bounds of its own."""
+    """A source with bounds of its own, and with what is known and found of its layout."""
 
     source: str | os.PathLike[str] | IO[bytes] | IO[str]
     limits: Limits
+    layout: Layout | None = None
 
 
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str] | Bounded
@@ -58,6 +60,7 @@ class Labelled(io.BufferedReader):
     def __init__(self, raw: Any, label: str, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(raw, 1 << 16)
         self.label, self.limits = label, limits
+        self.layout: Layout | None = None
 
 
 class Input(Labelled):
@@ -81,6 +84,12 @@ def limits_of(source: Source) -> Limits:
     return source.limits if isinstance(source, (Bounded, Labelled)) else DEFAULT_LIMITS
 
 
+def layout_of(source: Source) -> Layout:
+    """What is known of the columns of a source, where its reader says what it finds."""
+    known = source.layout if isinstance(source, (Bounded, Labelled)) else None
+    return known or Layout()
+
+
 def path_of(source: Source) -> Path | None:
     """The path that a source names; None for a stream and standard input."""
     if isinstance(source, Bounded):
@@ -94,16 +103,17 @@ def open_input(source: Source) -> Iterator[Input]:
 
     Paths are closed at the end, streams are left open.
     """
-    limits = limits_of(source)
+    limits, layout = limits_of(source), layout_of(source)
     if isinstance(source, Bounded):
         source = source.source
     if isinstance(source, Input):
-        source.limits = limits
+        source.limits, source.layout = limits, layout
         yield source
         return
     label = source_label(source)
     with _open_raw(source) as raw:
         stored = Input(raw, label, limits)
+        stored.layout = layout
         try:
             head = _guarded_peek(stored)
             unpack = next((unpack for magic, unpack in _DECOMPRESSORS.items() if magic.match(head)), None)
@@ -112,6 +122,7 @@ def open_input(source: Source) -> Iterator[Input]:
             else:
                 meter = Meter(limits, label)
                 with Input(Unpacked(unpack(Counted(stored, meter)), meter), label, limits) as stream:
+                    stream.layout = layout
                     yield stream
         finally:
             # A reader closes what it wraps when it is collected; standard input must stay open.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import textbayes
 from textbayes.cli.output import Output
-from textbayes.core.spreadsheet import csv_text, escape_formula, is_formula, tsv_text, unescape_formula
+from textbayes.core.spreadsheet import CsvForm, csv_text, escape_formula, is_formula, tsv_text, unescape_formula
 from textbayes.knowledge import WordPrior, WordPriors
 
 FORMULAS = ['=HYPERLINK("http://x","y")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", "--"]
@@ -131,3 +131,17 @@ def test_nothing_else_writes_csv():
     writers = re.compile(r"csv\.(writer|DictWriter)\b|from csv import|\.to_csv\([^)]|lineterminator")
     found = [path.name for path in package.rglob("*.py") if writers.search(path.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_the_form_of_a_german_spreadsheet():
+    form = CsvForm(delimiter=";", line_end="\r\n", decimal=",")
+    shown = csv_text([["a;b", 'say "x"', "c,d"], [0.25, 3, "1.5"]], form=form)
+    assert shown == '"a;b";"say ""x""";c,d\r\n0,25;3;1.5\r\n'  # a text stays as it is, whatever it looks like
+    assert next(csv.reader(io.StringIO(shown), delimiter=";")) == ["a;b", 'say "x"', "c,d"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t", "^", "]"])
+def test_any_delimiter_is_read_back(delimiter):
+    rows = [["a,b", "a;b", "a|b"], ["a\tb", "^", "]\n["]]
+    shown = csv_text(rows, form=CsvForm(delimiter=delimiter))
+    assert list(csv.reader(io.StringIO(shown), delimiter=delimiter)) == rows

@@ -8,18 +8,31 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import itertools
+import re
 from collections.abc import Iterator, Sequence
-from typing import Unpack
+from typing import Literal, NamedTuple, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import LABEL_NAMES, TEXT_PARTS, ColumnOptions, FieldReader, checked_header
+from textbayes.data.formats._fields import (
+    ColumnOptions,
+    FieldReader,
+    NoTextFieldError,
+    check_header_row,
+    checked_header,
+    has_usual_names,
+)
+from textbayes.data.layout import first_of
 from textbayes.data.limits import Limits
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, limits_of, read_lines, source_label
+from textbayes.data.streams import Input, Source, layout_of, open_input, peek_head, read_lines
 
 _DELIMITERS = ",;\t|"
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # which Excel reads and writes above the header
+_LOOKED_AT = 20  # lines among which a header is looked for
 # The csv module refuses fields over 128 kB by default; a document may be far longer. The limit is one per process.
 _LONGEST_FIELD = 2**31 - 1
 
@@ -28,6 +41,7 @@ def read_csv(
     source: Source,
     *,
     header: Sequence[str] | None = None,
+    header_row: int | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
@@ -40,6 +54,9 @@ def read_csv(
     source : path, "-" or stream
     header : sequence of str, optional
         Names the columns of a file that has no header row.
+    header_row : int, optional
+        The line of the header, from 1 on: what is above it is passed over. If not given it is the first line, or else
+        the first with a usual name of a text.
     delimiter : str, optional
         One character.
     encoding : str
@@ -48,14 +65,16 @@ def read_csv(
     **columns : ColumnOptions
         Which columns are the text, the labels and the id, and which are kept.
     """
-    fields = FieldReader(source_label(source), **columns)
-    return _rows(source, fields, header, delimiter, csv.QUOTE_MINIMAL, encoding, errors)
+    if delimiter is not None and len(delimiter) != 1:
+        raise InputError(f"delimiter={delimiter!r} must be one character, such as ',' or ';'")
+    return _read(source, _Table("csv", header, header_row, delimiter), encoding, errors, columns)
 
 
 def read_tsv(
     source: Source,
     *,
     header: Sequence[str] | None = None,
+    header_row: int | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
     **columns: Unpack[ColumnOptions],
@@ -65,33 +84,54 @@ def read_tsv(
     Parameters
     ----------
     source : path, "-" or stream
-    header, encoding, errors, **columns
+    header, header_row, encoding, errors, **columns
         As for :func:`read_csv`.
     """
-    fields = FieldReader(source_label(source), **columns)
-    return _rows(source, fields, header, "\t", csv.QUOTE_NONE, encoding, errors)
+    return _read(source, _Table("tsv", header, header_row, "\t"), encoding, errors, columns)
 
 
-def _rows(
-    source: Source,
-    fields: FieldReader,
-    header: Sequence[str] | None,
-    delimiter: str | None,
-    quoting: int,
-    encoding: str,
-    errors: str,
-) -> Iterator[Record]:
-    label = source_label(source)
-    lines = _Lines(read_lines(source, encoding, errors), label, limits_of(source))
-    if delimiter is None:
-        first = lines.peek()
-        delimiter = max(_DELIMITERS, key=first.count)
-    elif len(delimiter) != 1:
-        raise InputError(f"delimiter={delimiter!r} must be one character, such as ',' or ';'")
+class _Table(NamedTuple):
+    """Form of a table, as far as it is known."""
+
+    format: str
+    header: Sequence[str] | None
+    header_row: int | None
+    delimiter: str | None
+
+    @property
+    def quoting(self) -> Literal[0, 3]:
+        return csv.QUOTE_NONE if self.format == "tsv" else csv.QUOTE_MINIMAL
+
+
+def _read(source: Source, table: _Table, encoding: str, errors: str, columns: ColumnOptions) -> Iterator[Record]:
+    check_header_row(table.header_row, table.header)
+    with open_input(source) as stream:
+        layout = layout_of(stream)
+        fields = FieldReader(stream.label, layout, **columns)
+        marked = codecs.lookup(encoding).name == "utf-8" and peek_head(stream).startswith(codecs.BOM_UTF8)
+        lines = _Lines(read_lines(stream, encoding, errors), stream.label, stream.limits)
+        end = "\r\n" if lines.peek().endswith("\r\n") else "\n"
+        layout.tell(format=table.format, encoding="utf-8-sig" if marked else encoding, line_end=end)
+        yield from _rows(stream, lines, fields, table)
+
+
+def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> Iterator[Record]:
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
-    rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
-    names = list(header) if header is not None else None
-    start = 1
+    label, layout = stream.label, layout_of(stream)
+    delimiter, names = table.delimiter, None if table.header is None else list(table.header)
+    if table.header_row is not None:
+        lines.skip(table.header_row - 1)
+    elif names is None and (said := _SEPARATOR_LINE.fullmatch(lines.peek())) and table.format == "csv":
+        delimiter = delimiter or said[1]
+        lines.skip(1)
+    if names is None and table.header_row is None:
+        _skip_title(lines, fields, delimiter)
+    if delimiter is None:
+        unusual = layout.expected.delimiter if layout.expected is not None else None
+        delimiter = _delimiter(lines.peek(), unusual)
+    layout.tell(delimiter=delimiter)
+    rows = csv.reader(lines, delimiter=delimiter, quoting=table.quoting, strict=True)
+    start = lines.begin_row()
     while True:
         try:
             row = next(rows, None)
@@ -102,18 +142,41 @@ def _rows(
             break
         if names is None:
             names = checked_header(row, label, start)
-            fields.choose(names, start)
+            layout.tell(header_row=start)
+            try:
+                fields.choose(names, start)
+            except NoTextFieldError as error:
+                error.example = first_of(dict(zip(names, next(rows, ()), strict=False)))
+                raise
         elif row:
             if len(row) != len(names):
-                hint = (
-                    "read it as csv if fields are quoted" if quoting == csv.QUOTE_NONE else "quote fields that hold it"
-                )
+                hint = "read it as csv if fields are quoted" if table.format == "tsv" else "quote fields that hold it"
                 cause = f"{len(row)} fields where the header has {len(names)} (delimiter {delimiter!r}): {hint}"
                 raise MalformedFileError(label, cause, start)
             yield fields.record(dict(zip(names, row, strict=True)), start)
         start = lines.begin_row()
     if names is None:
         raise MalformedFileError(label, "the file is empty: a header row is needed, such as id,text,label")
+
+
+def _delimiter(line: str, unusual: str | None = None) -> str:
+    """The delimiter that a line has most of; ``unusual`` is one of an earlier file."""
+    choices = _DELIMITERS + (unusual if unusual is not None and unusual not in _DELIMITERS else "")
+    return max(choices, key=line.count)
+
+
+def _skip_title(lines: _Lines, fields: FieldReader, delimiter: str | None) -> None:
+    """Pass over lines above the header: a title, where the first line names no column and a later one does."""
+    if fields.fits(_split(lines.peek(), delimiter)):
+        return
+    for number, line in enumerate(lines.ahead(_LOOKED_AT)):
+        if fields.is_header(_split(line, delimiter)):
+            lines.skip(number)
+            return
+
+
+def _split(line: str, delimiter: str | None) -> list[str]:
+    return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _delimiter(line)), [])
 
 
 class _Lines:
@@ -123,8 +186,9 @@ class _Lines:
     """
 
     def __init__(self, numbered: Iterator[tuple[int, str]], label: str, limits: Limits) -> None:
-        self._first = next(numbered, None)
         self._numbered, self.number = numbered, 0
+        self._waiting: list[tuple[int, str]] = []
+        self.ahead(1)
         self._label, self._limits = label, limits
         self._start, self._size = 1, 0
 
@@ -134,14 +198,26 @@ class _Lines:
         return self._start
 
     def peek(self) -> str:
-        return self._first[1] if self._first else ""
+        return self._waiting[0][1] if self._waiting else ""
+
+    def ahead(self, most: int) -> list[str]:
+        """The next lines, without taking them."""
+        self._waiting += itertools.islice(self._numbered, max(0, most - len(self._waiting)))
+        return [line for _, line in self._waiting]
+
+    def skip(self, count: int) -> None:
+        """Pass over lines."""
+        for _ in range(count):
+            next(self, None)
+            self.begin_row()
+        self.ahead(1)
 
     def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
-        if self._first is not None:
-            (self.number, line), self._first = self._first, None
+        if self._waiting:
+            self.number, line = self._waiting.pop(0)
         else:
             self.number, line = next(self._numbered)
         self._size += len(line)
@@ -151,12 +227,8 @@ class _Lines:
 
 
 def _has_known_columns(head: bytes, delimiters: str) -> bool:
-    first = head.split(b"\n")[0].decode("utf-8-sig", "replace").strip().lower()
-    for delimiter in delimiters:
-        names = {name.strip().strip('"') for name in first.split(delimiter)}
-        if len(names) > 1 and names & {"text", *TEXT_PARTS} and names & {"id", *LABEL_NAMES, *TEXT_PARTS}:
-            return True
-    return False
+    first = head.split(b"\n")[0].decode("utf-8-sig", "replace").strip()
+    return any(has_usual_names(name.strip().strip('"') for name in first.split(mark)) for mark in delimiters)
 
 
 FORMATS.register("csv")(

@@ -23,7 +23,7 @@ from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, read_lines, source_label
+from textbayes.data.streams import Source, layout_of, read_lines, source_label
 
 _ADVICE = "write one object on each line"
 _SPACE = re.compile(r"\s*")
@@ -49,7 +49,9 @@ def read_jsonl(
         Which members are the text, the labels and the id, and which are kept.
     """
     label = source_label(source)
-    fields = FieldReader(label, **columns)
+    layout = layout_of(source)
+    layout.tell(format="jsonl", encoding=encoding)
+    fields = FieldReader(label, layout, **columns)
     lines = ((number, line) for number, line in read_lines(source, encoding, errors) if not line.isspace())
     first = next(lines, None)
     if first is None:

@@ -12,7 +12,7 @@ from textbayes.core.errors import InputError, MalformedFileError, MissingExtraEr
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
 from textbayes.data.records import Record
-from textbayes.data.streams import Bounded, Source, path_of, source_label
+from textbayes.data.streams import Bounded, Source, layout_of, path_of, source_label
 
 _BATCH = 1024  # rows held in memory at a time
 
@@ -37,11 +37,13 @@ def read_parquet(source: Source, **columns: Unpack[ColumnOptions]) -> Iterator[R
         raise InputError(f"{label}: Parquet is read from its end, so it needs a file; save it first and give its path")
     if path is not None and not path.is_file():
         raise InputError(f"there is no file {label}; check the path")
-    fields = FieldReader(label, **columns)
+    layout = layout_of(source)
+    layout.tell(format="parquet")
+    fields = FieldReader(label, layout, **columns)
     try:
         with parquet.ParquetFile(opened) as file:
             chosen = fields.choose(file.schema_arrow.names)
-            used = (*chosen.text, *chosen.labels, chosen.id, *chosen.kept)
+            used = (*chosen.text, *chosen.labels, chosen.id, *chosen.kept.values())
             wanted = list(dict.fromkeys(name for name in used if name is not None))
             number = 0
             for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):

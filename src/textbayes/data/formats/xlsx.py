@@ -10,25 +10,36 @@ Hidden rows and columns are read like others; a column without a name is left ou
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import io
 import itertools
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
+from textbayes.core.wording import plural
 from textbayes.data.decoding import ZIP_HEAD
 from textbayes.data.formats import FORMATS, Format
-from textbayes.data.formats._fields import ColumnOptions, FieldReader, checked_header
+from textbayes.data.formats._fields import (
+    ColumnOptions,
+    FieldReader,
+    NoTextFieldError,
+    check_header_row,
+    checked_header,
+)
+from textbayes.data.layout import Layout, first_of
 from textbayes.data.limits import Limits, Meter
 from textbayes.data.records import Record
-from textbayes.data.streams import Source, limits_of, open_input, read_bytes, source_label
+from textbayes.data.streams import Source, layout_of, limits_of, open_input, read_bytes, source_label
 
 _LARGEST = 1 << 29  # bytes of a workbook, which is read into memory: 512 MiB
 _MOST_ROWS = 1 << 20  # Excel's own limit; a damaged file can claim any number
 _BLOCK = 256  # rows taken at a time
+_LOOKED_AT = 20  # rows among which a header is looked for
+_MOST_LISTED = 20  # sheets that a message names
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 
 
@@ -36,41 +47,95 @@ def read_xlsx(
     source: Source,
     *,
     header: Sequence[str] | None = None,
+    header_row: int | None = None,
     sheet: str | int | None = None,
     **columns: Unpack[ColumnOptions],
 ) -> Iterator[Record]:
-    """Read the rows of one sheet of a workbook: the first, or the one that ``sheet`` names (or numbers, from 1).
+    """Read the rows of one sheet of a workbook: the one that ``sheet`` names (or numbers, from 1).
+
+    Without it, the first sheet that has the columns, or else the first.
 
     Parameters
     ----------
     source : path, "-" or stream
     header : sequence of str, optional
         Names the columns of a sheet that has no header row.
+    header_row : int, optional
+        The row of the header, from 1 on: what is above it is passed over. If not given it is the first row with a
+        value, or else the first with a usual name of a text.
     sheet : str or int, optional
     **columns : ColumnOptions
         Which columns are the text, the labels and the id, and which are kept.
     """
-    label = source_label(source)
-    fields = FieldReader(label, **columns)
-    names = None if header is None else list(header)
-    for number, cells in enumerate(_rows(source, label, sheet), start=1):
-        row = [_as_text(cell) for cell in cells]
-        while row and not row[-1]:
-            row.pop()
-        if not row:
-            continue
-        if names is None:
-            names = row
-            fields.choose(checked_header([name for name in names if name], label, number), number)
-        else:
-            row += [""] * (len(names) - len(row))
-            # What stands in a column without a name, or right of the header, is a note.
-            yield fields.record({name: cell for name, cell in zip(names, row, strict=False) if name}, number)
-    if names is None:
+    check_header_row(header_row, header)
+    label, layout = source_label(source), layout_of(source)
+    fields = FieldReader(label, layout, **columns)
+    layout.tell(format="xlsx")
+    with _workbook(source, label) as book:
+        pages = {page.title: page for page in book.worksheets}
+        if not pages:
+            raise MalformedFileError(label, "the workbook has no sheet of cells; save it anew")
+        claimed = {title: page.max_row for title, page in pages.items()}
+        page = _sheet(pages, sheet, label)
+        chosen = page or _likely(pages, layout, fields, label, header, header_row)
+        layout.tell(sheet=chosen.title)
+        if page is None and len(pages) > 1:
+            listed = _listed(pages, label, claimed)
+            layout.say(f"{label} has {len(pages)} sheets: {listed}; {chosen.title!r} is read, sheet=NAME reads another")
+        try:
+            yield from _documents(_numbered(chosen, label), fields, layout, header, header_row, label)
+        except NoTextFieldError as error:
+            if len(pages) > 1:
+                error.add_note(f"sheets: {_listed(pages, label, claimed)}; choose one with sheet=NAME")
+            raise
+
+
+def _documents(
+    rows: Iterator[tuple[int, list[str]]],
+    fields: FieldReader,
+    layout: Layout,
+    header: Sequence[str] | None,
+    header_row: int | None,
+    label: str,
+) -> Iterator[Record]:
+    if header is None:
+        names, rows = _header(rows, fields, header_row, label)
+        layout.tell(header_row=names[0])
+        named = list(names[1])
+        try:
+            fields.choose(checked_header([name for name in named if name], label, names[0]), names[0])
+        except NoTextFieldError as error:
+            error.example = first_of(dict(zip(named, next(rows, (0, []))[1], strict=False)))
+            raise
+    else:
+        named = list(header)
+    for number, row in rows:
+        row += [""] * (len(named) - len(row))
+        # What stands in a column without a name, or right of the header, is a note.
+        yield fields.record({name: cell for name, cell in zip(named, row, strict=False) if name}, number)
+
+
+def _header(
+    rows: Iterator[tuple[int, list[str]]], fields: FieldReader, header_row: int | None, label: str
+) -> tuple[tuple[int, list[str]], Iterator[tuple[int, list[str]]]]:
+    """The header with its row, and the rows below it."""
+    if header_row is not None:
+        found = next((one for one in rows if one[0] >= header_row), None)
+        if found is None or found[0] > header_row:
+            raise MalformedFileError(label, f"row {header_row:,} is empty; header_row names the row of the header")
+        return found, rows
+    seen = list(itertools.islice(rows, 1))
+    if not seen:
         raise MalformedFileError(label, "the sheet is empty: a header row is needed, such as id, text, label")
+    if not fields.fits([name for name in seen[0][1] if name]):  # a title, perhaps
+        seen += itertools.islice(rows, _LOOKED_AT - 1)
+        place = next((k for k, (_, row) in enumerate(seen) if fields.is_header(row)), 0)
+        seen = seen[place:]
+    return seen[0], itertools.chain(seen[1:], rows)
 
 
-def _rows(source: Source, label: str, sheet: str | int | None) -> Iterator[Sequence[Any]]:
+@contextlib.contextmanager
+def _workbook(source: Source, label: str) -> Iterator[Any]:
     try:
         # With defusedxml openpyxl refuses entities, with which XML files become bombs.
         import defusedxml  # noqa: F401
@@ -83,35 +148,76 @@ def _rows(source: Source, label: str, sheet: str | int | None) -> Iterator[Seque
     with _Guard(label):
         book = load_workbook(data, read_only=True, data_only=True, keep_links=False)
     try:
-        page = _sheet(book, sheet, label)
-        with _Guard(label):
-            page.reset_dimensions()  # what the file claims of its size may be wrong
-            rows = page.iter_rows(values_only=True)
-        number = 0
-        while True:
-            with _Guard(label, number + 1):
-                block = list(itertools.islice(rows, _BLOCK))
-            if not block:
-                return
-            number += len(block)
-            if number > _MOST_ROWS:
-                raise MalformedFileError(label, f"more than {_MOST_ROWS:,} rows, which no workbook has; save it anew")
-            yield from block
+        yield book
     finally:
         book.close()
 
 
-def _sheet(book: Any, wanted: str | int | None, label: str) -> Any:
-    pages = {page.title: page for page in book.worksheets}
-    if not pages:
-        raise MalformedFileError(label, "the workbook has no sheet of cells; save it anew")
-    if wanted is None:
-        return next(iter(pages.values()))
-    if isinstance(wanted, int) and str(wanted) not in pages and 1 <= wanted <= len(pages):
-        return list(pages.values())[wanted - 1]
-    if str(wanted) not in pages:
-        raise InputError(f"{label} has no sheet {wanted!r}; its sheets are {', '.join(map(repr, list(pages)[:20]))}")
-    return pages[str(wanted)]
+def _numbered(page: Any, label: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty, as texts, with their numbers."""
+    with _Guard(label):
+        page.reset_dimensions()  # what the file claims of its size may be wrong
+        rows = page.iter_rows(values_only=True)
+    number = 0
+    while True:
+        with _Guard(label, number + 1):
+            block = list(itertools.islice(rows, _BLOCK))
+        if not block:
+            return
+        if number + len(block) > _MOST_ROWS:
+            raise MalformedFileError(label, f"more than {_MOST_ROWS:,} rows, which no workbook has; save it anew")
+        for cells in block:
+            number += 1
+            row = [_as_text(cell) for cell in cells]
+            while row and not row[-1]:
+                row.pop()
+            if row:
+                yield number, row
+
+
+def _sheet(pages: Mapping[str, Any], wanted: str | int | None, label: str) -> Any:
+    """The sheet that the user named or numbered, None if none."""
+    if wanted is None or str(wanted) in pages:
+        return pages.get(str(wanted))
+    close = [title for title in pages if title.strip().casefold() == str(wanted).strip().casefold()]
+    if len(close) == 1:
+        return pages[close[0]]
+    if str(wanted).isdecimal() and 1 <= int(wanted) <= len(pages):
+        return list(pages.values())[int(wanted) - 1]
+    raise InputError(f"{label} has no sheet {wanted!r}; its sheets are {_listed(pages, label)}")
+
+
+def _likely(
+    pages: Mapping[str, Any],
+    layout: Layout,
+    fields: FieldReader,
+    label: str,
+    header: Sequence[str] | None,
+    header_row: int | None,
+) -> Any:
+    """The sheet of an earlier workbook, or the first that has the columns, or else the first."""
+    first = next(iter(pages.values()))
+    expected = None if layout.expected is None else layout.expected.sheet
+    if expected is not None and expected in pages:
+        return pages[expected]
+    if len(pages) == 1 or header is not None:
+        return first
+    for page in pages.values():
+        rows = itertools.islice(_numbered(page, label), _LOOKED_AT)
+        with contextlib.suppress(MalformedFileError):
+            (_, names), _ = _header(rows, fields, header_row, label)
+            if fields.fits([name for name in names if name]):
+                return page
+    return first
+
+
+def _listed(pages: Mapping[str, Any], label: str, claimed: Mapping[str, int | None] | None = None) -> str:
+    """The sheets with their numbers of rows; they are counted where the file does not say."""
+    shown = []
+    for title, page in list(pages.items())[:_MOST_LISTED]:
+        rows = (claimed or {}).get(title, page.max_row)
+        shown.append(f"{title!r} ({plural(sum(1 for _ in _numbered(page, label)) if rows is None else rows, 'row')})")
+    return ", ".join(shown) + (" and more" if len(pages) > len(shown) else "")
 
 
 def _check_size(data: io.BytesIO, label: str, limits: Limits) -> None:
