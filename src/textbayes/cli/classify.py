@@ -103,9 +103,9 @@ def classify(
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
         inputs = inputs.keeping_fields()
-    from textbayes.store import load_categorizer
+    from textbayes.store import load_scorer
 
-    categorizer = load_categorizer(model)
+    categorizer = load_scorer(model)
     names = class_names(categorizer)
     columns = ["id", "labels", *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []), "known_words"]
     columns += [f"p_{name}" for name in names]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.text.head import head
 from textbayes.text.packed import pack, unpack
 from textbayes.text.patterns import PATTERN_NAMES, token_expression
 from textbayes.text.sentences import MEANING, SentenceVectorizer
@@ -17,7 +18,7 @@ from textbayes.text.stem import stem
 from textbayes.text.tokenize import tokenize
 from textbayes.text.unspaced import Script, blank, find_unspaced
 from textbayes.text.vectorize import TextVectorizer
-from textbayes.text.views import TextViews, head
+from textbayes.text.views import TextViews
 
 Forms = Mapping[str, str]
 
