@@ -27,7 +27,7 @@ from worker import LateFailureError, main
 from textbayes import BayesLinearClassifier, TextCategorizer, load_model, save_model
 from textbayes.core.errors import TextBayesError
 from textbayes.inference.base import BaseInference
-from textbayes.store.model_file import MODEL_FILE
+from textbayes.store.model_format import MODEL_FILE
 
 NAMES = ("manifest.json", "model.json", "arrays.safetensors")
 OLD = Path(__file__).parents[1] / "unit" / "store" / "fixtures"

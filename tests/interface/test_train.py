@@ -13,7 +13,7 @@ import pytest
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.auto.story import describe_choice
 from textbayes.store import load_model
-from textbayes.text.weight import SCHEMES
+from textbayes.text.term_weights import SCHEMES
 
 
 def test_without_options_it_is_the_default_categorizer(lines, write, documents, tmp_path):

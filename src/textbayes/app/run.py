@@ -134,7 +134,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     ports = [port] if port is not None else range(_PORT, _PORT + _MORE_PORTS)
     for tried in ports:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY on such
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, tried))

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from textbayes.categorizer.estimator import Assessment, TextCategorizer
-from textbayes.core.progress import Progress
+from typing import TYPE_CHECKING
 
-__all__ = ["Assessment", "Progress", "TextCategorizer"]
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.categorizer.estimator import TextCategorizer
+    from textbayes.categorizer.scorer import Assessment, Scorer
+    from textbayes.core.progress import Progress
+
+_PUBLIC = {
+    "Assessment": "textbayes.categorizer.scorer",
+    "Progress": "textbayes.core.progress",
+    "Scorer": "textbayes.categorizer.scorer",
+    "TextCategorizer": "textbayes.categorizer.estimator",
+}
+
+__all__ = [
+    "Assessment",
+    "Progress",
+    "Scorer",
+    "TextCategorizer",
+]
+
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from textbayes.categorizer.auto import copies_among, train_auto, uses_auto
 from textbayes.categorizer.inputs import as_texts, weighed
+from textbayes.categorizer.scorer import Assessment
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
 from textbayes.categorizer.train_members import text_lengths, train_members
@@ -25,34 +25,17 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule
 from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
-from textbayes.posterior.calibration_band import CalibrationBand
+from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.surface import readings, surface_forms
-
-
-@dataclass(frozen=True)
-class Assessment:
-    """Probabilities and decisions for some texts, one row per text and one column per label column.
-
-    ``known_words`` (n_docs,) counts the different words, and pairs of words, of each text that have a weight: where it
-    is 0, the answer is that for any text, or rests on a sentence vector alone. Unpacks into the first two:
-    ``proba, decisions = model.assess(texts)``.
-    """
-
-    proba: FloatArray
-    decisions: BoolArray
-    known_words: IntArray
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.proba, self.decisions))
 
 
 class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
@@ -388,12 +371,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         features = self.features(texts)
         if self.model_.has_posterior:
             return self.model_.probability_interval(features, level)
-        if self.calibration_band_ is None:
-            raise InputError(
-                "intervals come from texts held out in training, and this model has none: it has learnt more texts "
-                "since (update), or was made otherwise (a filter, clusters, an earlier version); train it anew on texts"
-            )
-        return self.calibration_band_.interval(self.model_.proba(features, self.average), level)
+        return interval_within(self.calibration_band_, self.model_.proba(features, self.average), level)
 
     def predict_proba(self, texts: Iterable[str], average: bool | None = None) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many.

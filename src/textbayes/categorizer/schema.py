@@ -6,10 +6,14 @@ A field that files written before it lack is ``… | None = None``. Parts that h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
+from textbayes.core.errors import ModelFileError
+from textbayes.core.labels import LabelSpace
 from textbayes.core.saved import (
     Jobs,
     Name,
@@ -19,8 +23,10 @@ from textbayes.core.saved import (
     Text,
     WholeFrom0,
     WholeFrom1,
+    read_saved,
     sorted_and_distinct,
 )
+from textbayes.core.types import AnyArray
 from textbayes.kinds._schema import ClassWeight, SavedLabels
 from textbayes.select import scores
 
@@ -227,3 +233,18 @@ class SavedCategorizer(Saved):
     columns: SavedColumns | None = None
     prior_advice: list[SavedAdvice]
     arrays: Annotated[list[Text], sorted_and_distinct]
+
+
+def read_description(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> SavedCategorizer:
+    """The checked description of a categorizer, which names all of its arrays."""
+    told = read_saved(SavedCategorizer, meta, "the model")
+    if set(told.arrays) != set(arrays):
+        odd = sorted(set(told.arrays) ^ set(arrays))[0]
+        raise ModelFileError(f"the model lacks the array {odd!r}, or does not know of it; was the file altered?")
+    return told
+
+
+def label_space(labels: SavedLabels) -> LabelSpace:
+    """The labels of a categorizer."""
+    text = isinstance(labels.classes[0], str)
+    return LabelSpace(np.array(labels.classes, dtype=object if text else None), labels.kind)

@@ -81,20 +81,15 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
     """Give an empty categorizer the state; what does not fit together is refused, since a file can claim anything."""
-    from textbayes.categorizer.schema import SavedCategorizer
-    from textbayes.core.saved import read_saved  # loads pydantic
+    from textbayes.categorizer.schema import label_space, read_description  # loads pydantic
 
-    told = read_saved(SavedCategorizer, meta, "the model")
-    if set(told.arrays) != set(arrays):
-        odd = sorted(set(told.arrays) ^ set(arrays))[0]
-        raise ModelFileError(f"the model lacks the array {odd!r}, or does not know of it; was the file altered?")
-
+    told = read_description(meta, arrays)
     model.vectorizer_ = _vectorizer(dict(told.vectorizer), part_of(arrays, "vectorizer"))
     views = isinstance(model.vectorizer_, TextViews)
     model.weighting_ = (ViewsWeighting if views else TermWeighting).from_state(
         told.weighting, part_of(arrays, "weighting")
     )
-    model.label_space_ = _space(told.labels)
+    model.label_space_ = label_space(told.labels)
     model.classes_ = model.label_space_.classes
     shape = (model.label_space_.n_columns, _n_columns(model.vectorizer_))
     if len(model.weighting_.idf_) != shape[1] or (views and not _same_views(model.vectorizer_, model.weighting_)):
@@ -203,11 +198,6 @@ def _held_out(told: Any, space: LabelSpace) -> dict[str, Any]:
     if "labels" in figures and list(figures["labels"]) != space.class_names:
         raise ModelFileError("the model's held-out figures are of other labels; was the file altered?")
     return dict(figures)
-
-
-def _space(labels: Any) -> LabelSpace:
-    text = isinstance(labels.classes[0], str)
-    return LabelSpace(np.array(labels.classes, dtype=object if text else None), labels.kind)
 
 
 def _n_columns(vectorizer: Any) -> int:

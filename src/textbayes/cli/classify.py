@@ -113,9 +113,9 @@ def classify(
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
         inputs = inputs.keeping_fields()
-    from textbayes.store import load_categorizer
+    from textbayes.store import load_scorer
 
-    categorizer = load_categorizer(model)
+    categorizer = load_scorer(model)
     inputs = inputs.of_model(categorizer)
     names = class_names(categorizer)
     own = keep_fields and output.kind != "json"  # the rows are the input's, with its ids

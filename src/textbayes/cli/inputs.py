@@ -24,6 +24,7 @@ from textbayes.data.layout import Columns, Layout, listed_columns
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer.scorer import Scorer
 
 _READER = (
     *("text_field", "label_field", "id_field", "label_separator", "sheet", "header_row", "encoding", "errors"),
@@ -68,7 +69,7 @@ class Inputs:
         found = self.layout.found
         return found if found is not None and found.text else None
 
-    def of_model(self, model: TextCategorizer) -> Inputs:
+    def of_model(self, model: Scorer | TextCategorizer) -> Inputs:
         """Inputs whose columns are looked for where those of the model's training texts were; options still win."""
         if self.corpus is not None or model.columns_ is None:
             return self

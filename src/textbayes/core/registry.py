@@ -38,7 +38,9 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> T:
         """The member of that name; an unknown name is refused with the names there are."""
-        self._load()
+        self._load_module(name)
+        if name not in self._members:
+            self._load()
         if name not in self._members:
             close = difflib.get_close_matches(str(name), self._members, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -48,6 +50,13 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         self._load()
         return sorted(self._members)
+
+    def _load_module(self, name: str) -> None:
+        """Import the module that is called like the member, if there is one, and no other: most are called so."""
+        if not self._loaded and name not in self._members and str(name).isidentifier():
+            path = importlib.import_module(self._package).__path__
+            if any(module.name == name for module in pkgutil.iter_modules(path)):
+                importlib.import_module(f"{self._package}.{name}")
 
     def _load(self) -> None:
         if self._loaded:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
-from textbayes.core.types import AnyArray
+from textbayes.core.types import AnyArray, FloatArray
 
 LARGEST = 1e100  # of a weight: sums and squares of larger ones would leave the floats
 
@@ -72,3 +72,13 @@ def saved_csr(
     if in_order and ((np.diff(indices) <= 0) & ~starts[1:]).any():
         raise ModelFileError(f"the model's {name} has a column twice, or out of order, in a row; was the file altered?")
     return sparse.csr_matrix((data, indices, indptr), shape=shape)
+
+
+def saved_dense(
+    arrays: Mapping[str, AnyArray], name: str, shape: tuple[int, int], *, least: float = -LARGEST
+) -> FloatArray:
+    """The matrix that :func:`saved_csr` reads, with all its zeros, laid out column by column."""
+    matrix = saved_csr(arrays, name, shape, least=least)
+    dense = np.zeros(shape[::-1]).T
+    dense[np.repeat(np.arange(shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data
+    return dense

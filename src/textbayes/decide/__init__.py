@@ -4,22 +4,59 @@ Every rule is one file and one small object with ``fit(proba, Y)``, ``decide(pro
 ``Rule.from_state(state)``; ``rules.names()`` lists them and ``make_rule(name, **parameters)`` makes one.
 """
 
-from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, check_rule, make_rule, rules
-from textbayes.decide.classifier import ThresholdClassifier
-from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
-from textbayes.decide.fewest_errors import FewestErrors
-from textbayes.decide.fixed import FixedThreshold
-from textbayes.decide.folds import grouped_folds, label_order, learnable_entries, stratified_folds
-from textbayes.decide.interval import FInterval, f1_interval
-from textbayes.decide.max_f1 import MaxF1
-from textbayes.decide.micro_macro import MicroMacroF1
-from textbayes.decide.pcut import ProportionalCut
-from textbayes.decide.shrunk_f1 import ShrunkF1
-from textbayes.decide.target_precision import TargetPrecision
-from textbayes.decide.target_recall import TargetRecall
-from textbayes.decide.top_label import TopLabel
-from textbayes.decide.unsure import UnsureBand
-from textbayes.decide.utility import LinearUtility
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, check_rule, make_rule, rules
+    from textbayes.decide.classifier import ThresholdClassifier
+    from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
+    from textbayes.decide.fewest_errors import FewestErrors
+    from textbayes.decide.fixed import FixedThreshold
+    from textbayes.decide.folds import grouped_folds, label_order, learnable_entries, stratified_folds
+    from textbayes.decide.interval import FInterval, f1_interval
+    from textbayes.decide.max_f1 import MaxF1
+    from textbayes.decide.micro_macro import MicroMacroF1
+    from textbayes.decide.pcut import ProportionalCut
+    from textbayes.decide.shrunk_f1 import ShrunkF1
+    from textbayes.decide.target_precision import TargetPrecision
+    from textbayes.decide.target_recall import TargetRecall
+    from textbayes.decide.top_label import TopLabel
+    from textbayes.decide.unsure import UnsureBand
+    from textbayes.decide.utility import LinearUtility
+
+_PUBLIC = {
+    "ALWAYS": "textbayes.decide._base",
+    "ExpectedF1": "textbayes.decide.expected_f1",
+    "FInterval": "textbayes.decide.interval",
+    "FewestErrors": "textbayes.decide.fewest_errors",
+    "FixedThreshold": "textbayes.decide.fixed",
+    "LinearUtility": "textbayes.decide.utility",
+    "MaxF1": "textbayes.decide.max_f1",
+    "MicroMacroF1": "textbayes.decide.micro_macro",
+    "NEVER": "textbayes.decide._base",
+    "ProportionalCut": "textbayes.decide.pcut",
+    "Rule": "textbayes.decide._base",
+    "ShrunkF1": "textbayes.decide.shrunk_f1",
+    "TargetPrecision": "textbayes.decide.target_precision",
+    "TargetRecall": "textbayes.decide.target_recall",
+    "ThresholdClassifier": "textbayes.decide.classifier",
+    "ThresholdRule": "textbayes.decide._base",
+    "TopLabel": "textbayes.decide.top_label",
+    "UnsureBand": "textbayes.decide.unsure",
+    "check_rule": "textbayes.decide._base",
+    "expected_f1_thresholds": "textbayes.decide.expected_f1",
+    "f1_interval": "textbayes.decide.interval",
+    "grouped_folds": "textbayes.decide.folds",
+    "label_order": "textbayes.decide.folds",
+    "learnable_entries": "textbayes.decide.folds",
+    "make_rule": "textbayes.decide._base",
+    "rules": "textbayes.decide._base",
+    "stratified_folds": "textbayes.decide.folds",
+}
 
 __all__ = [
     "ALWAYS",
@@ -50,3 +87,5 @@ __all__ = [
     "rules",
     "stratified_folds",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

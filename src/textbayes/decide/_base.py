@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator, clone
 
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.parameters import Parameters
 from textbayes.core.registry import Registry
 from textbayes.core.specs import name_and_parameters
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
@@ -35,7 +35,7 @@ ALWAYS = -1.0
 Scale = Literal["probability", "logit"]
 
 
-class Rule(BaseEstimator):
+class Rule(Parameters):
     """Base of the decision rules: subclasses write ``_fit`` and ``decide`` and register under their ``name``."""
 
     name: ClassVar[str]
@@ -204,7 +204,7 @@ class ThresholdRule(Rule):
         check_choice("scale", scale, ("probability", "logit"))
         if not folds:
             raise InputError("no folds were given; pass a list of (proba, Y), one per fold")
-        fitted = [clone(self).fit(proba, Y) for proba, Y in folds]
+        fitted = [self.fresh().fit(proba, Y) for proba, Y in folds]
         if len({rule.n_labels_ for rule in fitted}) > 1:
             raise InputError("the folds differ in their number of labels; pass the same columns in each")
         thresholds = np.array([rule.thresholds_ for rule in fitted])
@@ -237,7 +237,7 @@ def make_rule(rule: str | Rule, **params: Any) -> Rule:
     FixedThreshold(threshold=0.3)
     """
     if isinstance(rule, Rule):
-        return clone(rule).set_params(**params)
+        return rule.fresh().set_params(**params)
     if not isinstance(rule, str):
         raise InputError(f"rule={rule!r} is neither the name of a decision rule nor a rule; names: {rules.names()}")
     name, written = name_and_parameters(rule)

@@ -9,9 +9,10 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import NotSupportedError
 from textbayes.export.scoring import NO_WORD, Reading, TermWeight
 from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.head import LONGEST_HEAD
 from textbayes.text.patterns import PATTERN_NAMES, token_expression
 from textbayes.text.unspaced import SCRIPTS
-from textbayes.text.views import LONGEST_HEAD, TextViews
+from textbayes.text.views import TextViews
 
 _TERM_WEIGHTS: dict[str, TermWeight] = {"raw": "raw", "binary": "binary", "ltc": "log2"}
 

@@ -24,6 +24,7 @@ from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import top_words
 from textbayes.posterior.intervals import PRACTICAL_SIZE
+from textbayes.posterior.predictive import label_probabilities
 from textbayes.priors import make_prior
 from textbayes.tune import BayesLinearClassifierCV
 
@@ -66,10 +67,7 @@ class FittedLinear(FittedWeights):
             if self.space.kind != "multiclass":
                 return own
             return normalise_classes(np.log(np.maximum(own, 1e-300)), self.sharpness)
-        eta = self.predictor(features)
-        if self.space.kind != "multiclass":
-            return self.link.probability(eta)
-        return normalise_classes(self.link.log_prob(eta, np.ones_like(eta)), self.sharpness)
+        return label_probabilities(self.predictor(features), self.link, self.space, self.sharpness)
 
     def contributions(self, document: Features) -> Contributions:
         base = self.link.log_odds(self.calibration * self.intercept)

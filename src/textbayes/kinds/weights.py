@@ -11,7 +11,7 @@ from scipy import sparse
 from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.memory import check_fits_memory
-from textbayes.core.saved_arrays import saved_array, saved_csr
+from textbayes.core.saved_arrays import saved_array, saved_dense
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.kinds.base import Fitted
@@ -109,15 +109,15 @@ def restored_weights(draws: Any, arrays: Mapping[str, AnyArray], shape: tuple[in
     with_shifts = any(name.startswith("shifts.") for name in arrays)
     check_fits_memory(8 * shape[0] * shape[1] * (1 + with_errors + with_shifts), "the weights of the model")
     found: dict[str, Any] = {
-        "coef": _dense(saved_csr(arrays, "coef", shape)),
+        "coef": saved_dense(arrays, "coef", shape),
         "intercept": saved_array(arrays, "intercept", np.float64, shape[:1]),
         "draws": None if draws is None else _restored_draws(draws, arrays, shape),
     }
     if with_errors:
-        errors = _dense(saved_csr(arrays, "errors", shape, least=0.0))
+        errors = saved_dense(arrays, "errors", shape, least=0.0)
         found["errors"] = np.where(errors > 0.0, errors, np.nan)
     if with_shifts:
-        found["shifts"] = _dense(saved_csr(arrays, "shifts", shape))
+        found["shifts"] = saved_dense(arrays, "shifts", shape)
     if "intercept_errors" in arrays:
         found["intercept_errors"] = saved_array(arrays, "intercept_errors", np.float64, shape[:1], least=0.0)
     return found
@@ -137,10 +137,3 @@ def _restored_draws(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], sha
     if (len(draws.labels), draws.n_features) != shape:
         raise ModelFileError("the model's draws are of other labels or words than its weights; was the file altered?")
     return draws
-
-
-def _dense(matrix: sparse.csr_matrix) -> FloatArray:
-    """Weights laid out word by word."""
-    dense = np.zeros(matrix.shape[::-1]).T
-    dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices] = matrix.data
-    return dense

@@ -167,3 +167,13 @@ def _mode(
             break
         z, value = z - length * step, new
     return z, factor
+
+
+def interval_within(band: CalibrationBand | None, proba: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """The interval of each probability; a model without a band is refused."""
+    if band is None:
+        raise InputError(
+            "intervals come from texts held out in training, and this model has none: it has learnt more texts "
+            "since (update), or was made otherwise (a filter, clusters, an earlier version); train it anew on texts"
+        )
+    return band.interval(proba, level)

@@ -1,4 +1,4 @@
-"""Probabilities of documents whose linear predictor is not known but Gaussian."""
+"""Probabilities of documents by their linear predictor, which is known or Gaussian."""
 
 from __future__ import annotations
 
@@ -9,6 +9,23 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import FloatArray
 from textbayes.links.base import BaseLink
+
+
+def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
+    """Probability of every column, p(y = 1 | eta); one-of-many classes add up to one.
+
+    Parameters
+    ----------
+    eta : array (n_docs, n_columns)
+        The linear predictor.
+    link : BaseLink
+    space : LabelSpace
+    sharpness : float
+        The power of each class's own probability before they are normalised.
+    """
+    if space.kind != "multiclass":
+        return link.probability(eta)
+    return normalise_classes(link.log_prob(eta, np.ones_like(eta)), sharpness)
 
 
 def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:

@@ -7,9 +7,21 @@ A score function takes (X, Y) and scores every word for every label at once; ``s
 
 from __future__ import annotations
 
-from textbayes.select.rules import select_global, select_per_label
-from textbayes.select.score_functions import scores
-from textbayes.select.selectors import SelectWords
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.select.rules import select_global, select_per_label
+    from textbayes.select.score_functions import scores
+    from textbayes.select.selectors import SelectWords
+
+_PUBLIC = {
+    "SelectWords": "textbayes.select.selectors",
+    "scores": "textbayes.select.score_functions",
+    "select_global": "textbayes.select.rules",
+    "select_per_label": "textbayes.select.rules",
+}
 
 __all__ = [
     "SelectWords",
@@ -17,3 +29,5 @@ __all__ = [
     "select_global",
     "select_per_label",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

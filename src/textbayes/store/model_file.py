@@ -1,9 +1,4 @@
-"""A model file: a zip of ``manifest.json``, ``model.json`` and ``arrays.safetensors``.
-
-The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed, and
-nothing in it is believed: see ``archive``, ``strict_json`` and ``arrays`` for its form, and the schemas of
-``textbayes.categorizer.schema`` for what it says.
-"""
+"""Models written to files and read from them; see ``model_format`` for what a file holds."""
 
 from __future__ import annotations
 
@@ -12,24 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.core.errors import InputError, ModelFileError, TextBayesError
+from textbayes.core.errors import InputError, TextBayesError
 from textbayes.kinds.classifier_state import classifier_state, restored_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store.container import open_container, pack_arrays, write_members
-from textbayes.store.file_format import FileFormat, without_question
+from textbayes.store.file_format import without_question
 from textbayes.store.lock import replacing
-
-MODEL_FILE = FileFormat(
-    "textbayes model",
-    version=3,
-    noun="model file",
-    remedy="train or copy it again",
-    description="model.json",
-    manifest="manifest.json",
-    source="pass a model file written by `textbayes train`",
-    missing="train a model first: textbayes train texts.jsonl -o {path}",
-)
-_CLASSES = (TextCategorizer.__name__, BayesLinearClassifier.__name__)
+from textbayes.store.model_format import MODEL_FILE, read_model
 
 
 def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path) -> None:
@@ -74,17 +58,16 @@ def load_model(path: str | Path) -> Any:
 
     A truncated, altered or newer file is refused in a sentence.
     """
-    from textbayes.store.upgrade import upgraded  # loads pydantic
-
     path = Path(path)
-    with open_container(path, MODEL_FILE) as container:
-        told, arrays = container.description(), container.arrays()
+    name, state, arrays, version = read_model(path)
     with MODEL_FILE.damage(path):
-        if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] not in _CLASSES:
-            raise ModelFileError("it holds something that this version of textbayes does not know")
-        if told["class"] == BayesLinearClassifier.__name__:
-            return restored_classifier(told["state"], arrays)
-        return TextCategorizer.from_state(*upgraded(told["state"], arrays, container.mark["format_version"]))
+        if name == BayesLinearClassifier.__name__:
+            return restored_classifier(state, arrays)
+        if version < MODEL_FILE.version:
+            from textbayes.store.upgrade import upgraded  # schemas of earlier formats
+
+            state, arrays = upgraded(state, arrays, version)
+        return TextCategorizer.from_state(state, arrays)
 
 
 def written_by(path: str | Path) -> str:

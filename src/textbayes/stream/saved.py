@@ -12,7 +12,7 @@ from pydantic import Field
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved import Positive, Real, Saved, Share, Text, WholeFrom0, WholeFrom1, read_saved
-from textbayes.text.base import LONGEST_NGRAM
+from textbayes.text.analyze import LONGEST_NGRAM
 from textbayes.text.saved import LinearPattern
 
 _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]

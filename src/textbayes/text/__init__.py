@@ -6,12 +6,29 @@
 [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]]
 """
 
-from textbayes.text.hashing import HashingTextVectorizer
-from textbayes.text.language import Language, detect_language
-from textbayes.text.stopwords import load_stop_words
-from textbayes.text.tokenize import SlowTokenPatternWarning
-from textbayes.text.vectorize import TextVectorizer
-from textbayes.text.weight import TermWeighting
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textbayes.core.lazy import on_first_use
+
+if TYPE_CHECKING:
+    from textbayes.text.hashing import HashingTextVectorizer
+    from textbayes.text.language import Language, detect_language
+    from textbayes.text.stopwords import load_stop_words
+    from textbayes.text.tokenize import SlowTokenPatternWarning
+    from textbayes.text.vectorize import TextVectorizer
+    from textbayes.text.weight import TermWeighting
+
+_PUBLIC = {
+    "HashingTextVectorizer": "textbayes.text.hashing",
+    "Language": "textbayes.text.language",
+    "SlowTokenPatternWarning": "textbayes.text.tokenize",
+    "TermWeighting": "textbayes.text.weight",
+    "TextVectorizer": "textbayes.text.vectorize",
+    "detect_language": "textbayes.text.language",
+    "load_stop_words": "textbayes.text.stopwords",
+}
 
 __all__ = [
     "HashingTextVectorizer",
@@ -22,3 +39,5 @@ __all__ = [
     "detect_language",
     "load_stop_words",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

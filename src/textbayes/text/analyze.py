@@ -13,17 +13,21 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from scipy import sparse
 
+from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.validation import check_choice
 from textbayes.text.batches import batches, in_order
 from textbayes.text.grams import Counted, character_grams, count_words, run_grams, word_grams
 from textbayes.text.packed import Packed, StringIndex, join, pack, take, unpack
 from textbayes.text.patterns import PATTERN_NAMES, tidied
-from textbayes.text.stem import stem
-from textbayes.text.tokenize import DEFAULT_PATTERN, Tokens, tokenize
+from textbayes.text.stem import check_stemmer, stem
+from textbayes.text.tokenize import DEFAULT_PATTERN, Tokens, parse_pattern, tokenize
 from textbayes.text.unspaced import Runs, split_unspaced
 
 R = TypeVar("R")
+LONGEST_NGRAM = 32  # words or characters; every length adds about as many terms as the text has words
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,17 @@ class TextOptions:
     token_pattern: str = DEFAULT_PATTERN
     stop_words: tuple[str, ...] = ()
     stemmer: str | None = None
+
+
+def check_analysis(analyzer: str, token_pattern: str, stop_words: object, stemmer: str | None) -> None:
+    """Refuse options of a vectorizer that cannot be used, or not with each other."""
+    check_choice("analyzer", analyzer, ("word", "char", "char_wb", "mixed"))
+    check_stemmer(stemmer)
+    parse_pattern(token_pattern)
+    if analyzer in ("char", "char_wb"):
+        for name, value in (("stop_words", stop_words), ("stemmer", stemmer)):
+            if value is not None:
+                raise InputError(f"{name} needs analyzer='word', not {analyzer!r}; set {name}=None")
 
 
 class Piece(NamedTuple):
@@ -137,6 +152,17 @@ def columns_to_csr(pieces: Iterable[Piece], column_of_term: AnyArray) -> tuple[A
     data = np.concatenate([np.zeros(0, dtype=np.int64), *(values for _, _, values in done)])
     indptr = np.cumsum(sizes)
     return data, indices, indptr.astype(np.int32) if len(data) < 2**31 else indptr
+
+
+def counts_matrix(pieces: Iterable[Piece], column_of_term: AnyArray, n_columns: int, binary: bool) -> sparse.csr_matrix:
+    """Counts of the terms that have a column, (n_docs, n_columns) of int64; with ``binary`` 1 for each."""
+    data, indices, indptr = columns_to_csr(pieces, column_of_term)
+    if binary:
+        data.fill(1)
+    matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    return matrix
 
 
 def frequencies(analysis: Analysis) -> tuple[IntArray, IntArray]:

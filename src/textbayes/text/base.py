@@ -6,21 +6,15 @@ import warnings
 from os import PathLike
 from typing import Any
 
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray
-from textbayes.core.validation import check_choice
-from textbayes.text.analyze import Piece, TextOptions, columns_to_csr, stop_tokens
+from textbayes.text.analyze import LONGEST_NGRAM, TextOptions, check_analysis, stop_tokens
 from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.patterns import named_pattern
-from textbayes.text.stem import check_stemmer
 from textbayes.text.stopwords import is_list_name, load_stop_words
 from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
-
-LONGEST_NGRAM = 32  # words or characters; every length adds about as many terms as the text has words
 
 
 class BaseTextVectorizer(TransformerMixin, BaseEstimator):
@@ -51,14 +45,8 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
 
     def _text_options(self, stop_words: tuple[str, ...] | None = None) -> TextOptions:
         """Checked options; ``stop_words`` are the tokens found when fitting, looked up anew if None."""
-        check_choice("analyzer", self.analyzer, ("word", "char", "char_wb", "mixed"))
-        check_stemmer(self.stemmer)
-        parse_pattern(self.token_pattern)
+        check_analysis(self.analyzer, self.token_pattern, self.stop_words, self.stemmer)
         lowercase = bool(self.lowercase)
-        if self.analyzer in ("char", "char_wb"):
-            for name in ("stop_words", "stemmer"):
-                if getattr(self, name) is not None:
-                    raise InputError(f"{name} needs analyzer='word', not {self.analyzer!r}; set {name}=None")
         if stop_words is None:
             stop_words = stop_tokens(load_stop_words(self.stop_words), self.token_pattern, lowercase)
         ngram_range = self._checked_ngram_range()
@@ -102,12 +90,3 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
             "stemmer": self.stemmer,
             "binary": bool(self.binary),
         }
-
-    def _csr(self, pieces: list[Piece], column_of_term: AnyArray, n_columns: int) -> sparse.csr_matrix:
-        data, indices, indptr = columns_to_csr(pieces, column_of_term)
-        if self.binary:
-            data.fill(1)
-        matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-        matrix.has_sorted_indices = True
-        matrix.has_canonical_format = True
-        return matrix

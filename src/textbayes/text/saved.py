@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from textbayes.core.saved import Saved, Share, SortedTexts, Text, WholeFrom1
-from textbayes.text.base import LONGEST_NGRAM
+from textbayes.text.analyze import LONGEST_NGRAM
 from textbayes.text.linear_pattern import LONGEST_PATTERN, why_not_linear
 from textbayes.text.stopwords import is_list_name
 

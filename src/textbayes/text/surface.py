@@ -11,6 +11,7 @@ import numpy as np
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.text.head import head
 from textbayes.text.packed import checked, pack, unpack
 from textbayes.text.patterns import PATTERN_NAMES, token_expression
 from textbayes.text.sentences import MEANING, SentenceVectorizer
@@ -18,7 +19,7 @@ from textbayes.text.stem import stem
 from textbayes.text.tokenize import tokenize
 from textbayes.text.unspaced import Script, blank, find_unspaced
 from textbayes.text.vectorize import TextVectorizer
-from textbayes.text.views import TextViews, head
+from textbayes.text.views import TextViews
 
 Forms = Mapping[str, str]
 _TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem

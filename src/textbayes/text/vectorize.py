@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -13,44 +12,18 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, frequencies
+from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, counts_matrix, frequencies
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
-from textbayes.text.packed import Packed, SortedStrings, StringIndex, checked, pack, sort_order, take, unpack
+from textbayes.text.packed import Packed, SortedStrings, pack, sort_order, take, unpack
 from textbayes.text.stopwords import StopWords
 from textbayes.text.tokenize import DEFAULT_PATTERN
+from textbayes.text.vocabulary import Vocabulary, read_vocabulary
 
 _NO_DOCUMENT = "no document was given; a vocabulary needs at least one with words in it"
-
-
-class Vocabulary:
-    """Terms by column; the dictionary and the kernel's hash table are made when first needed."""
-
-    def __init__(self, terms: Packed) -> None:
-        self.terms = terms
-        self._columns: dict[str, int] | None = None
-        self._index: StringIndex | None = None
-
-    def __reduce__(self) -> tuple[type, tuple[Packed]]:
-        return Vocabulary, (self.terms,)
-
-    @property
-    def columns(self) -> dict[str, int]:
-        if self._columns is None:
-            self._columns = {term: column for column, term in enumerate(unpack(self.terms))}
-        return self._columns
-
-    def find(self, terms: Packed) -> AnyArray:
-        """The column of each term, −1 for those not in the vocabulary."""
-        if self._index is None:
-            index = StringIndex()
-            index.add(self.terms)
-            self._index = index
-        return self._index.find(terms)
 
 
 class TextVectorizer(BaseTextVectorizer):
@@ -224,21 +197,7 @@ class TextVectorizer(BaseTextVectorizer):
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The vectorizer that :meth:`to_state` described; it transforms identically, without its stop word file."""
-        from textbayes.core.saved import read_saved
-        from textbayes.text.saved import SavedVectorizer  # loads pydantic
-
-        told = read_saved(SavedVectorizer, meta, "the model's vectorizer")
-        terms = checked(arrays.get("terms"), arrays.get("term_offsets"), "the vocabulary")
-        vocabulary, names = None, unpack(terms)
-        if told.fixed_vocabulary:
-            given = np.arange(len(names))
-            if "given" in arrays:
-                given = saved_array(arrays, "given", np.int64, (None,), least=0, most=len(names) - 1)
-            vocabulary = [names[column] for column in given.tolist()]
-            if len(set(names)) < len(names) or len(set(vocabulary)) < max(len(vocabulary), 1):
-                raise ModelFileError("the vocabulary is empty or has a word twice; was the file altered?")
-        elif not names or any(not before < after for before, after in pairwise(names)):
-            raise ModelFileError("the vocabulary is empty, or not in sorted order; was the file altered?")
+        told, terms, vocabulary = read_vocabulary(meta, arrays)
         vectorizer = cls(**told.params.arguments(told.stop_words), vocabulary=vocabulary)
         vectorizer._check_parameters()
         vectorizer.stop_words_ = tuple(told.stop_words)
@@ -298,7 +257,7 @@ class TextVectorizer(BaseTextVectorizer):
         """The distinct terms of some texts before any is left out, and their counts, (n_docs, n_terms) of int64."""
         analysis = analyze(check_texts(texts), self._text_options())
         n_terms = analysis.terms.n_strings
-        return analysis.terms, self._csr(analysis.pieces, np.arange(n_terms, dtype=np.int32), n_terms)
+        return analysis.terms, counts_matrix(analysis.pieces, np.arange(n_terms), n_terms, self.binary)
 
     def _choose(
         self, terms: Packed, n_docs: int, counted: Callable[[], tuple[IntArray, IntArray]]
@@ -356,7 +315,7 @@ class TextVectorizer(BaseTextVectorizer):
         return self._text_options(self.stop_words_)
 
     def _matrix(self, analysis: Analysis, column_of_term: AnyArray) -> sparse.csr_matrix:
-        return self._csr(analysis.pieces, column_of_term, self._vocabulary.terms.n_strings)
+        return counts_matrix(analysis.pieces, column_of_term, self._vocabulary.terms.n_strings, self.binary)
 
 
 def _fixed_terms(vocabulary: Any) -> Packed:

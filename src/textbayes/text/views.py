@@ -18,12 +18,13 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.text.batches import check_texts
+from textbayes.text.blocks import side_by_side
+from textbayes.text.head import head
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.weight import TermWeighting
 
 Reader: TypeAlias = TextVectorizer | SentenceVectorizer
-LONGEST_HEAD = 200  # characters: where a first line is no headline, it is cut here
 
 
 class View(BaseEstimator):
@@ -65,11 +66,6 @@ class View(BaseEstimator):
         """The part of each text that this view reads."""
         check_choice("part", self.part, ("text", "head"))
         return texts if self.part == "text" else [head(text) for text in texts]
-
-
-def head(text: str) -> str:
-    """The first line of a text that has something in it, or as much of it as a headline could have."""
-    return text.lstrip().partition("\n")[0][:LONGEST_HEAD]
 
 
 class TextViews(TransformerMixin, BaseEstimator):
@@ -301,11 +297,6 @@ class ViewsWeighting(TransformerMixin, BaseEstimator):
 
     def _blocks(self, X: Any) -> list[sparse.csr_matrix]:
         return [_columns(X, start, stop) for start, stop in pairwise(self.bounds)]
-
-
-def side_by_side(blocks: Sequence[Any]) -> sparse.csr_matrix:
-    """Matrices of the same documents as one, a block of columns each."""
-    return blocks[0] if len(blocks) == 1 else sparse.csr_matrix(sparse.hstack(blocks, format="csr"))
 
 
 def _weighting(scheme: str, norm: str | None) -> TermWeighting:

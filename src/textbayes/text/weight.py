@@ -16,9 +16,7 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
-
-SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
-_TELLING = ("ltc", "tfidf", "tfidf1")  # the idf says how many documents have a word
+from textbayes.text.term_weights import SCHEMES, TELLING, frequencies_of, idf_of, read_idf, weigh
 
 
 class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -103,7 +101,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._check_parameters()
         self.n_docs_, self.n_features_in_ = n_docs, len(document_frequency)
         self.document_frequency_: IntArray | None = document_frequency
-        self.idf_ = _idf(self.scheme, document_frequency, n_docs)
+        self.idf_ = idf_of(self.scheme, document_frequency, n_docs)
         return self
 
     def transform(self, X: Matrix | ArrayLike) -> sparse.csr_matrix:
@@ -111,23 +109,14 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_parameters()
         X = self._checked(X, reset=False)
-        X.data = _term_weight(self.scheme, X.data) * self.idf_[X.indices]
-        X.eliminate_zeros()
-        if self.norm == "cosine":
-            rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-            # Scaled by the largest weight first: squares of very large or small weights would leave the floats.
-            largest = np.zeros(X.shape[0])
-            np.maximum.at(largest, rows, np.abs(X.data))
-            scaled = X.data / largest[rows]
-            X.data = scaled / np.sqrt(np.bincount(rows, scaled**2, minlength=X.shape[0]))[rows]
-        return X
+        return weigh(X, self.scheme, self.norm, self.idf_)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         check_is_fitted(self)
         meta = {"params": {"scheme": self.scheme, "norm": self.norm}, "n_docs": self.n_docs_}
         arrays: dict[str, AnyArray] = {"idf": self.idf_}
-        if self.scheme not in _TELLING and self.document_frequency_ is not None:
+        if self.scheme not in TELLING and self.document_frequency_ is not None:
             arrays["documents"] = self.document_frequency_.astype(np.int32)
         return meta, arrays
 
@@ -140,12 +129,9 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         schema: Any = getattr(saved, cls._schema)
         told = read_saved(schema, meta, "the model's weighting")
         weighting = cls(**dict(told.params))
-        # The idf of a word in all documents, and in none or one, and a little for rounding.
-        ends = _idf(weighting.scheme, np.array([told.n_docs, 0, 1]), told.n_docs)
-        least, most = float(ends.min()) - 1e-9, float(ends.max()) + 1e-9
-        weighting.idf_ = np.array(saved_array(arrays, "idf", np.float64, (None,), least=least, most=most))
+        weighting.idf_ = read_idf(told.params.scheme, told.n_docs, arrays)
         weighting.n_docs_, weighting.n_features_in_ = told.n_docs, len(weighting.idf_)
-        weighting.document_frequency_ = _frequencies(weighting.scheme, weighting.idf_, told.n_docs)
+        weighting.document_frequency_ = frequencies_of(weighting.scheme, weighting.idf_, told.n_docs)
         if "documents" in arrays:
             shape, most = weighting.idf_.shape, told.n_docs
             found = saved_array(arrays, "documents", np.int32, shape, least=0, most=most)
@@ -195,30 +181,3 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise InputError(
                 f"Negative values in data passed to {type(self).__name__}: the least is {X.data.min():g}; pass counts"
             )
-
-
-def _term_weight(scheme: str, tf: FloatArray) -> FloatArray:
-    if scheme == "raw":
-        return tf
-    if scheme == "binary":
-        return np.ones_like(tf)
-    return 1.0 + (np.log2(tf) if scheme == "ltc" else np.log(tf))
-
-
-def _frequencies(scheme: str, idf: FloatArray, n_docs: int) -> IntArray | None:
-    """Number of documents that have words of these idf; None for schemes that do not say."""
-    if scheme not in _TELLING:
-        return None
-    if scheme == "ltc":
-        return np.rint(n_docs * np.exp2(-idf)).astype(np.int64)
-    return np.rint((n_docs + 1.0) * np.exp((scheme == "tfidf1") - idf) - 1.0).astype(np.int64)
-
-
-def _idf(scheme: str, n_with_word: IntArray, n_docs: int) -> FloatArray:
-    if scheme == "ltc":
-        return np.where(n_with_word > 0, np.log2(n_docs / np.maximum(n_with_word, 1)), 0.0)
-    if scheme == "tfidf":
-        return np.log((n_docs + 1.0) / (n_with_word + 1.0))
-    if scheme == "tfidf1":
-        return 1.0 + np.log((n_docs + 1.0) / (n_with_word + 1.0))
-    return np.ones(len(n_with_word))

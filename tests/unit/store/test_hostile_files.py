@@ -20,7 +20,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.store.container import write_members
-from textbayes.store.model_file import MODEL_FILE
+from textbayes.store.model_format import MODEL_FILE
 
 TEXTS = ["wheat and corn prices", "corn harvest", "bank rates rise", "the bank cuts rates", "oil price", "oil"] * 3
 MANY = [["grain"], ["grain"], ["money"], ["money"], ["oil"], ["oil", "grain"]] * 3

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from textbayes import BayesLinearClassifier, HashingTextVectorizer, TextCategorizer, load_model, save_model
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.store.container import write_members
-from textbayes.store.model_file import MODEL_FILE
+from textbayes.store.model_format import MODEL_FILE
 
 TEXTS = [
     "wheat and corn prices",

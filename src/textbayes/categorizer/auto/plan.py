@@ -17,8 +17,9 @@ from textbayes.core.labels import LabelSpace
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.batches import check_each
+from textbayes.text.head import head
 from textbayes.text.language import Language, detect_language
-from textbayes.text.views import TextViews, View, head
+from textbayes.text.views import TextViews, View
 
 _ENGLISH = ("the", "of", "and", "to", "is", "for", "with", "that")
 _READ = 500  # characters of a text, for its language

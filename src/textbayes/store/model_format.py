@@ -1,0 +1,39 @@
+"""A model file: a zip of ``manifest.json``, ``model.json`` and ``arrays.safetensors``.
+
+The manifest names the format, its version and the SHA-256 of the other members. Nothing in the file is executed, and
+nothing in it is believed: see ``archive``, ``strict_json`` and ``arrays`` for its form, and the schemas of
+``textbayes.categorizer.schema`` for what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from textbayes.core.errors import ModelFileError
+from textbayes.core.types import AnyArray
+from textbayes.store.container import open_container
+from textbayes.store.file_format import FileFormat
+
+MODEL_FILE = FileFormat(
+    "textbayes model",
+    version=3,
+    noun="model file",
+    remedy="train or copy it again",
+    description="model.json",
+    manifest="manifest.json",
+    source="pass a model file written by `textbayes train`",
+    missing="train a model first: textbayes train texts.jsonl -o {path}",
+)
+_CLASSES = ("TextCategorizer", "BayesLinearClassifier")
+
+
+def read_model(path: Path) -> tuple[str, Any, Mapping[str, AnyArray], int]:
+    """Read a model file: the class that was saved, its description, its arrays, and the version of the format."""
+    with open_container(path, MODEL_FILE) as container:
+        told, arrays = container.description(), container.arrays()
+    with MODEL_FILE.damage(path):
+        if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] not in _CLASSES:
+            raise ModelFileError("it holds something that this version of textbayes does not know")
+    return told["class"], told["state"], arrays, container.mark["format_version"]

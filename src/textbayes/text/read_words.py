@@ -1,0 +1,94 @@
+"""Texts to weights of words as a model file has them, without the estimators that learnt them (and scikit-learn)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.errors import ModelFileError
+from textbayes.core.saved import read_saved
+from textbayes.core.state import part_of
+from textbayes.core.types import AnyArray, FloatArray
+from textbayes.text.analyze import TextOptions, analyze, check_analysis, counts_matrix
+from textbayes.text.head import head
+from textbayes.text.saved import SavedViews, SavedViewsWeighting, SavedWeighting
+from textbayes.text.term_weights import read_idf, weigh
+from textbayes.text.vocabulary import Vocabulary, read_vocabulary
+
+
+class WordView(NamedTuple):
+    """One reading of texts: ``TextVectorizer``, ``TermWeighting`` and ``View`` as plain data; it reads as they do."""
+
+    options: TextOptions
+    vocabulary: Vocabulary
+    binary: bool
+    scheme: str
+    norm: str | None
+    idf: FloatArray
+    part: str = "text"
+    factor: float = 1.0
+
+    def weights(self, texts: Sequence[str]) -> sparse.csr_matrix:
+        """Weights of the words of texts, (n_docs, n_words)."""
+        read = texts if self.part == "text" else [head(text) for text in texts]
+        analysis = analyze(read, self.options)
+        columns = self.vocabulary.find(analysis.terms)
+        counts = counts_matrix(analysis.pieces, columns, len(self.idf), self.binary).astype(np.float64)
+        found = weigh(counts, self.scheme, self.norm, self.idf)
+        return found if self.factor == 1.0 else self.factor * found
+
+
+def read_word_views(
+    vectorizer: Mapping[str, Any], weighting: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+) -> list[WordView] | None:
+    """The views of a model file; None where one of them does not count words of a vocabulary (hashes, vectors).
+
+    Parameters
+    ----------
+    vectorizer, weighting : mappings
+        What the file says of both.
+    arrays : mapping of str to array
+        All arrays of the model.
+    """
+    own = {name: value for name, value in vectorizer.items() if name != "class"}
+    words, weights = part_of(arrays, "vectorizer"), part_of(arrays, "weighting")
+    if vectorizer.get("class") == "TextVectorizer":
+        told = read_saved(SavedWeighting, weighting, "the model's weighting")
+        return [_view(own, words, told, weights)]
+    if vectorizer.get("class") != "TextViews":
+        return None
+    views = read_saved(SavedViews, own, "the model's views").views
+    both = read_saved(SavedViewsWeighting, weighting, "the model's weighting")
+    if any(view.reads != "words" for view in views):
+        return None
+    if len({view.name for view in views}) < len(views):
+        raise ModelFileError("the model has two views of one name; was the file altered?")
+    if both.factors != [view.factor for view in views] or [dict(one.params) for one in both.blocks] != [
+        dict(view.weighting) for view in views
+    ]:
+        raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
+    return [
+        _view(view.words, part_of(words, str(k)), block, part_of(weights, str(k)))._replace(
+            part=view.part, factor=view.factor
+        )
+        for k, (view, block) in enumerate(zip(views, both.blocks, strict=True))
+    ]
+
+
+def _view(
+    words: Mapping[str, Any], terms: Mapping[str, AnyArray], weighting: Any, weights: Mapping[str, AnyArray]
+) -> WordView:
+    told, packed, _ = read_vocabulary(words, terms)
+    given = told.params
+    check_analysis(given.analyzer, given.token_pattern, given.stop_words, given.stemmer)
+    options = TextOptions(
+        given.analyzer, tuple(given.ngram_range), given.lowercase, given.token_pattern, tuple(told.stop_words),
+        given.stemmer,
+    )  # fmt: skip
+    idf = read_idf(weighting.params.scheme, weighting.n_docs, weights)
+    if len(idf) != packed.n_strings:
+        raise ModelFileError("the model's words and their weights do not belong together; was the file altered?")
+    return WordView(options, Vocabulary(packed), given.binary, weighting.params.scheme, weighting.params.norm, idf)

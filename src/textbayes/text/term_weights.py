@@ -1,0 +1,71 @@
+"""Schemes of term weighting as functions of matrices; ``TermWeighting`` is their estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.saved_arrays import saved_array
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+
+SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
+TELLING = ("ltc", "tfidf", "tfidf1")  # the idf says how many documents have a word
+
+
+def weigh(X: sparse.csr_matrix, scheme: str, norm: str | None, idf: FloatArray) -> sparse.csr_matrix:
+    """Put weights in the place of counts; the matrix, float64 without stored zeros, is changed.
+
+    Parameters
+    ----------
+    X : CSR matrix (n_docs, n_features)
+    scheme, norm
+        As for ``TermWeighting``.
+    idf : array (n_features,)
+    """
+    X.data = term_weight(scheme, X.data) * idf[X.indices]
+    X.eliminate_zeros()
+    if norm == "cosine":
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        # Scaled by the largest weight first: squares of very large or small weights would leave the floats.
+        largest = np.zeros(X.shape[0])
+        np.maximum.at(largest, rows, np.abs(X.data))
+        scaled = X.data / largest[rows]
+        X.data = scaled / np.sqrt(np.bincount(rows, scaled**2, minlength=X.shape[0]))[rows]
+    return X
+
+
+def read_idf(scheme: str, n_docs: int, arrays: Mapping[str, AnyArray]) -> FloatArray:
+    """The idf of a model file, in the range that it can have with so many documents."""
+    # The idf of a word in all documents, and in none or one, and a little for rounding.
+    ends = idf_of(scheme, np.array([n_docs, 0, 1]), n_docs)
+    least, most = float(ends.min()) - 1e-9, float(ends.max()) + 1e-9
+    return np.array(saved_array(arrays, "idf", np.float64, (None,), least=least, most=most))
+
+
+def term_weight(scheme: str, tf: FloatArray) -> FloatArray:
+    if scheme == "raw":
+        return tf
+    if scheme == "binary":
+        return np.ones_like(tf)
+    return 1.0 + (np.log2(tf) if scheme == "ltc" else np.log(tf))
+
+
+def frequencies_of(scheme: str, idf: FloatArray, n_docs: int) -> IntArray | None:
+    """Number of documents that have words of these idf; None for schemes that do not say."""
+    if scheme not in TELLING:
+        return None
+    if scheme == "ltc":
+        return np.rint(n_docs * np.exp2(-idf)).astype(np.int64)
+    return np.rint((n_docs + 1.0) * np.exp((scheme == "tfidf1") - idf) - 1.0).astype(np.int64)
+
+
+def idf_of(scheme: str, n_with_word: IntArray, n_docs: int) -> FloatArray:
+    if scheme == "ltc":
+        return np.where(n_with_word > 0, np.log2(n_docs / np.maximum(n_with_word, 1)), 0.0)
+    if scheme == "tfidf":
+        return np.log((n_docs + 1.0) / (n_with_word + 1.0))
+    if scheme == "tfidf1":
+        return 1.0 + np.log((n_docs + 1.0) / (n_with_word + 1.0))
+    return np.ones(len(n_with_word))
