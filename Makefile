@@ -51,7 +51,8 @@ bench: $(VENV)/.ready .cache/constraints.txt
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 docs: $(VENV)/.ready .cache/constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .cache/constraints.txt 'sphinx>=8' 'numpydoc>=1.8' 'myst-parser>=4'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint .cache/constraints.txt 'sphinx>=8' 'numpydoc>=1.8' 'myst-parser>=4' \
+	  'pydata-sphinx-theme>=0.16' 'sphinx-design>=0.6' 'sphinx-copybutton>=0.5'
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
 
 # Rewrites the generated blocks and example outputs of README.md and docs/ (about two minutes).

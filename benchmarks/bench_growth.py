@@ -1,4 +1,4 @@
-"""How time and memory grow with documents, words and labels; writes docs/scale.md.
+"""How time and memory grow with documents, words and labels; writes docs/reference/growth.md.
 
 The corpus is made by ``_rcv1_like.py``. Every point is a process of its own that turns shards into columns on disk and
 fits a sparse and a dense logistic regression at fixed settings, as ``train --preset linear --out-of-core`` does for
@@ -35,7 +35,7 @@ from textbayes.scale.fit import fit_in_groups
 from textbayes.scale.shard_scores import score_blocks
 from textbayes.scale.shards import Shards
 
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "growth.md"
 MEMORY = 16 << 20  # small, so that its end is reached within the sizes tried
 N_LABELS, N_WORDS = 16, 47_236
 FIT_BAR, SCORE_BAR, MEMORY_BAR = 1.1, 1.1, 0.1
@@ -113,7 +113,7 @@ def table(points: list[dict[str, float]], axis: str) -> str:
 
 
 def page(runs: dict[str, list[dict[str, float]]], closing: str) -> str:
-    """docs/scale.md."""
+    """docs/reference/growth.md."""
     most = runs["documents"][-1]["documents"]
     fixed = {
         "documents": f"{N_LABELS} labels, {N_WORDS:,} words",
@@ -122,7 +122,7 @@ def page(runs: dict[str, list[dict[str, float]]], closing: str) -> str:
     }
     parts = [
         "# From laptop to cluster: figures",
-        f"Made by `python benchmarks/bench_growth.py --documents {most} --write`; [Large inputs](guide/scale.md) says "
+        f"Made by `python benchmarks/bench_growth.py --documents {most} --write`; [Large inputs](../guide/scale.md) says "
         "how to use it. A corpus like RCV1, out of core, on two cores: CPU seconds of turning shards into columns, of "
         "a sparse (Laplace prior) and a dense (Gaussian) logistic regression of all labels, and of scoring all "
         "documents. Support: non-zeros of the words with a weight in the sparse regression, summed over labels. Memory "
@@ -145,7 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=80_000)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "textbayes-rcv1-like")
-    parser.add_argument("--write", action="store_true", help="write docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="write docs/reference/growth.md")
     parser.add_argument("--point", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.point is not None:

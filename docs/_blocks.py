@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from _benchmarks import page as benchmarks_page
 from _cells import page as cells_page
 from _equations import rows as equation_rows
 from _examples import WIDTH, page_folder, run_bash
@@ -172,6 +173,11 @@ def published_cells() -> str:
     return cells_page()
 
 
+def benchmarks() -> str:
+    """The closing lines of the benchmarks."""
+    return benchmarks_page()
+
+
 def stemmers() -> str:
     """The stemmers there are."""
     import Stemmer
@@ -296,6 +302,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         api,
         equations,
         published_cells,
+        benchmarks,
         demo,
     )
 }

@@ -1,27 +1,57 @@
-"""Sphinx configuration."""
+"""Sphinx configuration; pyproject.toml (extra docs) says why this theme."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from textbayes import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))  # for _mathml
 
 project = "textbayes"
 author = "The textbayes developers"
 copyright = "2026, The textbayes developers"
 release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "_mathml",
+]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
-html_theme = "alabaster"
-html_theme_options = {"description": "Bayesian text categorisation", "page_width": "75rem"}
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "textbayes"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "textbayes"},
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "back_to_top_button": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "start": []}
+copybutton_exclude = ".linenos, .gp, .go"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what parameters are
 myst_heading_anchors = 3
-autosummary_generate = False  # numpydoc loads autosummary; the pages list the names
+autosummary_generate = False  # the reference lists the names
 numpydoc_show_class_members = False
 
 
