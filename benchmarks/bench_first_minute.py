@@ -63,11 +63,17 @@ def measured(command: list[str], folder: Path, environment: dict[str, str]) -> t
     wall = time.perf_counter() - start
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    print(done.stdout[-200:].strip().splitlines()[-1])
+    print(*done.stdout.strip().splitlines()[-1:])
     with contextlib.suppress(ChildProcessError):  # none is left
         while True:
             os.wait()
     return wall, cpu_of_children() - before
+
+
+def adopt_orphans() -> None:
+    """Make what a command leaves running a child of this process, so that it can be waited for (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
 
 
 def cpu_of_children() -> float:
@@ -78,8 +84,7 @@ def cpu_of_children() -> float:
 
 def demo() -> list[Figure]:
     """Install and run the demo as a newcomer does, twice."""
-    if sys.platform == "linux":  # what make leaves running becomes a child of this process
-        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    adopt_orphans()
     with tempfile.TemporaryDirectory() as name:
         clone, home = Path(name) / "clone", Path(name) / "home"
         home.mkdir()
