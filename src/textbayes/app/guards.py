@@ -7,8 +7,9 @@ would give away, nor the Origin of a request that changes something.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from textbayes.app.settings import LOGIN, AppSettings
 
+Knows = Callable[[Request], bool | Awaitable[bool]]
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LARGEST_LOGIN = 1 << 16  # bytes
 _HEADERS = {
@@ -126,19 +128,22 @@ class Door:
     ----------
     app : ASGI application
     knows : callable
-        Whether the sender of a request may send something; it may ask the database.
+        Whether the sender of a request may send something; it may ask the database, in a thread of its own unless it
+        is a coroutine function.
     refuse : callable
         The answer to one who may not.
     """
 
-    def __init__(self, app: ASGIApp, knows: Callable[[Request], bool], refuse: Callable[[Request], Response]) -> None:
+    def __init__(self, app: ASGIApp, knows: Knows, refuse: Callable[[Request], Response]) -> None:
         self._app, self._knows, self._refuse = app, knows, refuse
+        self._waits = inspect.iscoroutinefunction(knows)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] == "http" and scope["method"] not in _SAFE:
             request = Request(scope)
-            if not await run_in_threadpool(self._knows, request):
+            known = self._knows(request) if self._waits else run_in_threadpool(self._knows, request)
+            if not await known:  # type: ignore[misc]
                 await self._refuse(request)(scope, receive, send)
                 return
         await self._app(scope, receive, send)

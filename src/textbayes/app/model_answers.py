@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer import Scorer, TextCategorizer
 from textbayes.core.errors import InputError
 
 
@@ -33,7 +33,7 @@ class Explained(BaseModel):
     words: list[WordCounted]
 
 
-def labels_of(model: TextCategorizer) -> list[str]:
+def labels_of(model: TextCategorizer | Scorer) -> list[str]:
     """The names of a model's labels."""
     return [str(name) for name in model.classes_]
 
@@ -47,7 +47,7 @@ def check_labels(model: TextCategorizer, labels: list[str]) -> None:
             raise InputError(f"the model knows no label {name[:100]!r}; choose among {some}")
 
 
-def classify_texts(model: TextCategorizer, texts: list[str]) -> list[Classified]:
+def classify_texts(model: TextCategorizer | Scorer, texts: list[str]) -> list[Classified]:
     """Labels and probabilities of texts; a text without a word that the model knows has no label."""
     if not texts:
         return []

@@ -16,6 +16,7 @@ from textbayes.app.api.schemas import MOST_TEXTS, Body, Texts, ToExplain
 from textbayes.app.model_answers import Classified, Explained, check_labels, classify_texts, explain_text, labels_of
 from textbayes.app.settings import AppSettings
 from textbayes.app.web import guard
+from textbayes.categorizer import Scorer, TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.store import SharedModel
 
@@ -51,6 +52,20 @@ class ModelTold(BaseModel):
 
 class ServedModel(SharedModel):
     """A model file that is in use, by other processes too; what is learnt is written to it before anyone is told."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._scoring: tuple[TextCategorizer | None, Scorer | TextCategorizer | None] = (None, None)
+
+    @property
+    def scorer(self) -> Scorer | TextCategorizer:
+        """What answers fastest as the model does: its scoring part, or itself where it has none."""
+        model = self.model
+        known, scorer = self._scoring
+        if known is not model or scorer is None:
+            scorer = Scorer.from_state(*model.to_state()) or model
+            self._scoring = (model, scorer)
+        return scorer
 
     @property
     def told(self) -> ModelTold:
@@ -97,12 +112,12 @@ def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
     )  # fmt: skip
     served = ServedModel(path)
 
-    def knows(request: Request) -> bool:
+    async def knows(request: Request) -> bool:  # async: it waits for nothing, so it needs no thread
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), token.encode())
 
-    def check(request: Request) -> None:
-        if not knows(request):
+    async def check(request: Request) -> None:
+        if not await knows(request):
             raise NotSignedInError
 
     checked: dict[str, Any] = {"dependencies": [Depends(check)], "responses": _PROBLEMS}
@@ -115,7 +130,7 @@ def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
     @app.post("/api/v1/classify", **checked)
     def classify(given: Texts) -> list[Classified]:
         """Give texts labels and probabilities, many at once."""
-        return classify_texts(served.model, given.texts)
+        return classify_texts(served.scorer, given.texts)
 
     @app.post("/api/v1/explain", **checked)
     def explain(given: ToExplain) -> Explained:

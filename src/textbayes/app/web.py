@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from textbayes.app.access import ForbiddenError, NotSignedInError, may_send
 from textbayes.app.accounts import LoginError, local_user
 from textbayes.app.api import api_router
 from textbayes.app.database_faults import said_of
-from textbayes.app.guards import Door, Guards
+from textbayes.app.guards import Door, Guards, Knows
 from textbayes.app.kept import KeptFiles
 from textbayes.app.launch import LaunchTokens
 from textbayes.app.live import MissingProjectError, Room
@@ -76,7 +76,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     return app
 
 
-def guard(app: FastAPI, settings: AppSettings, knows: Callable[[Request], bool], pages: bool = True) -> None:
+def guard(app: FastAPI, settings: AppSettings, knows: Knows, pages: bool = True) -> None:
     """Have an application say in one sentence what is wrong, and let nothing in that must not come in.
 
     Parameters

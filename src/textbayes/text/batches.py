@@ -67,8 +67,7 @@ def in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Map a function on all cores, results in the order of the items; at most two items a core are held at once."""
     items = iter(items)
     head = list(islice(items, 2))
-    n_cores = _n_cores()
-    if len(head) < 2 or n_cores == 1:
+    if len(head) < 2 or (n_cores := _n_cores()) == 1:
         yield from map(function, head)
         yield from map(function, items)
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
@@ -14,26 +14,44 @@ SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
 TELLING = ("ltc", "tfidf", "tfidf1")  # the idf says how many documents have a word
 
 
-def weigh(X: sparse.csr_matrix, scheme: str, norm: str | None, idf: FloatArray) -> sparse.csr_matrix:
-    """Put weights in the place of counts; the matrix, float64 without stored zeros, is changed.
+class Entries(NamedTuple):
+    """The stored numbers of a matrix row by row, as a CSR matrix has them, without what SciPy adds to each step."""
+
+    data: AnyArray
+    indices: AnyArray
+    indptr: AnyArray
+
+    @property
+    def rows(self) -> IntArray:
+        """The row of each number."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+
+def weigh(counts: Entries, scheme: str, norm: str | None, idf: FloatArray) -> Entries:
+    """Weights of counts; zeros are not stored.
 
     Parameters
     ----------
-    X : CSR matrix (n_docs, n_features)
+    counts : Entries
+        Of floats, none of them zero.
     scheme, norm
         As for ``TermWeighting``.
     idf : array (n_features,)
     """
-    X.data = term_weight(scheme, X.data) * idf[X.indices]
-    X.eliminate_zeros()
+    _, indices, indptr = counts
+    data, rows = term_weight(scheme, counts.data) * idf[indices], counts.rows
+    stored = data != 0.0
+    if not stored.all():
+        data, indices, rows = data[stored], indices[stored], rows[stored]
+        indptr = np.concatenate([[0], np.cumsum(stored)])[indptr].astype(indptr.dtype)
     if norm == "cosine":
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         # Scaled by the largest weight first: squares of very large or small weights would leave the floats.
-        largest = np.zeros(X.shape[0])
-        np.maximum.at(largest, rows, np.abs(X.data))
-        scaled = X.data / largest[rows]
-        X.data = scaled / np.sqrt(np.bincount(rows, scaled**2, minlength=X.shape[0]))[rows]
-    return X
+        n_rows = len(indptr) - 1
+        largest = np.zeros(n_rows)
+        np.maximum.at(largest, rows, np.abs(data))
+        scaled = data / largest[rows]
+        data = scaled / np.sqrt(np.bincount(rows, scaled**2, minlength=n_rows))[rows]
+    return Entries(data, indices, indptr)
 
 
 def read_idf(scheme: str, n_docs: int, arrays: Mapping[str, AnyArray]) -> FloatArray:

@@ -18,7 +18,6 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.text.batches import check_texts
-from textbayes.text.blocks import side_by_side
 from textbayes.text.head import head
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.vectorize import TextVectorizer
@@ -297,6 +296,11 @@ class ViewsWeighting(TransformerMixin, BaseEstimator):
 
     def _blocks(self, X: Any) -> list[sparse.csr_matrix]:
         return [_columns(X, start, stop) for start, stop in pairwise(self.bounds)]
+
+
+def side_by_side(blocks: Sequence[Any]) -> sparse.csr_matrix:
+    """Matrices of the same documents as one, a block of columns each."""
+    return blocks[0] if len(blocks) == 1 else sparse.csr_matrix(sparse.hstack(blocks, format="csr"))
 
 
 def _weighting(scheme: str, norm: str | None) -> TermWeighting:

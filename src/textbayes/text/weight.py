@@ -16,7 +16,7 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
-from textbayes.text.term_weights import SCHEMES, TELLING, frequencies_of, idf_of, read_idf, weigh
+from textbayes.text.term_weights import SCHEMES, TELLING, Entries, frequencies_of, idf_of, read_idf, weigh
 
 
 class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -109,7 +109,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_parameters()
         X = self._checked(X, reset=False)
-        return weigh(X, self.scheme, self.norm, self.idf_)
+        weights = weigh(Entries(X.data, X.indices, X.indptr), self.scheme, self.norm, self.idf_)
+        return sparse.csr_matrix(tuple(weights), shape=X.shape)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""

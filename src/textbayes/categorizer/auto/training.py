@@ -31,8 +31,7 @@ from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 from textbayes.links import make_link
 from textbayes.text import TermWeighting
-from textbayes.text.blocks import side_by_side
-from textbayes.text.views import TextViews, ViewsWeighting
+from textbayes.text.views import TextViews, ViewsWeighting, side_by_side
 
 _MOST_SEARCHED = 16  # labels, when weights and scales are chosen
 _SEED = 0  # of the texts that rare labels are made of
