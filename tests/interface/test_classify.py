@@ -12,6 +12,7 @@ import pytest
 
 from textbayes.cli import assess
 from textbayes.core.types import Document
+from textbayes.display.lines import cell_width
 from textbayes.store import load_model, save_model
 
 
@@ -44,9 +45,26 @@ def test_csv(run, models, write, documents):
 
 def test_table(run, models, write, documents):
     shown = run("classify", models["binary"], write(documents), "--table", "--batch", "4").stdout.splitlines()
-    assert shown[0].split() == ["document", "labels", "most", "probable"]
-    assert shown[1].split()[:3] == ["grain-0", "grain", "grain"]
+    assert shown[0].split() == ["id", "text", "labels", "most", "probable"]
+    assert shown[1].split()[:3] == ["grain-0", "wheat", "and"]
+    assert "grain  " in shown[1]
     assert len(shown) == 16
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_lines_of_a_table_fit_and_begin_with_the_text(run, models, write, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    rows = [
+        {"id": "a-name-that-is-far-too-long-to-be-shown-in-full", "text": "the bank\nraises rates " * 20},
+        {"id": "b", "text": "小麥和玉米價格上漲小麥和玉米價格上漲小麥和玉米價格上漲 wheat"},
+    ]
+    for options in ((), ("--intervals",)):
+        shown = run("classify", models["multiclass"], write(rows), "--table", *options).stdout.splitlines()
+        assert len(shown) == 3
+        assert max(map(cell_width, shown)) <= width
+        assert "  the bank" in shown[1]
+        assert "  小麥" in shown[2]
+        assert "…" in shown[1]
 
 
 def test_lines_of_plain_text_from_standard_input(lines, models):
@@ -91,7 +109,7 @@ def test_a_band_left_to_people(lines, run, models, tmp_path, write, documents):
     rows = lines("classify", tmp_path / "unsure.tb", "--guess", stdin="the bank\nnothing known\n")
     assert [row["unsure"] for row in rows] == [[], ["grain", "money"]]
     shown = run("classify", tmp_path / "unsure.tb", "--table", "--guess", stdin="nothing known\n").stdout
-    assert "grain (unsure: " in shown
+    assert "unsure (grain)" in shown
 
 
 def test_batches_end_early_where_documents_are_long(monkeypatch):

@@ -153,3 +153,42 @@ def test_intervals_of_weights(run, lines, write, documents, tmp_path):
     assert "low" in run("words", tmp_path / "m.tb", "--intervals", "--table").stdout
     run("train", write(documents), "-o", tmp_path / "plain.tb")
     assert "intervals" in run("words", tmp_path / "plain.tb", "--intervals", code=1).stderr
+
+
+def test_stems_are_shown_as_whole_words_by_every_command(run, lines, write, tmp_path):
+    """The stems of company and party are no words; the model file knows what they stand for."""
+    rows = [{"text": f"companies report {word}", "labels": "money"} for word in ("profits", "losses", "profits again")]
+    rows += [{"text": f"parties debate {word}", "labels": "power"} for word in ("laws", "votes", "laws again")]
+    model = tmp_path / "m.tb"
+    run("train", write(rows), "-o", model, "--preset", "linear", "--intervals")
+    listed = {row["word"] for row in lines("words", model, "--top", "50")}
+    assert {"companies", "parties"} <= listed
+    assert not {"compani", "parti"} & listed
+    for row in lines("words", model, "--intervals"):
+        assert row["form"] == {"compani": "companies", "parti": "parties"}.get(row["word"], row["form"])
+    table = run("words", model, "--intervals", "--table").stdout
+    assert "companies" in table
+    assert "compani " not in table
+    assert "90% credible intervals" in table
+    assert "80% credible intervals" in run("words", model, "--intervals", "--level", "0.8", "--table").stdout
+    assert [row["level"] for row in lines("words", model, "--intervals", "--top", "1")] == [0.9, 0.9]
+    for command in ("select", "keyness"):
+        shown = run(
+            command, tmp_path / "texts.jsonl", "--table", *(["--min-count", "1"] if command == "keyness" else [])
+        )
+        assert "companies" in shown.stdout
+        assert "compani " not in shown.stdout
+
+
+def test_models_trained_out_of_core_know_whole_words_too(run, lines, write, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rows = [{"text": f"companies report {word}", "labels": "money"} for word in ("profits", "losses", "profits again")]
+    rows += [{"text": f"parties debate {word}", "labels": "power"} for word in ("laws", "votes", "laws again")]
+    for _ in range(2):  # from texts, and from what the first run has kept of them
+        run("train", write(rows), "-o", tmp_path / "m.tb", "--out-of-core")
+        assert {"companies", "parties"} <= {row["word"] for row in lines("words", tmp_path / "m.tb", "--top", "50")}
+
+
+def test_the_text_is_shown_above_its_explanation(run, models, write, documents):
+    shown = run("explain", models["multiclass"], write(documents), "--id", "money-0", "--table").stdout
+    assert shown.splitlines()[0] == "“bank raises rates” (money-0)"

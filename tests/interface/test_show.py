@@ -65,7 +65,9 @@ def test_table_and_csv(run, models):
     table = run("show", models["multilabel"], "--table").stdout
     for part in (
         "Training texts",
-        "Cross-validation of its training",
+        "Micro F1",
+        "Measured by",
+        "member reads scale weight log-loss",
         "threshold",
         "grain",
         f"by textbayes {__version__}",

@@ -48,20 +48,16 @@ def test_held_out_figures_are_those_of_texts_not_seen(lines, write, documents, t
     assert load_model(tmp_path / "m.tb").held_out_ == held_out
 
 
-def test_cross_validated_figures_of_each_label(run, lines, write, documents, many_labels, tmp_path):
+def test_cross_validated_figures_of_each_label(run, lines, write, documents, tmp_path):
     arguments = ("train", write(documents), "-o", tmp_path / "m.tb", "--per-label")
     table = run(*arguments, "--table").stdout
     row = next(line.split() for line in table.splitlines() if line.split()[:1] == ["sport"])
     (summary,) = lines(*arguments)
     sport = summary["held_out"]["labels"]["sport"]
-    assert row[1:5] == ["5", *(f"{sport[name]:.4f}" for name in ("precision", "recall", "f1"))]
-    assert "held-out macro F1, 3 classes" in table
-    assert "held-out log-loss per text" in table
+    assert row[1:5] == ["5", *(f"{sport[name]:.2f}" for name in ("precision", "recall", "f1"))]
     each = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
     assert [row["label"] for row in each] == ["grain", "money", "sport"]
     assert float(each[2]["f1"]) == sport["f1"]
-    many = run("train", write(many_labels), "-o", tmp_path / "m.tb", "--table").stdout
-    assert "held-out log-loss per decision" in many
     (overall,) = csv.DictReader(io.StringIO(run("train", write(documents), "-o", tmp_path / "m.tb", "--csv").stdout))
     assert float(overall["held_out_accuracy"]) == summary["held_out"]["accuracy"]
 
@@ -264,11 +260,6 @@ def test_a_corpus_by_name(run, lines, tmp_path, documents, monkeypatch):
     assert "corpus 'bbc', part train: 12 documents" in done.stderr
     assert len(lines("classify", tmp_path / "m.tb", "--corpus", "bbc")) == 3
     assert len(lines("classify", tmp_path / "m.tb", "--corpus", "bbc", "--part", "train", "--part", "test")) == 15
-
-
-def test_a_table_for_people(run, write, documents, tmp_path):
-    shown = run("train", write(documents), "-o", tmp_path / "m.tb", "--table").stdout
-    assert shown.splitlines()[1].split() == ["documents", "15"]
 
 
 def test_an_existing_model_is_replaced_and_a_link_stays_a_link(run, write, documents, tmp_path):

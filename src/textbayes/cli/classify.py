@@ -185,7 +185,7 @@ def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]
         for row, document in zip(rows, documents, strict=True):
             labels = ", ".join(row["labels"]) or row.get("note", "–")
             if row.get("unsure"):
-                labels += f" (unsure: {', '.join(row['unsure'])})"
+                labels = f"unsure ({labels})"
             cells = [padded(visible(cell), width) for cell, width in ((row["id"], ids), (document.text[:_SHOWN], text))]
             cells += [padded(visible(labels), decided), shortened(visible(_probable(row, top, probable)), probable)]
             screen.print("  ".join(cells), no_wrap=True)

@@ -96,7 +96,7 @@ def label_table(
     columns = [name for name in columns if all(name in labels[label] for label in names)]
     digits = 3 if all(labels[name]["support"] >= _MANY for name in names) else 2
     room = width - min(max(map(cell_width, names), default=0), _LABEL_WIDTH)
-    while len(columns) > 1 and sum(max(len(_head(name)), 2 + digits) + 3 for name in columns) + 2 > room:
+    while len(columns) > 1 and sum(max(len(_head(name)), 2 + digits) + 2 for name in columns) + 2 > room:
         columns.pop()
     rows = make_table("label", *map(_head, columns), right=[_head(name) for name in columns])
     for name in names:
@@ -115,7 +115,7 @@ def print_confusion(found: Sequence[Confused], multilabel: bool) -> None:
     rows = list(dict.fromkeys(pair.true for pair in found))
     columns = sorted({pair.given for pair in found})
     columns = columns if multilabel else sorted(set(rows) | set(columns))
-    width = cell_width("true ↓ predicted →") + 2 + sum(max(cell_width(name), 5) + 3 for name in columns)
+    width = cell_width("true ↓ predicted →") + 2 + sum(max(cell_width(name), 5) + 2 for name in columns)
     if multilabel or len(columns) > _MOST_COLUMNS or width > console().width:
         _print_pairs([pair for pair in found if pair.true != pair.given])
         return

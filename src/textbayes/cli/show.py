@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("label", "texts", "threshold", "held_out_precision", "held_out_recall", "held_out_f1")
 _UNKNOWN = "not recorded"
+_FACTS = ("Labels", "Model", "Partial", "Decision")  # of the settings, those that say nothing of features
 _IN_HEADLINE = ("accuracy", "micro_f1", "macro_f1", "subset_accuracy", "log_loss")
 _NAMES = {"brier": "Brier score", "ece": "Calibration error (ECE)"}
 
@@ -139,19 +140,23 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
 
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Facts on file, labels and model; and how texts are made into features."""
-    from textbayes.report.wording import folds_in_words, settings_in_words
+    from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
     from textbayes.text.copies import copies_in_words
 
     copies = copies_in_words(model.copies_, shown["n_texts"])
-    settings = [row for row in settings_in_words(model) if row[0] != "Model" or model.choice_ is None]
+    settings = settings_in_words(model)
+    facts = {name: value for name, value in settings if name in _FACTS}
+    if model.choice_ is not None:
+        facts["Model"] = _model(model)
+    elif len(model.pool_) == 1:
+        facts["Settings"] = "; ".join(members_in_words(model)) or _UNKNOWN
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
         ("Training texts", f"{shown['n_texts']:,}"),
         *([("Duplicates", copies)] if copies else []),
-        *settings,
-        *([("Model", _model(model))] if model.choice_ is not None else []),
+        *facts.items(),
         ("Cross-validation", f"{folds_in_words(model)}, seed {model.random_state}"),
-    ]
+    ], [row for row in settings if row[0] not in _FACTS]
 
 
 def _model(model: TextCategorizer) -> str:
@@ -165,7 +170,7 @@ def _model(model: TextCategorizer) -> str:
     return told
 
 
-def _print_members(model: TextCategorizer, width: int) -> None:
+def _print_members(model: TextCategorizer) -> None:
     """Print a table of the members: what each is, what it reads, its weight in the ensemble, its held-out log-loss."""
     from textbayes.categorizer.auto.story import member_rows
     from textbayes.report.wording import members_in_words

@@ -67,7 +67,7 @@ def test_fewer_held_out_texts_decide_alike(fitted):
 def test_it_is_told_wherever_the_cross_validation_is(fitted, tmp_path):
     model, texts, labels = fitted
     n = model.choice_["n_held_out"]
-    assert f"{n} of the texts were held out to tell this." in describe_choice(model.choice_)
+    assert f"{n} of the texts were held out to measure this." in describe_choice(model.choice_)
     assert folds_in_words(model) == f"5 folds, {n} of {N_TEXTS} texts held out"
     data = collect_report(model, texts, labels, cross_validated=True)
     assert dict(data.facts)["Texts"] == str(n)
@@ -80,7 +80,7 @@ def test_all_texts_held_out_need_no_saying(fitted):
     _, texts, labels = fitted
     model = TextCategorizer(cv=3).fit(texts, labels)
     assert folds_in_words(model) == "3 folds"
-    assert "held out to tell" not in describe_choice(model.choice_)
+    assert "held out to measure" not in describe_choice(model.choice_)
 
 
 def test_a_pool_is_fitted_to_held_out_texts_alone():

@@ -42,8 +42,8 @@ def test_vectors_that_tell_more_than_words_are_kept_and_told_of(fitted):
     assert told["log_loss"] < 0.99 * told["log_loss_without"]
     assert "Gaussian, sentence vectors" in [member["name"] for member in model.choice_["members"]]
     story = describe_choice(model.choice_)
-    assert f"sentence vectors ({WIDTH})" in story
-    assert f"(tiny) were kept: log-loss of held-out texts with them {told['log_loss']:.4f}, without" in story
+    assert f"{WIDTH} sentence embeddings" in story
+    assert f"(tiny) were kept: held-out log-loss {told['log_loss']:.4f} with them, " in story
     assert "embeddings" not in str(without.choice_["members"])
 
 

@@ -40,13 +40,13 @@ def test_first_lines_are_read_where_they_stand_for_more():
 @pytest.mark.parametrize(
     ("n_texts", "names", "pairs", "read_as"),
     [
-        (99, ["words", "stem"], set(), ("words (", "stems (")),
-        (ENOUGH_TEXTS - 1, ["words", "stem"], {"of wheat"}, ("words and pairs (", "stems (")),
+        (99, ["words", "stem"], set(), (" words and ", " word stems.")),
+        (ENOUGH_TEXTS - 1, ["words", "stem"], {"of wheat"}, (" words and word pairs", " word stems.")),
         (
             ENOUGH_TEXTS,
             ["words", "stem", "head"],
             {"of wheat", "stem:wheat rose"},
-            ("words and pairs (", "stems and pairs ("),
+            (" words and word pairs", " word stems and stem pairs"),
         ),
     ],
 )
