@@ -89,6 +89,15 @@ def test_training_without_a_label_says_what_to_type(run, rows, tmp_path):
     assert not (tmp_path / "m.tb").exists()
 
 
+def test_a_choice_among_labels_is_said(run, rows, tmp_path):
+    path = write_csv(tmp_path / "a.csv", rows, ["id", "text", "category", "topic"])
+    options = ("--preset", "linear", "-o", tmp_path / "m.tb")
+    said = run("train", path, *options).stderr
+    assert "the label is read from the column 'category'; --label-field takes 'topic' instead" in said
+    assert load_model(tmp_path / "m.tb").columns_["label"] == ["category"]
+    assert "is read from" not in run("train", path, *options, "--label-field", "Category").stderr
+
+
 def test_rows_go_out_as_they_came_in(run, trained, rows, tmp_path):
     given = [[*row[:3], "=1+1" if i else row[3]] for i, row in enumerate(rows)]
     new = write_csv(tmp_path / "new.csv", given)

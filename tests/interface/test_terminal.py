@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import click
+import pytest
 
 from textbayes.cli.errors import as_options
 from textbayes.cli.output import to_json
@@ -35,6 +36,29 @@ def test_counting_documents_leaves_the_pipe_alone(on_terminal, models, write, do
     shown, results = on_terminal("classify", models["multiclass"], path, stream="stderr")
     assert "reading" in shown
     assert len([json.loads(line) for line in results.splitlines()]) == 1_500
+
+
+WAITS = {
+    "clusters": (("{texts}", "-k", "2"), "fitting 2 clusters to 15 texts"),
+    "keyness": (("{texts}",), "comparing word frequencies"),
+    "select": (("{texts}",), "ranking words"),
+    "link": (("{texts}", "--folds", "2"), "cross-validating links and scales"),
+    "compare": (("a={model}", "b={model}", "--truth", "{texts}"), "testing 2 systems on 15 documents"),
+    "report": (("{model}", "{texts}", "-o", "{folder}/report.html"), "writing the report"),
+    "export": (("{model}", "-o", "{folder}/model.json"), "exporting"),
+}
+
+
+@pytest.mark.parametrize("command", WAITS)
+def test_what_takes_long_says_what_it_does(command, on_terminal, models, write, documents, tmp_path):
+    places = {"texts": write(documents), "model": models["multiclass"], "folder": tmp_path}
+    arguments = [one.format_map(places) for one in WAITS[command][0]]
+    shown, result = on_terminal(command, *arguments, "--json", stream="stderr")
+    assert WAITS[command][1] in shown
+    assert all(map(json.loads, result.splitlines()))
+    shown, quiet = on_terminal(command, *arguments, "--json", "--quiet", stream="stderr")
+    assert WAITS[command][1] not in shown
+    assert quiet == result
 
 
 def test_json_is_utf_8_in_any_locale_and_has_no_odd_numbers(start, models, monkeypatch, tmp_path):

@@ -122,6 +122,8 @@ def _decisions(paths: dict[str, str], inputs: Inputs) -> tuple[list[Labels], dic
     seen = {name: SeenTexts(model, name) for name, model in models.items()}
     ids: list[str] = []
     truth: list[Labels] = []
+    for model in models.values():
+        inputs = inputs.of_model(model)
     for batch in batches(inputs.documents()):
         ids += [document.id for document in batch]
         truth += [document.labels for document in batch]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -63,7 +64,7 @@ class Inputs:
 
         Where nothing was read yet, a look is taken at the first document.
         """
-        if self.layout.found is None and self.corpus is None and "-" not in self.paths:
+        if self.layout.found is None and self.paths and os.path.isfile(self.paths[0]):  # no pipe, which was read
             with contextlib.suppress(InputError):
                 next(self._from_files(), None)
         found = self.layout.found

@@ -200,6 +200,10 @@ def _tell(documents: list[Document], inputs: Inputs, total: int | None = None) -
     counts = _counts(documents)
     if not counts:
         return
+    found, others = inputs.layout.found, inputs.layout.other_labels
+    if found is not None and others and "label_field" not in dict(inputs.options):
+        other = " or ".join(map(repr, others))
+        note(f"the label is read from the column {found.label[0]!r}; --label-field takes {other} instead")
     summarise(counts, len(documents), total)
     if inputs.corpus is None:  # the labels of a corpus known by name are as its makers meant them
         name_oddities(counts, separated="label_separator" in dict(inputs.options))

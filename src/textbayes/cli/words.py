@@ -146,9 +146,9 @@ def words(
     categorizer = load_categorizer(model)
     if bursts is not None:
         from textbayes.cli.burstiness import show_burstiness
-        from textbayes.data import open_documents
+        from textbayes.cli.inputs import Inputs
 
-        texts = [document.text for document in open_documents([bursts])]
+        texts = [document.text for document in Inputs((bursts,)).of_model(categorizer).documents(count=False)]
         show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target), min_texts)
         return
     if audit:
