@@ -14,6 +14,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.text.analyze import Piece, TextOptions, columns_to_csr, stop_tokens
+from textbayes.text.frames import SparseOutput
 from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.patterns import named_pattern
 from textbayes.text.stem import check_stemmer
@@ -23,7 +24,7 @@ from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
 LONGEST_NGRAM = 32  # words or characters; every length adds about as many terms as the text has words
 
 
-class BaseTextVectorizer(TransformerMixin, BaseEstimator):
+class BaseTextVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     """A transformer of texts; a subclass takes the parameters below, and ``binary``, in its constructor."""
 
     analyzer: str
@@ -38,10 +39,6 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
     __metadata_request__fit = {"texts": UNUSED}  # noqa: RUF012
     __metadata_request__partial_fit = {"texts": UNUSED}  # noqa: RUF012
     __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        # A matrix of counts stays sparse: no data frame is made of it.
-        super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,12 +16,13 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
+from textbayes.text.frames import SparseOutput, as_configured, check_sparse
 
 SCHEMES = ("raw", "binary", "log", "ltc", "tfidf", "tfidf1")
 _TELLING = ("ltc", "tfidf", "tfidf1")  # the idf says how many documents have a word
 
 
-class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Weigh counts: a term weight times an inverse document frequency, then each document to length one or not.
 
     ========== ===================== ====================================
@@ -110,7 +111,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Weights as a float64 CSR matrix."""
         check_is_fitted(self)
         self._check_parameters()
-        X = self._checked(X, reset=False)
+        check_sparse(self, X)
+        given, X = X, self._checked(X, reset=False)
         X.data = _term_weight(self.scheme, X.data) * self.idf_[X.indices]
         X.eliminate_zeros()
         if self.norm == "cosine":
@@ -120,7 +122,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             np.maximum.at(largest, rows, np.abs(X.data))
             scaled = X.data / largest[rows]
             X.data = scaled / np.sqrt(np.bincount(rows, scaled**2, minlength=X.shape[0]))[rows]
-        return X
+        return as_configured(self, X, given)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""
