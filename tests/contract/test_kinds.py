@@ -155,8 +155,8 @@ def test_explanations_add_up(spec, kind):
 def test_words(spec, kind):
     model = fitted(spec, kind)
     found = model.top_words("grain", 60)
-    speaking_for = [word for word, weight in found if weight > 0.0]
-    assert set(speaking_for[:3]) <= set(TOPICS["grain"])
+    assert {word for word, _ in found[:3]} <= set(TOPICS["grain"])
+    assert all(weight > 0.0 for _, weight in found[:3])
     weights = model.model_.words().weights
     assert weights.shape == (model.label_space_.n_columns, len(model.vectorizer_.vocabulary_))
     assert model.weights_description

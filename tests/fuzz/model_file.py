@@ -60,7 +60,7 @@ def said(model: TextCategorizer) -> Any:
     proba, labels = model.predict_proba(ASKED), model.predict_labels(ASKED)
     if not (np.isfinite(proba).all() and (proba >= 0.0).all() and (proba <= 1.0).all()):
         raise LateFailureError("probabilities that are none")
-    words = [model.top_words(str(name), k=5) for name in model.classes_]
+    words = [model.top_words(str(name), n=5) for name in model.classes_]
     explained = [model.explain(text) for text in ASKED[:2]]
     if model.standard_errors_ is not None:
         words += [model.word_intervals(str(model.classes_[-1]), k=5)]

@@ -104,8 +104,8 @@ def test_two_classes_have_mirrored_thresholds(lines, run, write, documents, tmp_
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("auto", "the likeliest of 3 is given"),
-        ("top_label:min_probability=0.4", "the likeliest of 3 is given if its probability is at least 0.4"),
+        ("auto", "the most probable of 3 labels is chosen"),
+        ("top_label:min_probability=0.4", "the most probable of 3 labels is chosen if its probability is at least 0.4"),
         ("expected_f1", "decided with the other texts of its batch, for the highest expected F1"),
         ("unsure:low=0.2,high=0.6", "threshold 0.5, unsure from 0.2 to 0.6"),
         ("utility:tp=1,fp=-4", "threshold 0.8"),

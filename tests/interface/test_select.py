@@ -41,7 +41,9 @@ def test_training_uses_the_same_words(lines, run, write, documents, tmp_path):
     run("train", path, "-o", tmp_path / "m.tb", "--family", "gaussian", "--select", "chi2", *rules)
     model = load_model(tmp_path / "m.tb")
     for label in model.label_space_.column_names:
-        assert {row["word"] for row in rows if row["label"] == label} == {word for word, _ in model.top_words(label)}
+        assert {row["word"] for row in rows if row["label"] == label} == {
+            word for word, _ in model.top_words(label, None)
+        }
 
 
 @pytest.mark.parametrize("score", scores.names())

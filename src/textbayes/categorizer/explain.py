@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
+from textbayes.categorizer.notebook import explanations_html
 from textbayes.core.protocols import Contributions
 from textbayes.core.types import AnyArray, FloatArray
 
@@ -101,24 +101,10 @@ class Explanation(NamedTuple):
 
 
 class Explanations(list[Explanation]):
-    """Explanations of one text, the likeliest label first; a notebook shows them as tables."""
+    """Explanations of one text, the likeliest label first; a notebook shows them as tables with coloured words."""
 
     def _repr_html_(self) -> str:
-        return "".join(_as_html(told) for told in self)
-
-
-def _as_html(told: Explanation) -> str:
-    """One explanation as a table; everything that comes from texts and labels is escaped."""
-    rows = [(part.word, f"{part.occurrences:,}", part.log_odds) for part in told.contributions]
-    rows += [(name, "", value) for name, value in [*told.remainder, ("log-odds", told.log_odds)]]
-    body = "".join(
-        f"<tr><td style='text-align:left'>{html.escape(word)}</td><td>{times}</td><td>{value:+.3f}</td></tr>"
-        for word, times, value in rows
-    )
-    head = "<tr><th style='text-align:left'>word</th><th>times</th><th>log-odds</th></tr>"
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in [told.against, *told.notes] if note)
-    title = f"<p><strong>{html.escape(told.label)}?</strong> {html.escape(told.answer)}</p>"
-    return f"{title}<table>{head}{body}</table>{notes}"
+        return explanations_html(self)
 
 
 def explanation(

@@ -37,6 +37,7 @@ def train_members(
     texts, indicator, space, weight = data[:4]
     report("reading words", 0, 1)
     vectorizer = default_vectorizer() if settings.vectorizer is None else clone(settings.vectorizer)
+    vectorizer.set_output(transform="default")  # whatever a vectorizer that was given does for others
     counts = vectorizer.fit_transform(texts)
     table = None if settings.prior is None else read_prior(settings.prior)
     if table is not None and (missing := words_known(table, vectorizer)):

@@ -304,4 +304,4 @@ def make_weighting(weighting: TermWeighting | str | None) -> TermWeighting:
     """The weighting as given, by name, or the default one; not fitted."""
     if weighting is None:
         return default_weighting()
-    return TermWeighting(weighting) if isinstance(weighting, str) else clone(weighting)
+    return TermWeighting(weighting) if isinstance(weighting, str) else clone(weighting).set_output(transform="default")

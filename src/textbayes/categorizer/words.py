@@ -23,6 +23,7 @@ from textbayes.categorizer.explain import (
     rivals_of,
 )
 from textbayes.categorizer.merged import MergedWords
+from textbayes.categorizer.notebook import model_html
 from textbayes.categorizer.presets import default_models
 from textbayes.core.errors import InputError
 from textbayes.core.frames import make_frame
@@ -172,22 +173,31 @@ class ExplainsWords(FittedAttributes):
             return [str(member["name"]) for member in self.choice_["members"]]
         return _member_names(self.model, len(self.pool_))
 
-    def top_words(self, label: str, k: int | None = 20, as_frame: bool = False) -> Any:
-        """The words with the largest weights for a label, by size, with their sign; either of two classes.
+    def top_words(self, label: str, n: int | None = 10, as_frame: bool = False) -> Any:
+        """The words with the largest weights for a label, the strongest evidence for it first; either of two classes.
 
-        Pairs of a word and its weight, or with ``as_frame`` a pandas ``DataFrame``. What weights they are,
+        Pairs of a word and its weight, or with ``as_frame`` a pandas ``DataFrame``. Words with negative weights, the
+        strongest first, follow where there are fewer than ``n`` with positive ones. What weights they are,
         ``weights_description`` says.
 
         Parameters
         ----------
         label : str
-        k : int or None
+        n : int or None
             Words at most; None for all that have a weight.
         as_frame : bool
             Give a pandas ``DataFrame``.
+
+        Examples
+        --------
+        >>> from textbayes import TextCategorizer
+        >>> texts = ["a fine, warm film", "dull and slow", "warm and funny", "slow, dull film"] * 5
+        >>> model = TextCategorizer(preset="linear").fit(texts, ["pos", "neg", "pos", "neg"] * 5)
+        >>> sorted(word for word, weight in model.top_words("neg", n=2))
+        ['dull', 'slow']
         """
-        weights = np.where(self.word_columns(), self._weights_for(label, k), 0.0)
-        order = np.argsort(-np.abs(weights), kind="stable")[:k]
+        weights = np.where(self.word_columns(), self._weights_for(label, n), 0.0)
+        order = np.lexsort((-np.abs(weights), weights <= 0.0))[:n]  # stable: positive ones, then by size
         names = self.vectorizer_.get_feature_names_out()
         found = [(str(names[j]), float(weights[j])) for j in order if weights[j] != 0.0]
         return make_frame(found, ["word", "weight"]) if as_frame else found
@@ -317,6 +327,10 @@ class ExplainsWords(FittedAttributes):
             names, sign * told.weights[column], told.errors[column], 0.9 if level is None else level, k, shifts
         )
         return make_frame(found, WordInterval._fields) if as_frame else found
+
+    def _html_repr(self) -> str:
+        """What notebooks show: figures, labels and members of a fitted model, else scikit-learn's diagram."""
+        return model_html(self) if "model_" in vars(self) else str(super()._html_repr())  # type: ignore[misc]
 
     def _column(self, label: str) -> tuple[int, bool]:
         """The column of a label, and whether it speaks of the other of two classes."""

@@ -37,7 +37,7 @@ class TopLabel(Rule):
     def reason(self, label: int, mirrored: bool = False) -> str:
         """The likeliest of how many, and the least probability if there is one."""
         least = "" if self.min_probability is None else f" if its probability is at least {self.min_probability:g}"
-        return f"the likeliest of {self.n_labels_} is given{least}"
+        return f"the most probable of {self.n_labels_} labels is chosen{least}"
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         """Nothing to learn."""

@@ -134,7 +134,8 @@ def verdict(example: Example) -> dict[str, Any]:
 
 def beginning(fragments: list[Fragment]) -> list[Fragment]:
     """The first fragments of a text, as many as the top of the page has room for, cut between words."""
-    kept, room = [], _OVERVIEW_CHARACTERS
+    kept: list[Fragment] = []
+    room = _OVERVIEW_CHARACTERS
     for piece in fragments:
         if len(piece.text) > room:
             rest = piece.text[:room].rpartition(" ")[0] if not piece.level else ""

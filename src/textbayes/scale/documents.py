@@ -92,7 +92,7 @@ class SpreadDocuments:
         vectorizer : TextVectorizer
         rows : boolean array (n_docs,)
         """
-        vectorizer = clone(vectorizer)
+        vectorizer = clone(vectorizer).set_output(transform="default")
         vectorizer._warn_if_slow()
         vectorizer._check_parameters()
         found = self.executor.map_reduce(_terms, _both_terms, self._with(rows), vectorizer)

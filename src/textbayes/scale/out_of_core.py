@@ -187,7 +187,7 @@ def vectorizer_of(model: TextCategorizer) -> TextVectorizer:
         raise NotSupportedError(
             f"{type(model.vectorizer).__name__} is not read out of core; use a TextVectorizer, {_IN_MEMORY}"
         )
-    return clone(model.vectorizer)
+    return clone(model.vectorizer).set_output(transform="default")
 
 
 def check_supported(model: TextCategorizer) -> None:

@@ -11,13 +11,14 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from textbayes.core.errors import InputError
 from textbayes.text.analyze import LONGEST_NGRAM, TextOptions, check_analysis, stop_tokens
+from textbayes.text.frames import SparseOutput
 from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.patterns import named_pattern
 from textbayes.text.stopwords import is_list_name, load_stop_words
 from textbayes.text.tokenize import SlowTokenPatternWarning, parse_pattern
 
 
-class BaseTextVectorizer(TransformerMixin, BaseEstimator):
+class BaseTextVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     """A transformer of texts; a subclass takes the parameters below, and ``binary``, in its constructor."""
 
     analyzer: str
@@ -32,10 +33,6 @@ class BaseTextVectorizer(TransformerMixin, BaseEstimator):
     __metadata_request__fit = {"texts": UNUSED}  # noqa: RUF012
     __metadata_request__partial_fit = {"texts": UNUSED}  # noqa: RUF012
     __metadata_request__transform = {"texts": UNUSED}  # noqa: RUF012
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        # A matrix of counts stays sparse: no data frame is made of it.
-        super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

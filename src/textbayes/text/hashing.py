@@ -16,6 +16,7 @@ from textbayes.core.types import AnyArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, counts_matrix, frequencies
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
+from textbayes.text.frames import as_configured
 from textbayes.text.packed import checked, pack, unpack
 from textbayes.text.stopwords import StopWords
 from textbayes.text.tokenize import DEFAULT_PATTERN
@@ -109,11 +110,11 @@ class HashingTextVectorizer(BaseTextVectorizer):
         self._start()
         analysis = self._analyze(texts)
         self._learn(analysis)
-        return self._matrix(analysis)
+        return as_configured(self, self._matrix(analysis), texts)
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:
         """Count terms by column: a CSR matrix (n_docs, n_features) of int64 with sorted columns."""
-        return self._matrix(self._analyze(texts))
+        return as_configured(self, self._matrix(self._analyze(texts)), texts)
 
     def feature_names(self, column: int) -> list[str]:
         """The terms seen most in a column, the most frequent first; empty if none was seen."""

@@ -15,6 +15,7 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.text.batches import check_each, check_texts
+from textbayes.text.frames import SparseOutput, as_configured
 from textbayes.text.sentence_models import PACKAGED, check_width, encoder_of, find_model
 from textbayes.text.weight import TermWeighting
 
@@ -22,7 +23,7 @@ MEANING = "meaning of the text"  # what all columns together are called beside w
 _AT_ONCE = 64  # texts between two reports of progress
 
 
-class SentenceVectorizer(TransformerMixin, BaseEstimator):
+class SentenceVectorizer(SparseOutput, TransformerMixin, BaseEstimator):
     """Turn texts into the vectors of a sentence-transformers model, each of length one.
 
     Parameters
@@ -77,7 +78,7 @@ class SentenceVectorizer(TransformerMixin, BaseEstimator):
             check_width(found.shape[1], self.width_)
             vectors[start : start + _AT_ONCE] = found
         report("sentence vectors", len(given), len(given))
-        return sparse.csr_matrix(vectors)
+        return as_configured(self, sparse.csr_matrix(vectors), texts)
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Numbers of the columns, from 1 on."""

@@ -18,6 +18,7 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, counts_matrix, frequencies
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
+from textbayes.text.frames import as_configured
 from textbayes.text.packed import Packed, SortedStrings, pack, sort_order, take, unpack
 from textbayes.text.stopwords import StopWords
 from textbayes.text.tokenize import DEFAULT_PATTERN
@@ -126,13 +127,13 @@ class TextVectorizer(BaseTextVectorizer):
         """Learn the vocabulary of the texts and count its terms, reading them once."""
         self._warn_if_slow()
         analysis, column_of_term = self._fit(texts)
-        return self._matrix(analysis, column_of_term)
+        return as_configured(self, self._matrix(analysis, column_of_term), texts)
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:
         """Count the vocabulary's terms: a CSR matrix (n_docs, n_features) of int64 with sorted columns."""
         options = self._fitted()
         analysis = analyze(check_texts(texts), options)
-        return self._matrix(analysis, self._vocabulary.find(analysis.terms))
+        return as_configured(self, self._matrix(analysis, self._vocabulary.find(analysis.terms)), texts)
 
     def document_lengths(self, texts: Any) -> FloatArray:
         """Document lengths ω in thousands of words.

@@ -18,6 +18,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.text.batches import check_texts
+from textbayes.text.frames import SparseOutput, as_configured
 from textbayes.text.head import head
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.vectorize import TextVectorizer
@@ -67,7 +68,7 @@ class View(BaseEstimator):
         return texts if self.part == "text" else [head(text) for text in texts]
 
 
-class TextViews(TransformerMixin, BaseEstimator):
+class TextViews(SparseOutput, TransformerMixin, BaseEstimator):
     """Count the words of texts in several views, a block of columns for each.
 
     Parameters
@@ -106,7 +107,7 @@ class TextViews(TransformerMixin, BaseEstimator):
         if not self.views:
             raise InputError("views=[] is empty; pass at least one View")
         texts = list(check_texts(texts))
-        self.vectorizers_ = [clone(view.vectorizer) for view in self.views]
+        self.vectorizers_ = [clone(view.vectorizer).set_output(transform="default") for view in self.views]
         both = zip(self.views, self.vectorizers_, strict=True)
         blocks = [vectorizer.fit_transform(view.read(texts)) for view, vectorizer in both]
         self.settle()
@@ -114,11 +115,11 @@ class TextViews(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sparse.csr_matrix:
         """Learn the vocabulary of every view, and count its words, side by side."""
-        return side_by_side(self.fit_blocks(texts))
+        return as_configured(self, side_by_side(self.fit_blocks(texts)), texts)
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:
         """Counts of the words of every view, side by side: a CSR matrix (n_docs, n_features)."""
-        return side_by_side(self.blocks(texts))
+        return as_configured(self, side_by_side(self.blocks(texts)), texts)
 
     def blocks(self, texts: Iterable[str]) -> list[sparse.csr_matrix]:
         """Counts of the words of every view, a matrix for each."""

@@ -16,10 +16,11 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
+from textbayes.text.frames import SparseOutput, as_configured, check_sparse
 from textbayes.text.term_weights import SCHEMES, TELLING, Entries, frequencies_of, idf_of, read_idf, weigh
 
 
-class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class TermWeighting(SparseOutput, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Weigh counts: a term weight times an inverse document frequency, then each document to length one or not.
 
     ========== ===================== ====================================
@@ -108,9 +109,10 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Weights as a float64 CSR matrix."""
         check_is_fitted(self)
         self._check_parameters()
-        X = self._checked(X, reset=False)
+        check_sparse(self, X)
+        given, X = X, self._checked(X, reset=False)
         weights = weigh(Entries(X.data, X.indices, X.indptr), self.scheme, self.norm, self.idf_)
-        return sparse.csr_matrix(tuple(weights), shape=X.shape)
+        return as_configured(self, sparse.csr_matrix(tuple(weights), shape=X.shape), given)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted weighting as a JSON-able dictionary and arrays, for :meth:`from_state`."""

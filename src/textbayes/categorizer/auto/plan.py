@@ -170,7 +170,7 @@ def read_views(texts: Sequence[str], vectorizer: Any = None) -> tuple[TextViews,
     views: list[View] = []
     vectorizers, blocks = [], []
     for view in _views(texts, vectorizer):
-        fitted = clone(view.vectorizer)
+        fitted = clone(view.vectorizer).set_output(transform="default")
         try:
             counts = fitted.fit_transform(view.read(texts))
         except InputError:  # no word, or none in two texts

@@ -98,6 +98,19 @@ class BayesLinearClassifier(WeightsClassifier):
     >>> model = BayesLinearClassifier(prior="gaussian", scale=3.0).fit(X, ["no", "no", "yes", "yes"])
     >>> model.predict([[0.9, 0.1]]).tolist()
     ['yes']
+
+    In a scikit-learn pipeline, with the words as columns of data frames:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from textbayes.text import TextVectorizer
+    >>> texts = ["a warm film", "dull and slow", "warm and funny", "a slow film"] * 5
+    >>> pipeline = make_pipeline(TextVectorizer(), BayesLinearClassifier()).set_output(transform="pandas")
+    >>> pipeline.fit(texts, ["pos", "neg", "pos", "neg"] * 5).predict(["warm and funny", "slow"]).tolist()
+    ['pos', 'neg']
+    >>> pipeline[0].transform(["a warm film"]).columns.tolist()
+    ['and', 'dull', 'film', 'funny', 'slow', 'warm']
+    >>> pipeline[-1].feature_names_in_.tolist() == pipeline[0].get_feature_names_out().tolist()
+    True
     """
 
     def __init__(
