@@ -27,7 +27,7 @@ from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.decide import Rule
+from textbayes.decide import Rule, ThresholdRule
 from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds.sampling import SamplingCallback
@@ -254,7 +254,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             first = data.copies.first == np.arange(len(data.copies.first))
             counted = indicator & (tested | trained.of_tested(first)[:, None])
         rule.fit(proba, counted)
-        if trained.rare_threshold is not None and self.rule == "auto":
+        if trained.rare_threshold is not None and self.rule == "auto" and isinstance(rule, ThresholdRule):
             rule.thresholds_[~tested] = trained.rare_threshold
         self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.model
         self.pool_, self.rule_, self.choice_ = trained.pool, rule, trained.choice

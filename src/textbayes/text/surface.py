@@ -23,7 +23,6 @@ from textbayes.text.views import TextViews
 
 Forms = Mapping[str, str]
 _TEXTS_FOR_FORMS = 20_000  # enough to know the commonest form of a stem
-_ENDS = ("s", "_offsets")  # of the names of the two arrays that strings are packed into
 
 
 class Token(NamedTuple):
@@ -169,8 +168,9 @@ def surface_arrays(forms: Forms) -> dict[str, AnyArray]:
     """Forms as arrays, for :func:`restored_surface`."""
     stems = sorted(forms)
     packed = {"stem": pack(stems), "form": pack([forms[name] for name in stems])}
+    ends = ("s", "_offsets")
     return {
-        f"{name}{end}": array for name, strings in packed.items() for end, array in zip(_ENDS, strings, strict=True)
+        f"{name}{end}": array for name, strings in packed.items() for end, array in zip(ends, strings, strict=True)
     }
 
 
@@ -179,7 +179,7 @@ def restored_surface(arrays: Mapping[str, AnyArray]) -> dict[str, str]:
     if not arrays:
         return {}
     stems, forms = (
-        unpack(checked(*(arrays.get(f"{name}{end}") for end in _ENDS), "the model's forms of words"))
+        unpack(checked(arrays.get(f"{name}s"), arrays.get(f"{name}_offsets"), "the model's forms of words"))
         for name in ("stem", "form")
     )
     if len(stems) != len(forms) or len(set(stems)) < len(stems):
