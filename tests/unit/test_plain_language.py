@@ -9,21 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from references.banned_phrases import banned, read_phrases
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "textbayes"
-PHRASES = ROOT / "tests" / "banned_phrases.txt"
 CODE = sorted(path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__")
-
-
-def read_phrases(text: str) -> list[tuple[re.Pattern[str], str]]:
-    """Pattern and plain alternative of each line; spaces match any white space, so phrases are found across lines."""
-    found = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            pattern, arrow, instead = line.partition(" => ")
-            assert arrow, f"a line needs ' => ' and what to write instead: {line!r}"
-            found.append((re.compile(pattern.strip().replace(" ", r"\s+"), re.IGNORECASE), instead.strip()))
-    return found
 
 
 def python_texts(source: str, docstrings: bool) -> Iterator[tuple[int, str]]:
@@ -65,15 +55,13 @@ def files_of(area: str) -> list[Path]:
 
 @pytest.mark.parametrize("area", [*CODE, "modules", "docs", "README.md", "CHANGELOG.md"])
 def test_no_text_for_users_holds_a_banned_phrase(area):
-    phrases = read_phrases(PHRASES.read_text(encoding="utf-8"))
     files = files_of(area)
     assert files
     found = [
         f"{path.relative_to(ROOT)}:{line + text.count(chr(10), 0, match.start())}: {match[0]!r}; write: {instead}"
         for path in files
         for line, text in texts_of(path)
-        for pattern, instead in phrases
-        for match in pattern.finditer(text)
+        for match, instead in banned(text)
     ]
     assert not found, "\n".join(found)
 

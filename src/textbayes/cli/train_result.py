@@ -61,8 +61,8 @@ def measured_in_words(model: TextCategorizer) -> str:
 def found_in_words(model: TextCategorizer, given: Labelled, inputs: Inputs) -> Iterator[tuple[str, str]]:
     """What was found in the training set: texts, columns, labels, language, duplicates, texts left out."""
     yield "Texts", f"{len(given.documents):,} from {inputs.name}"
-    if columns := _columns(inputs):
-        yield "Columns", columns
+    if (columns := inputs.columns()) is not None:
+        yield "Columns", columns.in_words()
     each = "any number per text" if model.label_space_.kind == "multilabel" else "one per text"
     yield "Labels", f"{len(model.classes_):,}, {each}"
     if language := _language(model, given):
@@ -90,18 +90,6 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
     if path is None:
         return f"{told} It was not saved (--cv-only)."
     return f"{told} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."
-
-
-def _columns(inputs: Inputs) -> str:
-    """Columns of text and label, where they were named."""
-    options = dict(inputs.options)
-    named = {"text": options.get("text_field"), "label": options.get("label_field")}
-    said = [
-        f"{what} in {' + '.join(map(repr, [names] if isinstance(names, str) else names))}"
-        for what, names in named.items()
-        if names
-    ]
-    return ", ".join(said)
 
 
 def _language(model: TextCategorizer, given: Labelled) -> str:

@@ -169,9 +169,7 @@ def surface_arrays(forms: Forms) -> dict[str, AnyArray]:
     stems = sorted(forms)
     packed = {"stem": pack(stems), "form": pack([forms[name] for name in stems])}
     ends = ("s", "_offsets")
-    return {
-        f"{name}{end}": array for name, strings in packed.items() for end, array in zip(ends, strings, strict=True)
-    }
+    return {f"{name}{end}": array for name, strings in packed.items() for end, array in zip(ends, strings, strict=True)}
 
 
 def restored_surface(arrays: Mapping[str, AnyArray]) -> dict[str, str]:
