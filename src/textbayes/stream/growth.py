@@ -36,7 +36,9 @@ def telling_words(topic: Topic, lexicon: Lexicon, threshold: float, most: int, l
     scores = word_scores(relevant[columns], with_word[columns], topic.n_relevant, n_docs)
     above = scores > threshold
     if least:
-        speak = relevant[columns] * n_docs > with_word[columns] * topic.n_relevant
+        # As float64: products of counts leave the integers that counts are kept in.
+        in_relevant, in_all = relevant[columns].astype(np.float64), with_word[columns].astype(np.float64)
+        speak = in_relevant * n_docs > in_all * topic.n_relevant
         missing = least - int((above & speak).sum())
         rest = np.flatnonzero(speak & ~above)
         above[rest[np.argsort(-scores[rest], kind="stable")[: max(missing, 0)]]] = True

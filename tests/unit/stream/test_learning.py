@@ -14,8 +14,8 @@ from textbayes.models.online import DiagonalPosterior, OnlineLikelihood
 from textbayes.select import scores
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream import learn as learning
-from textbayes.stream.growth import telling_words, word_scores
-from textbayes.stream.topic import lesson_rows, local_rows
+from textbayes.stream.growth import NONE, telling_words, word_scores
+from textbayes.stream.topic import WordCounts, lesson_rows, local_rows
 from textbayes.text import TermWeighting, TextVectorizer
 
 from .conftest import draw
@@ -109,6 +109,19 @@ def test_nothing_tells_where_all_or_no_document_is_relevant(make):
     for n_relevant in (0, 60):
         assert len(telling_words(replace(topic, n_relevant=n_relevant), desk.lexicon, 0.0, 10)) == 0
     assert len(telling_words(topic, desk.lexicon, 0.0, 0)) == 0
+
+
+def test_the_words_are_the_same_when_all_counts_are_far_larger(make):
+    desk = make()
+    topic, times = desk.topics[0], 100_000  # products of counts are beyond 32 bits, as in a long stream
+    counts = WordCounts(topic.counts.relevant * times, topic.counts.later * times)
+    many = replace(topic, n_relevant=topic.n_relevant * times, n_later=topic.n_later * times, counts=counts, words=NONE)
+    few = telling_words(replace(topic, words=NONE), desk.lexicon, 1e12, 10, least=5)  # none is above the threshold
+    assert len(few) == 5
+    desk.lexicon.n_docs *= times
+    frequency = desk.lexicon.document_frequency
+    frequency *= times
+    assert telling_words(many, desk.lexicon, 1e12, 10, least=5).tolist() == few.tolist()
 
 
 @pytest.mark.parametrize("covariance", ["full", "low_rank", "diagonal"])
