@@ -25,8 +25,8 @@ class Feature(NamedTuple):
 
 
 FEATURES = (
-    Feature("reading words", 15, ("text.", "linear.columns")),
-    Feature("linear models", 15, ("linear.", "sparse")),
+    Feature("reading words", 10, ("text.", "linear.columns")),
+    Feature("linear models", 12, ("linear.", "sparse")),
     Feature("multinomial models", 8, ("multinomial.",)),
     Feature("expected F1", 6, ("expected_f",)),
     Feature("sampling", 8, ("gibbs.",)),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.kernels._jit import njit
 
 # Probability mass dropped from either end of a distribution per document added; far below rounding of the result.
 NEGLIGIBLE = 1e-20

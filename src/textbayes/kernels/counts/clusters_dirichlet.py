@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 _HALF_LOG_2PI = 0.9189385332046727
 _SMALLEST = 1e-10

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.counts.clusters_dirichlet import improve, measure
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops

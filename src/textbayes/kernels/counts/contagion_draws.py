@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.counts.contagion import log_rising_factorial, sum_log_dispersion, sum_log_levels, zero_mass
 from textbayes.kernels.counts.contagion_modes import read_word, spread_prior
 from textbayes.kernels.counts.rates import ratio_prior

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from textbayes.core.types import FloatArray
+from textbayes.kernels._jit import njit
 
 _LEAST_STIRLING = 16.0  # from here on four terms of Stirling's series are exact to rounding
 _NEGLIGIBLE = 1e-18

@@ -19,8 +19,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.counts.special import digamma, factor, log_gamma, normal, solve, stream, trigamma, uniform
 
 _LEAST, _MOST = -60.0, 30.0  # log-rates are kept inside: what lies outside is no rate of a word

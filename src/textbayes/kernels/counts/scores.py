@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.counts.contagion import log_rising_factorial
 
 _MANY = 256.0  # from so many occurrences on a sum in closed form is faster than factors

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 
 @njit(cache=True, nogil=True)
@@ -20,7 +21,8 @@ def class_power_likelihood(scores, codes, weight, share, bias, sharpness, gradie
     of_share, of_bias = gradient[:n_members], gradient[n_members : n_members + n_classes]
     total, of_sharpness = 0.0, 0.0
     for i in range(n_docs):
-        z[:] = bias
+        for k in range(n_classes):  # numba would compile `z[:] = bias` for 3 s, most of it the words of an error
+            z[k] = bias[k]
         for m in range(n_members):
             row, a = scores[m, i], share[m]
             for k in range(n_classes):

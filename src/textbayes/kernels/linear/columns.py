@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from textbayes.core.types import AnyArray
+from textbayes.kernels._jit import njit
 
 
 @njit(cache=True, nogil=True)

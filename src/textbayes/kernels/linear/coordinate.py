@@ -16,10 +16,12 @@ touches the objective with the right slope, so a line search along its step lead
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from numba import njit
 
 from textbayes.core.types import FloatArray, IntArray
+from textbayes.kernels._jit import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 SPARE_EFFORT = 0.1  # of the violation aimed at: sweeps need not be finer than this
@@ -111,7 +113,7 @@ def expected_gain(indptr, indices, data, omega, violation, l2):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore[no-untyped-def]
+def shrink(target, curvature, l1, l2, low, high):  # type: ignore[no-untyped-def]
     """argmin over u in [low, high] of ½ curvature·u² − target·u + l1·|u| + ½ l2·u²."""
     u = 0.0
     if target > l1:
@@ -124,8 +126,9 @@ def shrink(target, curvature, l1, l2, low=-np.inf, high=np.inf):  # type: ignore
 @njit(cache=True, nogil=True)
 def root_curvature(omega, floor):  # type: ignore[no-untyped-def]
     """√omega of documents with curvature of at least ``floor``, −√omega of the others, which are settled."""
-    root = np.sqrt(omega)
+    root = np.empty(len(omega))
     for i in range(len(omega)):
+        root[i] = math.sqrt(omega[i])
         if omega[i] < floor or omega[i] == 0.0:
             root[i] = -root[i]
     return root
@@ -183,17 +186,21 @@ def newton_step(  # type: ignore[no-untyped-def]
     # In units of √omega a step lowers the residual by the very numbers that its gradient is the sum of: one copy of the
     # matrix serves both.
     root = root_curvature(omega, floor)
-    residual = score / root  # of settled documents, whose roots are negative or 0, it is never read
+    residual = np.empty(n_rows)  # of settled documents, whose roots are negative or 0, it is never read
+    residual_sum = omega_sum = 0.0
+    for i in range(n_rows):  # in one loop, which numba compiles in less time than four array expressions
+        residual[i] = score[i] / root[i] if root[i] > 0.0 else 0.0
+        residual_sum += score[i]
+        omega_sum += omega[i]
     thin_indptr, gradient, lost_gradient, mass, curvature, lost_curvature = thin_columns(
         starts, stops, indices, data, score, root, thin_indices, thin_data
     )
     violation = worst_violation(gradient, mass, 0.0, w, center, l1, l2, low, high)
     has_intercept = intercept_l1 >= 0.0
-    residual_sum, omega_sum = score.sum(), omega.sum()
     shift = 0.0
     if has_intercept:
         violation = max(violation, violation_at(residual_sum, b, intercept_l1, intercept_l2, -np.inf, np.inf))
-        shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
+        shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2, -np.inf, np.inf) - b
     if violation <= target:
         return violation, w, 0.0, score[:0], 0
     # The intercept's own violation, a sum over all documents, must not make the words' look small: it goes at once.
@@ -227,7 +234,8 @@ def newton_step(  # type: ignore[no-untyped-def]
                     residual[U(thin_indices[t])] -= step * thin_data[t]
                 if has_intercept:
                     residual_sum -= step * mass[k]
-                    shift = shrink(omega_sum * b + residual_sum, omega_sum, intercept_l1, intercept_l2) - b
+                    pull = omega_sum * b + residual_sum
+                    shift = shrink(pull, omega_sum, intercept_l1, intercept_l2, -np.inf, np.inf) - b
                 worst = max(worst, abs(step) * (h + l2[k]))
             if full and new_offset != 0.0:
                 active[n_active] = k
@@ -238,7 +246,9 @@ def newton_step(  # type: ignore[no-untyped-def]
             full = True
         else:
             full = False
-    eta_step = np.full(n_rows, shift)
+    eta_step = np.empty(n_rows)
+    for i in range(n_rows):
+        eta_step[i] = shift
     for k in range(n_columns):
         step = new_w[k] - w[k]
         if step != 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from textbayes.kernels._jit import njit
 
 
 @njit(cache=True, nogil=True)

@@ -25,8 +25,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.linear.coordinate import dot
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
@@ -42,6 +42,7 @@ _COUPLED = 0.05  # share of its own curvature that the words leave to the interc
 _TINY = 1e-300
 _FLOOR = 1e-8  # all documents may be certain: no division by zero
 _MAX_NEWTON = 30
+_START = np.int64(0)  # a plain 0 would be typed as a literal, and each helper compiled twice
 _SMALL = 0.01  # change of a margin that the first derivative of σ describes
 
 
@@ -212,7 +213,7 @@ def ascend(  # type: ignore[no-untyped-def]
     length, eta, u = np.empty(n_docs), np.empty(n_docs), np.zeros(n_columns)
     share, losses, curvatures = np.zeros(n_docs), np.zeros(n_docs), np.zeros(n_docs)
     due, period = np.empty(n_docs, dtype=np.int32), np.empty(n_docs, dtype=np.int32)
-    n_used, total = 0, 0.0
+    n_used, total = _START, 0.0
     for i in range(n_docs):
         start, stop = U(indptr[i]), U(indptr[i + 1])
         length[i] = 0.0
@@ -222,7 +223,7 @@ def ascend(  # type: ignore[no-untyped-def]
         if a[i] > 0.0:
             add_row(indices, data, start, stop, a[i] * y[i], u)
             total += a[i] * y[i]
-    n_sweeps, center, width, slack, warm, left = 0, b, 0.0, _SLACK, bool(a.any()), 0.0
+    n_sweeps, center, width, slack, warm, left = _START, b, 0.0, _SLACK, bool(a.any()), 0.0
     while True:
         estimate = left
         gap, loss, curvature = survey(

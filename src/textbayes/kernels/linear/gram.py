@@ -7,8 +7,8 @@ costs one row of the Gram matrix, contiguous in memory, and the model can be sol
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.linear.coordinate import SPARE_EFFORT, shrink, violation_at, worst_violation
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones: the Gram matrix takes half the time
@@ -162,7 +162,7 @@ def _solve(  # type: ignore[no-untyped-def]
     mass, score_sum, omega_sum = gram[q].copy(), gradient[q], gram[q, q]
     shift = 0.0
     if intercept_l1 >= 0.0:
-        shift = shrink(omega_sum * b + score_sum, omega_sum, intercept_l1, intercept_l2) - b
+        shift = shrink(omega_sum * b + score_sum, omega_sum, intercept_l1, intercept_l2, -np.inf, np.inf) - b
     of_words = worst_violation(gradient, mass, shift, w, center, l1, l2, low, high)
     tol = max(sweep_tol * of_words, SPARE_EFFORT * target)
     swept = q + 1 if intercept_l1 > 0.0 else q
@@ -187,7 +187,10 @@ def _solve(  # type: ignore[no-untyped-def]
             h = max(gram[k, k], 1e-12)
             k_l2 = l2[k] if k < q else intercept_l2
             pull = h * offset[k] + gradient[k]
-            new = shrink(pull, h, l1[k], k_l2, low[k], high[k]) if k < q else shrink(pull, h, intercept_l1, k_l2)
+            if k < q:
+                new = shrink(pull, h, l1[k], k_l2, low[k], high[k])
+            else:
+                new = shrink(pull, h, intercept_l1, k_l2, -np.inf, np.inf)
             step = new - offset[k]
             if step != 0.0:
                 offset[k] = new

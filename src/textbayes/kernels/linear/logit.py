@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 _BIG = 1e200  # factors lie in (1, 2]: their product is turned into a logarithm before it overflows
 

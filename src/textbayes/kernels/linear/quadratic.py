@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.linear.coordinate import shrink
 
 
@@ -16,7 +16,7 @@ def minimise_quadratic(hessian, gradient, u, l1, l2, tol, max_sweeps):  # type: 
         worst = 0.0
         for j in range(len(v)):
             h = max(hessian[j, j], 1e-12)
-            new = shrink(h * v[j] - slope[j], h, l1[j], l2[j])
+            new = shrink(h * v[j] - slope[j], h, l1[j], l2[j], -np.inf, np.inf)
             step = new - v[j]
             if step != 0.0:
                 v[j] = new

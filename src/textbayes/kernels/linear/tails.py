@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones
 # Σ log is taken as the logarithm of a product, which is turned over before it leaves this range.

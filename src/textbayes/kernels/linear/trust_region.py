@@ -12,8 +12,8 @@ radius_j = max(2 |step|, radius_j / 2) (Zhang & Oles 2001; Genkin, Lewis & Madig
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.linear.coordinate import shrink
 
 

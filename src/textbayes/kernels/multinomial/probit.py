@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 _BELOW, _ABOVE, _STEP = 14.0, 8.0, 0.4
 _ROOT_HALF, _DENSITY = math.sqrt(0.5), 1.0 / math.sqrt(2.0 * math.pi)

@@ -7,7 +7,8 @@ processor, so that single precision takes half the time. What a Newton step need
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

@@ -9,8 +9,8 @@ may have room for more words than ``mean`` has.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.online.symmetric import mirror, subtract_outer
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops

@@ -19,8 +19,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.online.outcome import outcome
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops

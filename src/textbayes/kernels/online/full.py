@@ -19,8 +19,8 @@ Position 0 is the bias, 1 in every document; rows hold the other positions, from
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.online.outcome import outcome, refined_outcome
 from textbayes.kernels.online.symmetric import mirror, subtract_outer
 

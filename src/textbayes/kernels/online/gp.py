@@ -29,8 +29,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from textbayes.kernels._jit import njit
 from textbayes.kernels.online.outcome import outcome
 from textbayes.kernels.online.symmetric import quadratic_form, subtract_outer, symmetric_times
 

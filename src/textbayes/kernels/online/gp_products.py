@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from textbayes.kernels._jit import njit
 
 _SQRT_HALF = math.sqrt(0.5)
 _PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)

@@ -6,7 +6,8 @@ Every function takes a matrix with room to spare and the ``size`` of the part in
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from textbayes.kernels._jit import njit
 
 U = np.uint64  # unsigned indices spare numba's test for negative ones in the innermost loops
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from textbayes.core.types import AnyArray
+from textbayes.kernels._jit import njit
 
 _int: Any = np.int64  # Any, because to a type checker a numpy integer is no int
 _uint: Any = np.uint64
