@@ -78,6 +78,16 @@ def check_choice(name: str, value: object, options: tuple[object, ...]) -> None:
         raise InputError(f"{name}={value!r} is not known; choose one of {listed}")
 
 
+def writable(X: Any) -> Any:
+    """A matrix whose arrays can be written to: itself, or a copy.
+
+    joblib maps large arrays into its processes so that they can only be read. To numba that is another type: every
+    kernel would be compiled for it in each process, which takes far longer than what the processes are for.
+    """
+    parts = [getattr(X, name, X) for name in ("data", "indices", "indptr")] if hasattr(X, "indptr") else [X]
+    return X if all(part.flags.writeable for part in parts) else X.copy()
+
+
 def _length(values: Sized) -> int:
     shape = getattr(values, "shape", None)
     return int(shape[0]) if shape else len(values)

@@ -22,7 +22,7 @@ from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, check_same_length
+from textbayes.core.validation import as_numbers, check_same_length, writable
 from textbayes.inference.base import FitInfo, Posterior
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ class WeightsClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Matrix | ArrayLike) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False)
+        return writable(validate_data(self, X, accept_sparse=["csr", "csc"], dtype=np.float64, reset=False))
 
     def _documents(
         self, X: Matrix | ArrayLike, indicator: AnyArray, space: LabelSpace, sample_weight: ArrayLike | None
     ) -> tuple[Any, FloatArray | None]:
         """Documents to learn from, by columns, and how much each counts; None where all count alike."""
-        X = validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64)
+        X = writable(validate_data(self, X, accept_sparse=["csc", "csr"], dtype=np.float64))
         check_same_length(X, "X", indicator, "y")
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         return as_columns(X), document_weights(self.class_weight, indicator, space, weight)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import check_same_length
+from textbayes.core.validation import check_same_length, writable
 from textbayes.lexical.exposures import check_lengths
 
 _SHORTEST = 1e-9  # ω of a document without a known word whose length was not given: it then says nothing
@@ -21,7 +21,7 @@ _SHORTEST = 1e-9  # ω of a document without a known word whose length was not g
 
 def checked_counts(estimator: Any, X: Matrix | ArrayLike, reset: bool) -> sparse.csr_matrix:
     """X as CSR of non-negative float64 without duplicates or stored zeros; what came in is not changed."""
-    checked = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+    checked = writable(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset))
     rows = sparse.csr_matrix(checked)
     if not rows.has_canonical_format:
         rows = rows.copy()

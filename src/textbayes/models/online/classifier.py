@@ -20,7 +20,7 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, check_choice, check_same_length
+from textbayes.core.validation import as_numbers, check_choice, check_same_length, writable
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.base import LinearPredictor, check_retention
 from textbayes.models.online.diagonal import DiagonalPosterior
@@ -137,7 +137,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         ``y`` is a vector, lists or an indicator matrix. ``sample_weight`` holds whole numbers: how often each document
         is learnt in its place, 0 for not at all.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = writable(validate_data(self, X, accept_sparse="csr", dtype=np.float64))
         likelihood = self._checked_likelihood()
         start = fitted_start(self.start, likelihood, X.shape[1])
         labels = as_labels(y)
@@ -162,7 +162,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
     @all_or_nothing
     def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         first = not hasattr(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first)
+        X = writable(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first))
         likelihood = self._checked_likelihood()
         start = fitted_start(self.start, likelihood, X.shape[1]) if first else None
         known = (None if start is None else start.space) if first else self.label_space_
@@ -240,7 +240,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         if not (hasattr(self, "posterior_") and is_checked(self, X)):
             check_is_fitted(self, "posterior_")
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.posterior_.predict(X)
+        return self.posterior_.predict(writable(X))
 
     @property
     def coef_(self) -> FloatArray:
