@@ -29,8 +29,9 @@ from textbayes.core.labels import Kind
 from textbayes.core.types import BoolArray
 
 _OVERALL = ("micro_f1", "macro_f1", "micro_precision", "micro_recall", "macro_precision", "macro_recall")
-_MORE = ("accuracy", "accuracy_low", "accuracy_high", "subset_accuracy", "subset_accuracy_low", "subset_accuracy_high")
-_MORE += ("micro_f1_low", "micro_f1_high", "log_loss", "log_loss_per", "brier", "ece", "unsure", "in_training")
+_MORE: tuple[str, ...] = ("accuracy", "accuracy_low", "accuracy_high", "subset_accuracy", "subset_accuracy_low")
+_MORE += ("subset_accuracy_high", "micro_f1_low", "micro_f1_high", "log_loss", "log_loss_per", "brier", "ece")
+_MORE += ("unsure", "in_training")
 
 
 @cloup.command()

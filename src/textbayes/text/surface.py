@@ -177,9 +177,9 @@ def restored_surface(arrays: Mapping[str, AnyArray]) -> dict[str, str]:
     """Forms that :func:`surface_arrays` made arrays of; none where there are no arrays."""
     if not arrays:
         return {}
+    data, offsets = ([arrays.get(f"{name}{end}") for name in ("stem", "form")] for end in _ENDS)
     stems, forms = (
-        unpack(checked(*(arrays.get(f"{name}{end}") for end in _ENDS), "the model's forms of words"))
-        for name in ("stem", "form")
+        unpack(checked(one, cuts, "the model's forms of words")) for one, cuts in zip(data, offsets, strict=True)
     )
     if len(stems) != len(forms) or len(set(stems)) < len(stems):
         raise ModelFileError("the model's stems and forms of words do not belong together; was the file altered?")
