@@ -110,7 +110,7 @@ def test_training_tells_label_by_label_what_it_did_with_the_advice(run, lines, w
     weights = dict(zip(*_weights(model), strict=True))
     assert {label: row["weight"] for label, row in told.items()} == {name: weights[name] for name in told}
     assert weights["sport"] == 0.0  # wheat and banks are no sport, and held-out texts say so
-    assert told["sport"]["why"] == "held-out texts do not bear it out"
+    assert told["sport"]["why"] == "held-out texts do not support it"
     assert told["sport"]["change"] > 0.0
     assert 0.0 < told["sport"]["tried"] <= 1.0
     table = run("train", *asked, "--table").stdout

@@ -43,13 +43,13 @@ def what_held_out_says(weight: float, change: float, error: float) -> str:
     """What held-out texts say of knowledge followed with a weight, by the change of their log-loss and its error.
 
     >>> what_held_out_says(0.5, -0.121, 0.030), what_held_out_says(0.5, 0.131, 0.430)
-    ('held-out texts bear it out', 'followed, but held-out texts cannot tell')
+    ('held-out texts support it', 'followed, but the held-out difference is not significant')
     """
     if not weight > 0.0:
-        return "held-out texts do not bear it out"
+        return "held-out texts do not support it"
     if not abs(change) > _SIGNIFICANT * error:
-        return "followed, but held-out texts cannot tell"
-    return "held-out texts bear it out" if change < 0.0 else "followed, but held-out texts speak against it"
+        return "followed, but the held-out difference is not significant"
+    return "held-out texts support it" if change < 0.0 else "followed, but held-out texts contradict it"
 
 
 class Advice(NamedTuple):
@@ -183,7 +183,7 @@ class Knowledge(NamedTuple):
         if self.told:
             return "as told"
         if self.choice is None:
-            return "held-out texts bear it out" if self.pool_agrees else "held-out texts do not bear it out"
+            return "held-out texts support it" if self.pool_agrees else "held-out texts do not support it"
         if self.choice.weight[label] > 0.0 and not self.pool_agrees:
             return "turned down: all classifiers together gain nothing by it"
         if np.isinf(self.choice.error[:, label]).any():
