@@ -64,10 +64,11 @@ def test_unknown_labels_are_named_and_counted(lines, run, models, write, documen
 def test_tables_and_csv_show_labels_on_demand(run, models, write, documents):
     arguments = ("evaluate", models["multiclass"], write(documents))
     table = run(*arguments, "--table").stdout
-    assert "15 documents, 3 labels (multiclass)" in table
-    assert "accuracy" in table
-    assert "grain" not in table
-    assert "grain" in run(*arguments, "--table", "--per-label").stdout
+    assert table.splitlines()[0] == "15 texts, 3 labels"
+    assert table.splitlines()[1].split() == "Accuracy 1.00 95% interval 0.80 to 1.00".split(), "Wilson's, of 15 of 15"
+    assert "These figures rest on 15 texts" in table
+    assert "sport" not in table
+    assert "sport" in run(*arguments, "--table", "--per-label").stdout
     (overall,) = csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout))
     assert float(overall["micro_f1"]) > 0.9
     each = list(csv.DictReader(io.StringIO(run(*arguments, "--csv", "--per-label").stdout)))
@@ -95,7 +96,7 @@ def test_confusion(run, lines, models, mistaken):
     rows = list(csv.DictReader(io.StringIO(run(*arguments, "--csv").stdout)))
     assert {(row["true"], row["given"]): int(row["n"]) for row in rows} == found
     table = run(*arguments, "--table").stdout.splitlines()
-    at = next(i for i, line in enumerate(table) if "true, given →" in line)
+    at = next(i for i, line in enumerate(table) if "true ↓ predicted →" in line)
     assert table[at].split()[-3:] == ["grain", "money", "sport"]
     assert [line.split() for line in table[at + 2 : at + 5]] == [
         ["grain", "3", "0", "1"],
@@ -132,7 +133,7 @@ def test_the_surest_errors(run, lines, models, mistaken, documents):
     explained = load_model(models["multiclass"]).explain(first["snippet"], [first["label"]])[0].contributions
     assert [part["word"] for part in first["words"]] == [part.word for part in explained if part.log_odds > 0][:6]
     table = run("evaluate", models["multiclass"], mistaken, "--errors", "5", "--table").stdout
-    assert "The surest 3 of 3 texts with a wrong decision" in table
+    assert "The 3 most confident of 3 wrong decisions" in table
     (row, *_) = csv.DictReader(
         io.StringIO(run("evaluate", models["multiclass"], mistaken, "--errors", "5", "--csv").stdout)
     )
@@ -161,7 +162,7 @@ def test_says_how_many_are_left_unsure(kind, run, lines, write, documents, many_
     expected = sum(map(bool, each)) if kind == "binary" else sum(each)
     assert result["unsure"] == expected > 0
     total = "10 texts" if kind == "binary" else f"{15 * 4} decisions"
-    assert f"left unsure: {expected} of {total}" in run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout
+    assert f"Left to people as unsure: {expected} of {total}" in run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout
 
 
 def test_a_rule_that_decides_everything_leaves_nobody_unsure(run, lines, models, write, documents):

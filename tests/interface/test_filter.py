@@ -124,9 +124,29 @@ def test_csv_and_table(run, desk, feed):
     assert all(set(row["words"].split("|")) & stems for row in rows if row["reason"] == "relevant")
     assert rows[0]["id"].startswith("d1")
     shown = run("filter", desk, "--pending", "--table").stdout.splitlines()
-    assert shown[0].split() == ["document", "topic", "p", "bits", "reason", "text"]
+    assert shown[0].split() == ["id", "topic", "p", "bits", "reason", "text"]
     assert len(shown) == len(rows) + 1
+    assert max(map(len, shown)) <= 80
     assert "Every decision is the same when computed anew" in run("filter", desk, "--replay", "--table").stdout
+
+
+def test_a_table_of_deliveries_shows_beginnings_of_texts(run, desk, feed):
+    texts = {row["id"]: row["text"] for row in map(json.loads, feed.read_text(encoding="utf-8").splitlines())}
+    head, *shown = run("filter", desk, feed, "--table").stdout.splitlines()
+    assert head.split() == ["id", "topic", "p", "reason", "text"]
+    assert shown
+    for line in shown:
+        assert texts[line.split()[0]][:10] in line
+
+
+def test_words_of_a_topic_are_whole_and_their_level_is_said(run, lines, write, tmp_path):
+    rows = [{"id": f"a{i}", "text": "companies and their companies", "labels": ["money"]} for i in range(4)]
+    rows += [{"id": f"b{i}", "text": "parties and more parties", "labels": []} for i in range(4)]
+    run("filter", tmp_path / "other", "--train", write(rows))
+    assert {row["form"] for row in lines("words", tmp_path / "other")} <= {"companies", "parties"}
+    shown = run("words", tmp_path / "other", "--table", "--level", "0.8").stdout
+    assert "80% credible intervals" in shown
+    assert "companies" in shown
 
 
 def test_folders_mailboxes_and_lines(lines, desk, tmp_path):

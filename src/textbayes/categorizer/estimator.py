@@ -93,7 +93,7 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Threads over labels; None is 1, −1 all cores.
     preset : {"auto", "linear"}
         What to do where ``model`` is not given. "auto" reads the texts in several views (words and their pairs, stems,
-        first lines), fits several linear models to each, and pools those that held-out texts approve of, with weights
+        first lines), fits several linear models to each, and adds them up with weights that cross-validation finds
         for each label; "linear" pools two logistic regressions, with a Laplace and a Gaussian prior, on one view. It is
         also taken where ``weighting``, ``select``, ``refit_k``, ``intervals`` or ``calibrate`` ask for one, or a
         ``prior`` with numbers or a weight; one that says no more than "for" and "against" is a member of the pool.

@@ -110,6 +110,7 @@ def clusters(
     if text.weighting is not None:
         raise click.UsageError("--weighting does not apply: clusters are made of counts.")
     from textbayes.models.clusters.estimator import SoftClusters
+    from textbayes.text.surface import shown, surface_forms
 
     path = None if target is None else check_output(target)
     documents = list(inputs.documents())
@@ -129,7 +130,8 @@ def clusters(
     if memberships:
         _show_memberships(documents, names, shares[:, order], output)
     else:
-        words = found.top_words(top, vectorizer.get_feature_names_out(), by)
+        forms = surface_forms([document.text for document in documents], vectorizer)
+        words = found.top_words(top, [shown(name, forms) for name in vectorizer.get_feature_names_out()], by)
         _show_words(names, found.sizes_[order], shares[:, order], [words[k] for k in order], output)
 
 
@@ -215,10 +217,13 @@ def _show_memberships(documents: list[Document], names: list[str], memberships: 
         ]
         output.write(flat, ["id", "cluster", *names])
     elif output.is_table:
-        table = make_table("id", "belongs to")
+        from textbayes.display.lines import shortened
+
+        table, width = make_table("id", "text", "belongs to"), console().width // 3
         for document, row in zip(documents, memberships, strict=True):
             order = np.argsort(-row, kind="stable")[:_SHOWN]
-            table.add_row(document.id, "  ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005))
+            told = ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= 0.005)
+            table.add_row(shortened(document.id, width // 2), shortened(document.text, width), told)
         console().print(table)
     else:
         rows = (

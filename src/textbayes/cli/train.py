@@ -56,8 +56,8 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
         "--preset",
         "preset",
         type=click.Choice(["auto", "linear"]),
-        help="auto reads the texts in several views and pools what held-out texts approve of; linear pools a sparse "
-        "and a dense logistic regression on one view.",
+        help="auto: an ensemble over several views of the texts, weighted by cross-validation; linear: a sparse and a "
+        "dense logistic regression on one view.",
     ),
     mirrored(
         _CATEGORIZER,

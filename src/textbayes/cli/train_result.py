@@ -85,8 +85,9 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
             told += f" The training was interrupted: it has {partial}."
     else:
         names = model.member_names()
-        told = f"{names[0]}." if len(names) == 1 else f"An ensemble of {len(names)} models: {', '.join(names)}."
-        told = told[0].upper() + told[1:]
+        told = (
+            f"One model: {names[0]}." if len(names) == 1 else f"An ensemble of {len(names)} models: {', '.join(names)}."
+        )
     if path is None:
         return f"{told} It was not saved (--cv-only)."
     return f"{told} `textbayes show {shlex.quote(str(path))}` lists members, weights and settings."

@@ -16,9 +16,10 @@ from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import most_used
-from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.output import Output, console, make_table, output_options, print_table
 from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
+from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -80,19 +81,26 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
         "words_changed": int((before != categorizer.model_.words().weights).any(axis=0).sum()),
     }
     if output.is_table:
-        for name, value in told.items():
-            console().print(
-                f"{name.replace('_', ' '):16} {value:,}" if not isinstance(value, str) else f"{name:16} {value}"
-            )
-        table = make_table(*_COLUMNS, right=_COLUMNS[2:])
-        for row in rows:
-            table.add_row(row["label"], row["word"], *(f"{row[name]:+.3f}" for name in _COLUMNS[2:]))
-        if rows:
-            console().print(table)
+        _print(told, rows, categorizer)
     elif output.kind == "json":
         output.write([told | {"texts_of_labels": counts, "changes": rows}], [])
     else:
         output.write(rows, _COLUMNS)
+
+
+def _print(told: dict[str, Any], rows: list[dict[str, Any]], model: TextCategorizer) -> None:
+    from textbayes.text.surface import shown_names
+
+    screen = console()
+    learnt = plural(told["documents"], "text")
+    screen.print(f"{told['model']} has learnt {learnt}; weights of {plural(told['words_changed'], 'word')} changed.")
+    screen.print(f"Log-loss of these texts before they were learnt: {told['log_loss_before']:.4f}")
+    table = make_table(*_COLUMNS, title="Largest changes of weights", right=_COLUMNS[2:])
+    shown = shown_names([row["word"] for row in rows], model.vectorizer_, model.surface_)
+    for row, word in zip(rows, shown, strict=True):
+        table.add_row(row["label"], word, *(f"{row[name]:+.3f}" for name in _COLUMNS[2:]))
+    if rows:
+        print_table(table)
 
 
 def _learn(model: TextCategorizer, documents: list[Document]) -> tuple[FloatArray, float]:
