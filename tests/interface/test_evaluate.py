@@ -225,7 +225,7 @@ def test_nothing_is_kept_when_the_evaluation_fails(run, models, write, documents
 
 def test_documents_without_any_label_are_refused(run, models, write, documents):
     bare = write({"id": doc["id"], "text": doc["text"]} for doc in documents)
-    assert "has a label; name the field that holds it" in run("evaluate", models["multilabel"], bare, code=1).stderr
+    assert "has a label; name the column that holds it" in run("evaluate", models["multilabel"], bare, code=1).stderr
 
 
 def test_the_input_is_never_overwritten(run, models, write, documents):

@@ -10,6 +10,7 @@ import click
 from click import _textwrap
 
 from textbayes.cli.options import MOST_USED
+from textbayes.cli.terminal import echo
 
 _MOST_EXAMPLES = 5
 # click would break lines within --cv-only; it offers no other way to have words left whole.
@@ -55,7 +56,7 @@ def full_help(command: click.Command, ctx: click.Context) -> str:
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        click.echo(full_help(ctx.command, ctx), color=ctx.color)
+        echo(full_help(ctx.command, ctx))
         ctx.exit()
 
 

@@ -19,7 +19,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,7 +135,9 @@ def peek_head(stream: Input, size: int = 4096) -> bytes:
     return _guarded_peek(stream)[:size]
 
 
-def read_lines(source: Source, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
+def read_lines(
+    source: Source, encoding: str = "utf-8", errors: str = "strict"
+) -> Generator[tuple[int, str], None, None]:
     """Read lines with their numbers (from 1) and line ends; memory holds one line at a time.
 
     Parameters

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import itertools
 import re
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.data.decoding import check_encoding
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.formats._fields import (
     ColumnOptions,
@@ -105,11 +107,12 @@ class _Table(NamedTuple):
 
 def _read(source: Source, table: _Table, encoding: str, errors: str, columns: ColumnOptions) -> Iterator[Record]:
     check_header_row(table.header_row, table.header)
-    with open_input(source) as stream:
+    with open_input(source) as stream, contextlib.closing(read_lines(stream, encoding, errors)) as numbered:
         layout = layout_of(stream)
         fields = FieldReader(stream.label, layout, **columns)
+        check_encoding(encoding, errors)
         marked = codecs.lookup(encoding).name == "utf-8" and peek_head(stream).startswith(codecs.BOM_UTF8)
-        lines = _Lines(read_lines(stream, encoding, errors), stream.label, stream.limits)
+        lines = _Lines(numbered, stream.label, stream.limits)
         end = "\r\n" if lines.peek().endswith("\r\n") else "\n"
         layout.tell(format=table.format, encoding="utf-8-sig" if marked else encoding, line_end=end)
         yield from _rows(stream, lines, fields, table)
