@@ -30,15 +30,19 @@ def record(script: str, arguments: list[str], results: list[dict[str, Any]]) -> 
     """Run a script, put its closing line into the results, and give the line."""
     known = next((one for one in results if one["script"] == script), None)
     arguments = arguments or (known["arguments"] if known else [])
-    done = subprocess.run(
-        [sys.executable, FOLDER / script, *arguments], stdout=subprocess.PIPE, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, FOLDER / script, *arguments], stdout=subprocess.PIPE, text=True, check=False)
     closing = ([""] + done.stdout.strip().splitlines())[-1]
     if not closing.endswith((": pass", ": FAIL")):
         raise SystemExit(f"{script} ended with status {done.returncode} and no closing line; the last was {closing!r}")
     if known is None:
         described = ast.get_docstring(ast.parse((FOLDER / script).read_text(encoding="utf-8"))) or ""
-        known = {"group": "Others", "script": script, "arguments": [], "measures": described.split("\n")[0].rstrip("."), "peers": ""}
+        known = {
+            "group": "Others",
+            "script": script,
+            "arguments": [],
+            "measures": described.split("\n")[0].rstrip("."),
+            "peers": "",
+        }
         results.append(known)
     known |= {"arguments": arguments, "closing": closing, "date": today(), "commit": commit()}
     return closing
