@@ -4,8 +4,8 @@
     python benchmarks/record.py "bench_growth.py --documents 80000"  with these; a new script is added
 
 What a new script measures is the first line of its docstring; its group and what its peers were given are to be
-written into results.json by hand. A closing line is stored whether it says pass or FAIL. `python docs/generate.py docs/benchmarks.md`
-writes the page anew.
+written into results.json by hand. A closing line is stored whether it says pass or FAIL. The page is written by
+`python docs/generate.py docs/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def record(script: str, arguments: list[str], results: list[dict[str, Any]]) -> 
     known = next((one for one in results if one["script"] == script), None)
     arguments = arguments or (known["arguments"] if known else [])
     done = subprocess.run([sys.executable, FOLDER / script, *arguments], stdout=subprocess.PIPE, text=True, check=False)
-    closing = ([""] + done.stdout.strip().splitlines())[-1]
+    closing = ["", *done.stdout.strip().splitlines()][-1]
     if not closing.endswith((": pass", ": FAIL")):
         raise SystemExit(f"{script} ended with status {done.returncode} and no closing line; the last was {closing!r}")
     if known is None:

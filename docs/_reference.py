@@ -83,7 +83,13 @@ def page() -> str:
         lines += [f"## {group}", ""]
         for module, public in modules.items():
             lines += [f"### {module}", "", "```{eval-rst}", f".. currentmodule:: {module}", ""]
-            lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in public), ""]
+            lines += [
+                ".. autosummary::",
+                "   :nosignatures:",
+                "",
+                *(f"   {name.removeprefix(f'{module}.')}" for name in public),
+                "",
+            ]
             for name, member in public.items():
                 kind = _kind(member)
                 in_full = kind == "class" and "." not in name  # members of registries do what their base says
