@@ -121,7 +121,7 @@ def page(runs: dict[str, list[dict[str, float]]], closing: str) -> str:
         "labels": f"{most // 2:,} documents, {N_WORDS:,} words",
     }
     parts = [
-        "# From laptop to cluster: figures",
+        "# Growth of time and memory",
         f"Made by `python benchmarks/bench_growth.py --documents {most} --write`; [Large inputs](../guide/scale.md) "
         "says how to use it. A corpus like RCV1, out of core, on two cores: CPU seconds of turning shards into columns,"
         " of a sparse (Laplace prior) and a dense (Gaussian) logistic regression of all labels, and of scoring all "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable
@@ -12,54 +11,7 @@ from _benchmarks import page as benchmarks_page
 from _cells import page as cells_page
 from _equations import rows as equation_rows
 from _examples import WIDTH, page_folder, run_bash
-
-from textbayes.core.registry import Registry
-
-_PUBLIC: dict[str, tuple[str, ...]] = {  # modules of the reference, and which names where they do not say
-    "textbayes": (),
-    "textbayes.categorizer": ("Assessment",),
-    "textbayes.categorizer.explain": ("Explanation", "Explanations", "Contribution"),
-    "textbayes.text": (),
-    "textbayes.knowledge": (),
-    "textbayes.posterior.intervals": (
-        "WordInterval",
-        "SampledWord",
-        "centred_interval",
-        "mixture_standard_errors",
-        "pooled_standard_errors",
-        "sampled_words",
-        "word_intervals",
-    ),
-    "textbayes.models.linear": ("refit_top_words", "top_words"),
-    "textbayes.store.checkpoint": ("Checkpoint", "RunFolder"),
-    "textbayes.models.counts": (),
-    "textbayes.models.clusters": ("completion_perplexity", "npmi_coherence", "split_tokens"),
-    "textbayes.models.online": (),
-    "textbayes.stream": (),
-    "textbayes.tune": (),
-    "textbayes.reproduce": (),
-    "textbayes.lexical": (),
-    "textbayes.select": (),
-    "textbayes.decide": (),
-    "textbayes.evaluate": (),
-    "textbayes.data": (),
-    "textbayes.report": (),
-    "textbayes.links": (),
-    "textbayes.priors": (),
-    "textbayes.inference": (),
-    "textbayes.inference.gibbs": (),
-    "textbayes.posterior.calibration_band": ("CalibrationBand",),
-    "textbayes.posterior.gaussian": ("GaussianApproximation",),
-    "textbayes.inference.laplace_approximation": ("laplace_approximation",),
-    "textbayes.core.errors": (
-        "InputError",
-        "NotSupportedError",
-        "MalformedFileError",
-        "CorpusNotFoundError",
-        "ModelFileError",
-        "MissingExtraError",
-    ),
-}
+from _reference import page as reference_page
 
 
 def kinds() -> str:
@@ -234,25 +186,8 @@ def parts() -> str:
 
 
 def api() -> str:
-    """Autodoc directives for every public name and every member of a registry, each once."""
-    lines: list[str] = []
-    done: set[Any] = set()
-    for name, chosen in _PUBLIC.items():
-        module = importlib.import_module(name)
-        lines += [f"## {name}", "", "```{eval-rst}", f".. currentmodule:: {name}", ""]
-        public = {key: getattr(module, key) for key in chosen or module.__all__}
-        for registry in [member for member in public.values() if isinstance(member, Registry)]:
-            members = map(registry.get, registry.names())
-            public |= {f"{member.__module__}.{member.__name__}": member for member in members if callable(member)}
-        for key, member in public.items():
-            if callable(member) and member not in done:
-                done.add(member)
-                is_error = inspect.isclass(member) and issubclass(member, Exception)
-                kind = "exception" if is_error else "class" if inspect.isclass(member) else "function"
-                in_full = kind == "class" and "." not in key  # members of registries do what their base says
-                lines += [f".. auto{kind}:: {key}", *(["   :members:"] if in_full else []), ""]
-        lines += ["```", ""]
-    return "\n".join(lines)
+    """The reference of all public names."""
+    return reference_page()
 
 
 def command_help(*path: str) -> Callable[[], str]:

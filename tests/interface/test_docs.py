@@ -21,6 +21,7 @@ from textbayes.cli.main import cli
 ROOT = Path(__file__).resolve().parents[2]
 generate = importlib.import_module("generate")  # conftest.py puts docs/ on the path
 examples = importlib.import_module("_examples")
+reference = importlib.import_module("_reference")
 
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in generate.PAGES}
 WITH_EXAMPLES = [page for page, text in TEXTS.items() if any(examples.examples(text))]
@@ -80,6 +81,16 @@ def test_the_reference_has_every_command():
 
     there = {found["name"] for found in generate._MARKED.finditer(TEXTS["docs/reference/command-line.md"])}
     assert set(paths(cli, ())) - there == set()
+
+
+def test_every_public_name_has_a_description_of_one_line():
+    """The first paragraph of its own docstring: what the tables of the reference show."""
+    for modules in reference.members().values():
+        for module, public in modules.items():
+            for name, member in public.items():
+                first = (member.__doc__ or "").strip().split("\n\n")[0]
+                assert 10 < len(first) < 240, f"{module}.{name}: {first!r}"
+                assert not first.startswith(f"{member.__name__}("), f"{module}.{name} has no docstring of its own"
 
 
 @pytest.mark.parametrize("page", TEXTS)
