@@ -27,7 +27,7 @@ COMMANDS = {
     "train": Lazy("textbayes.cli.train:train", "Learn a model from labelled texts."),
     "classify": Lazy("textbayes.cli.classify:classify", "Give new texts labels and probabilities."),
     "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
-    "update": Lazy("textbayes.cli.update:update", "Teach a model more labelled texts."),
+    "update": Lazy("textbayes.cli.update:update", "Update a model with more labelled texts."),
     "serve": Lazy("textbayes.cli.serve:serve", "Serve a model to other programs, by a REST interface."),
     "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
     "show": Lazy("textbayes.cli.show:show", "Say what is in a model file."),
