@@ -60,8 +60,8 @@ class GaugeRule:
         probability = left.at_most(may_be_left(state.n_found, self._target))
         held_back = ranked_p_value(state, self._target) > GATE
         reason = (
-            f"about {left.mean:.1f} relevant records are left; the probability of a recall of at least {self._target:.0%} "
-            f"is {probability:.2f}"
+            f"about {left.mean:.1f} relevant records are left; the probability of a recall of at least "
+            f"{self._target:.0%} is {probability:.2f}"
             + (", but too few records were read since the last relevant ones to rely on it" * held_back)
         )
         return Advice(probability >= self._confidence and not held_back, reason, probability)
