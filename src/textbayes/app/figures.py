@@ -74,12 +74,21 @@ def recall_curve(axes: Any, colours: Palette, seen: Seen) -> str:
     left = gauge(seen.state).mean
     axes.plot(np.arange(n + 1), found, color=colours.accent, linewidth=2, label="found")
     expected = (found[-1] + left) * np.arange(n + 1) / seen.state.n_records
-    axes.plot(np.arange(n + 1), expected, color=colours.muted, linewidth=1, linestyle=(0, (4, 3)), label="in any order")
-    axes.set(xlabel="records read", ylabel="relevant records", xlim=(0, max(n, 1)), ylim=(0, max(found[-1], 1) * 1.08))
+    axes.plot(
+        np.arange(n + 1),
+        expected,
+        color=colours.muted,
+        linewidth=1,
+        linestyle=(0, (4, 3)),
+        label="expected in random order",
+    )
+    axes.set(
+        xlabel="records screened", ylabel="relevant records", xlim=(0, max(n, 1)), ylim=(0, max(found[-1], 1) * 1.08)
+    )
     _tidy(axes, colours)
     _whole_numbers(axes.xaxis, axes.yaxis)
     axes.legend(frameon=False, loc="upper left")
-    return f"Curve of relevant records found: {found[-1]} in {n} records read"
+    return f"Curve of relevant records found: {found[-1]} in {n} records screened"
 
 
 def left_distribution(axes: Any, colours: Palette, seen: Seen) -> str:
@@ -100,10 +109,10 @@ def probability_histogram(axes: Any, colours: Palette, seen: Seen) -> str:
     p = recalibrated(seen.state)
     axes.hist(p, bins=np.linspace(0.0, 1.0, 21), color=colours.accent)
     axes.set_yscale("symlog", linthresh=1.0)
-    axes.set(xlabel="probability before the gauge", ylabel="unread records", xlim=(0, 1))
+    axes.set(xlabel="predicted probability of being relevant", ylabel="unscreened records", xlim=(0, 1))
     _tidy(axes, colours)
     axes.yaxis.set_major_formatter("{x:,.0f}")
-    return f"Histogram of the probabilities of {len(p)} unread records; {int((p > 0.5).sum())} are above one half"
+    return f"Histogram of the probabilities of {len(p)} unscreened records; {int((p > 0.5).sum())} are above one half"
 
 
 def word_intervals(axes: Any, colours: Palette, seen: Seen) -> str:
@@ -118,7 +127,7 @@ def word_intervals(axes: Any, colours: Palette, seen: Seen) -> str:
     axes.set_yticks(places, [word.word.replace("$", r"\$") for word in words])
     axes.set(xlabel="weight, with 90% credible interval")
     _tidy(axes, colours)
-    return "Strongest words: " + ", ".join(f"{word.word} {word.weight:+.2f}" for word in words[::-1][:5])
+    return "Words with the largest weights: " + ", ".join(f"{word.word} {word.weight:+.2f}" for word in words[::-1][:5])
 
 
 DRAWINGS = {

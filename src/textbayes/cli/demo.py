@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("reports/demo.html"),
     show_default=True,
-    help="Where the HTML report goes; the folder is made if need be.",
+    help="Where the HTML report goes; the folder is made if needed.",
 )
 @seed_option("Of the cross-validation folds.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Threads; −1 is all cores.")

@@ -44,7 +44,9 @@ _MORE = (
     "Figures",
     click.option("--per-label", is_flag=True, help="Show each label in tables and CSV too (JSON always has them)."),
     click.option("--confusion", "confused", is_flag=True, help="Show which labels are given for which."),
-    click.option("--errors", "n_errors", type=COUNT, metavar="N", help="Show the N surest mistakes."),
+    click.option(
+        "--errors", "n_errors", type=COUNT, metavar="N", help="Show the N errors with the highest probability."
+    ),
     click.option("--save-decisions", metavar="FILE", help="Write the decisions as JSON lines for `textbayes compare`."),
     strict_option,
 )

@@ -50,7 +50,7 @@ def explain(
 ) -> None:
     """Show the words behind a decision.
 
-    Log-odds of a label are the base (what holds before a word is read) plus each word's part; they are those of its
+    Log-odds of a label are the base (intercept) plus each word's contribution; they are those of its
     probability. Where classes exclude each other they are those against all others, the likeliest of which are named
     below. All forms of a word in the text count as one, as do the views of it that a model may have.
 

@@ -137,8 +137,8 @@ def filter_stream(
     textbayes filter desk --status
     textbayes filter desk --export model.tb
 
-    Every decision and judgement is in STATE/log.jsonl before it is told: the filter may be ended at any moment, even
-    by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
+    Every decision and judgement is written to STATE/log.jsonl before it is printed: the filter may be ended at any
+    moment, even by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
     the beginning (--snippet). Schedules, budget and threshold may be changed in later runs.
     """
     chosen = {"train": train, "model": model, "status": status, "pending": pending, "replay": replay, "export": export}

@@ -38,7 +38,7 @@ GROUPS = {
         "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
     },
     "Use a model elsewhere, and keep it up to date": {
-        "update": Lazy("textbayes.cli.update:update", "Teach a model more labelled texts."),
+        "update": Lazy("textbayes.cli.update:update", "Update a model with more labelled texts."),
         "serve": Lazy("textbayes.cli.serve:serve", "Serve a model to other programs, by a REST interface."),
         "export": Lazy("textbayes.cli.export:export", "Write a model's scoring as JSON, SQL or ONNX."),
     },

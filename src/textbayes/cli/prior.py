@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     "-o", "--output", "target", metavar="FILE", help="Prior file to write, .csv or .yaml; shown if not given."
 )
 @click.option(
-    "--label", "labels", multiple=True, metavar="LABEL", help="The words of this label's own name speak for it."
+    "--label", "labels", multiple=True, metavar="LABEL", help="The words of this label's name get positive weights."
 )
 @click.option(
-    "--describe", "described", multiple=True, metavar="LABEL=TEXT", help="The words of the text speak for the label."
+    "--describe",
+    "described",
+    multiple=True,
+    metavar="LABEL=TEXT",
+    help="The words of the text get positive weights for the label.",
 )
 @click.option("--model", metavar="MODEL", help="What an earlier model has learnt, as a mean for each word with weight.")
 @click.option("--model-scale", type=click.FloatRange(min=0, min_open=True), help="How far weights may be from there.")

@@ -40,7 +40,7 @@ _FIGURES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1", "log_loss")
         default=50,
         show_default=True,
         metavar="N",
-        help="How many of the texts decided wrongly are listed, the surest first.",
+        help="How many of the errors are listed, the highest probability first.",
     ),
     strict_option,
 )
@@ -61,8 +61,8 @@ def report(
     """Write a page about a model tried on labelled texts.
 
     One HTML file, without script and network, for large and small screens and for paper: measures of every label with
-    intervals, what is taken for what, the texts decided wrongly with the words that led there, how far probabilities
-    can be believed, precision and recall at other thresholds, the strongest words, and decisions explained.
+    intervals, the confusion matrix, calibration, precision and recall at other thresholds, the most influential words,
+    explained texts, and the most certain errors with the words behind them.
 
     \b
     textbayes report model.tb test.csv -o report.html

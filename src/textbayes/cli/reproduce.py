@@ -58,7 +58,7 @@ class PaperName(RegistryName):
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reports"),
     show_default=True,
-    help="Folder for the Markdown and HTML pages; made if need be.",
+    help="Folder for the Markdown and HTML pages; made if needed.",
 )
 @cluster_option
 @output_options

@@ -141,7 +141,7 @@ _OPTIONS = (
     click.option(
         "--label-replicates",
         type=COUNT,
-        help="With link logit: labels are beyond doubt, as if each had been given so many times; try 3.",
+        help="With link logit: count each label as if it had been given so many times; try 3.",
     ),
     click.option(
         "--sample-scale",

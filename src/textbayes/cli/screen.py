@@ -168,15 +168,15 @@ def judge(folder: str, record: str | None, answer: str | None, topic: str | None
 
 @screen.command("words")
 @click.argument("folder")
-@click.option("--favour", multiple=True, metavar="WORD", help="A word that speaks for relevance.")
-@click.option("--disfavour", multiple=True, metavar="WORD", help="A word that speaks against it.")
+@click.option("--favour", multiple=True, metavar="WORD", help="A word that makes a record more relevant.")
+@click.option("--disfavour", multiple=True, metavar="WORD", help="A word that makes a record less relevant.")
 @click.option("--forget", multiple=True, metavar="WORD", help="Take back what was said of a word.")
 @top_option("Words to show.", 20)
 @_topic
 @output_options
 @common_options
 def words(folder: str, top: int, topic: str | None, output: Output, **said: tuple[str, ...]) -> None:
-    """Favour or disfavour words, and show the strongest ones of the model."""
+    """Set the direction of words, and show those with the largest weights."""
     from textbayes.screen import ScreenFolder
 
     opened = ScreenFolder.open(folder)

@@ -69,7 +69,7 @@ def simulate(
     50 % read, work saved at 95 % recall, extra relevant found at 10 %, average time to discovery.
 
     For each rule you learn how often it was right, the worst recall, and what it read in excess; for the gauge also
-    whether its probabilities came true.
+    whether its probabilities are calibrated.
 
     \b
     textbayes simulate review.csv --label-field label_included
@@ -155,7 +155,7 @@ def _show_rules(results: list[Result], bins: list[Bin], target: float) -> None:
             told.add_row(found.rule, str(found.stops), *shares)
         console().print(told)
     if bins:
-        told = make_table("the gauge said", "came true in", "of places", right=("the gauge said", "came true in"))
+        told = make_table("predicted", "observed", "cases", right=("predicted", "observed"))
         for told_of in bins:
             told.add_row(f"{told_of.said:.2f}", f"{told_of.reached:.2f}", f"{told_of.n:,}")
         console().print(told)

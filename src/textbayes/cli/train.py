@@ -154,8 +154,8 @@ def train(
     Documents with exactly one label each make a model that gives one label; any others make one that gives none to
     several. Where fewer than a tenth of the texts lack the one label that the others have, they are left out with a
     warning; where more do, say what it means: --unlabelled skip or keep. Decision thresholds are chosen on held-out
-    probabilities by cross-validation, which also gives the figures printed, of texts that the models of the folds had
-    not seen; --cv-only gives these alone, for those with one file.
+    probabilities by cross-validation, which also gives the figures printed, on texts outside the training set of each
+    fold; --cv-only gives these alone, for those with one file.
 
     Ctrl-C ends with status 130 and leaves the model file as it was. With --keep-partial, an automatic training that is
     interrupted in its cross-validation writes a model of the members that are done (the status is 130 all the same).

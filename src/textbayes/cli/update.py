@@ -43,14 +43,14 @@ _COLUMNS = ("label", "word", "before", "after", "change")
 @output_options
 @common_options
 def update(model: str, target: str | None, top: int, labelling: Labelling, inputs: Inputs, output: Output) -> None:
-    """Teach a model more labelled texts.
+    """Update a model with more labelled texts.
 
     What the model knows becomes the prior of what the texts say. Count models learn exactly what they would have learnt
     from all texts at once; online models and Gaussian processes go on as they began; linear and multinomial models need
     to know how sure they are (train --intervals, or gibbs). Words, labels and thresholds stay as they are: train anew
     when these have changed.
 
-    The log-loss printed is that of the new texts before they were learnt: texts that the model had not seen.
+    The log-loss printed is that of the new texts before they were learnt: texts that were not in its training set.
 
     \b
     textbayes update model.tb more.jsonl

@@ -105,10 +105,11 @@ def words(
 ) -> None:
     """List the strongest words of each label.
 
-    A positive weight speaks for the label, a negative one against it. By weight alone misspellings and names met twice
-    would lead, so words are ranked by what they add to the log-odds of the training texts on average, weight times
-    frequency: two thirds of those listed speak for the label, the others against it. Beside it stand the weight and the
-    number of training texts with the word. Its forms, and the views of it that a model may have, are one word.
+    A positive weight raises the log-odds of the label, a negative one lowers them. By weight alone misspellings and
+    names met twice would lead, so words are ranked by what they add to the log-odds of the training texts on average,
+    weight times frequency: two thirds of those listed have positive weights, the others negative ones. Beside it are
+    the weight and the number of training texts with the word. Its forms, and the views of it that a model may have, are
+    one word.
 
     Of several classifiers the weights are those of their pool, which is said above them ("weight_of" in JSON and CSV).
     With --prior the words of the prior file are listed instead: prior mean and scale as in the file, however far it is

@@ -60,9 +60,9 @@ class GaugeRule:
         probability = left.at_most(may_be_left(state.n_found, self._target))
         held_back = ranked_p_value(state, self._target) > GATE
         reason = (
-            f"about {left.mean:.1f} relevant records are left; recall {self._target:.0%} is reached with probability "
-            f"{probability:.2f}"
-            + (", but so few were read since the last finds that this is not relied on" * held_back)
+            f"about {left.mean:.1f} relevant records are left; the probability of a recall of at least "
+            f"{self._target:.0%} is {probability:.2f}"
+            + (", but too few records were read since the last relevant ones to rely on it" * held_back)
         )
         return Advice(probability >= self._confidence and not held_back, reason, probability)
 
@@ -89,7 +89,7 @@ class RankedHypergeometric:
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
         p = ranked_p_value(state, self._target)
-        return Advice(p < 1.0 - self._confidence, f"p = {p:.3f} of a recall below {self._target:.0%}", 1.0 - p)
+        return Advice(p < 1.0 - self._confidence, f"p = {p:.3f} for a recall below {self._target:.0%}", 1.0 - p)
 
 
 class AuditHypergeometric:
@@ -143,7 +143,7 @@ class QuantileBound:
         if bar > len(drawn):
             return Advice(False, f"{len(drawn)} relevant records were drawn at random, which is too few for this bound")
         come_up = int((drawn > state.unread.max(initial=-np.inf)).sum())
-        return Advice(come_up >= bar, f"{come_up} of {len(drawn)} drawn at random have come up; {bar} must")
+        return Advice(come_up >= bar, f"{come_up} of the {len(drawn)} drawn at random were found; {bar} are needed")
 
 
 class ConsecutiveIrrelevant:

@@ -14,7 +14,8 @@ import textbayes.report
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.report import check_report_extra, collect_report, render_report, write_report
-from textbayes.report.render import odds, percent, signed
+from textbayes.report.records import Fragment
+from textbayes.report.render import axis_start, beginning, odds, percent, signed
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -99,6 +100,35 @@ def test_what_the_report_says(case, html):
     for label in case.model.label_space_.column_names:
         assert label in words
     assert "corn" in words
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+def test_the_page_begins_with_the_figure_and_its_interval(kind, cases):
+    data = collect_report(*cases[kind])
+    top = " ".join(re.sub(r"<[^>]+>", " ", render_report(data).partition("<main>")[2].partition("<nav")[0]).split())
+    if kind == "multilabel":
+        low, high = (f"{end:.2f}" for end in (data.micro_f1.low, data.micro_f1.high))
+        assert top.startswith(f"Micro F1 {data.micro_f1.share:.3f} 95% interval {low} to {high}")
+        assert data.micro_f1.share == pytest.approx(data.measures["micro_f1"])
+    else:
+        assert top.startswith(f"Accuracy {percent(data.right.share)} 95% interval {percent(data.right.low)} to ")
+        most = max(data.labels, key=lambda row: row.n_texts)
+        assert f"Baseline {percent(most.n_texts / len(cases[kind].texts))}" in top
+    assert "One text, explained" in top
+    for row in data.labels:
+        assert f"{row.label} {row.f1.share:.3f}" in top
+    starts = axis_start(data.labels)
+    assert 0.0 <= starts <= min(0.9, *(row.f1.low for row in data.labels))
+
+
+def test_the_text_at_the_top_is_cut_between_words():
+    words = [Fragment("corn " * 60), Fragment("wheat", 1.0, 3), Fragment(" and " * 60)]
+    kept = beginning(words)
+    assert kept[:2] == words[:2]
+    text = "".join(piece.text for piece in kept)
+    assert 300 < len(text) <= 380
+    assert text.endswith("and")
+    assert beginning(words[:2]) == words[:2]
 
 
 def test_hostile_texts_and_labels_are_shown_not_obeyed(hostile):

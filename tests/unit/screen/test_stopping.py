@@ -115,7 +115,7 @@ def test_the_gauge_waits_for_the_test():
     advice = GaugeRule(weights=sure).advise(early)
     assert advice.probability > 0.99
     assert not advice.stop
-    assert "not relied on" in advice.reason
+    assert "to rely on it" in advice.reason
     late = state("+" * 30 + "-" * 900, 1000)
     assert GaugeRule(weights=sure).advise(late).stop
 
