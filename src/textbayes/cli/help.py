@@ -14,7 +14,7 @@ from textbayes.cli.terminal import echo
 
 _MOST_EXAMPLES = 5
 # click would break lines within --cv-only; it offers no other way to have words left whole.
-_textwrap.TextWrapper.wordsep_re = textwrap.TextWrapper.wordsep_simple_re  # type: ignore[misc]
+_textwrap.TextWrapper.wordsep_re = textwrap.TextWrapper.wordsep_simple_re
 
 
 def shorten_help(command: click.Command) -> click.Command:
