@@ -112,6 +112,11 @@ def test_the_form_of_the_file_is_told(data, options, form):
     assert (layout.found.delimiter, layout.found.encoding, layout.found.line_end) == form
 
 
+def test_an_encoding_that_nobody_knows_is_refused():
+    with pytest.raises(InputError, match="encoding 'nonsense' is not known"):
+        read("text\na\n", encoding="nonsense")
+
+
 def test_columns_of_an_earlier_file_are_looked_for_first():
     earlier = Columns(text=("Beschreibung",), label=("Team",), id="Nr", label_separator="|")
     documents, _, said = read("nr,title,BESCHREIBUNG,team,label\n7,no,rain,IT|HR,x\n", earlier)
