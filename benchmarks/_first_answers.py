@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 N_TEXTS = 300  # that are classified
-TURNS = 3
-SECONDS = 1.5  # that a server is asked in each turn
+TURNS = 5
+SECONDS = 2.0  # that a server is asked in each turn
 
 _SCRIPT = """
 import json, pickle, sys
@@ -194,3 +194,29 @@ def _running(command: list[str], port: int, environment: dict[str, Any]) -> Iter
     finally:
         process.terminate()
         process.wait()
+
+
+def n_jobs_ratio() -> float:
+    """Wall time of a grid search with ``n_jobs=2`` in units of that with 1, worker processes started before.
+
+    The estimator reads a matrix that joblib maps into its processes so that it can only be read.
+    """
+    from joblib import parallel_config
+    from sklearn.model_selection import GridSearchCV
+
+    from textbayes import BayesOnlineClassifier, TextVectorizer, load_corpus
+
+    train = load_corpus("bbc").train
+    X = TextVectorizer(ngram_range=(1, 2)).fit_transform(train.texts).astype(float)
+    grid = {"passes": [2, 4, 6, 8]}
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    with parallel_config(backend="loky"):
+        for _ in range(3):
+            for n_jobs, measured in seconds.items():
+                start = time.perf_counter()
+                GridSearchCV(BayesOnlineClassifier(), grid, cv=3, n_jobs=n_jobs).fit(X, train.targets)
+                measured.append(time.perf_counter() - start)
+    print(f"grid search: first {seconds[1][0]:.1f} s with one process, {seconds[2][0]:.1f} s with two")
+    one, two = (statistics.median(measured[1:]) for measured in seconds.values())
+    print(f"grid search: later {one:.1f} s with one process, {two:.1f} s with two")
+    return two / one

@@ -6,6 +6,7 @@ its tasks again and nothing but time is lost.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -63,7 +64,7 @@ class DaskExecutor:
     def connected(cls, address: str) -> DaskExecutor:
         """The executor of a scheduler that runs, with a worker at least."""
         distributed = _installed()
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is said in a sentence
+        _silence()
         security = distributed.Security()
         if address.startswith("tls://") and not (security.tls_ca_file and security.tls_client_cert):
             # Asked now: a client without them fails when it is made, and once more when Python ends.
@@ -88,7 +89,8 @@ class DaskExecutor:
 
     @property
     def n_workers(self) -> int:
-        return max(1, sum(self.client.nthreads().values()))
+        with _faults_in_a_sentence():
+            return max(1, sum(self.client.nthreads().values()))
 
     def map(self, function: Callable[..., R], items: Iterable[Any], *shared: Any) -> Iterator[R]:
         futures = self._submitted(function, items, shared)
@@ -121,7 +123,7 @@ class DaskExecutor:
     def _submitted(self, function: Callable[..., Any], items: Iterable[Any], shared: tuple[Any, ...]) -> list[Any]:
         import dask
 
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        with _faults_in_a_sentence(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             there = [self._ship(one) for one in shared]
             if not isinstance(items, Sized):  # they may take long to come: the first are done meanwhile
                 return [self._submit(function, item, *there) for item in items]
@@ -155,24 +157,48 @@ class DaskExecutor:
         return known[1]
 
     def _results(self, futures: list[Any]) -> Iterator[Any]:
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-
         try:
             while futures:
-                yield futures.pop(0).result()
-        except KilledWorker as error:
-            raise TextBayesError(
-                "workers died again and again at the same piece of work, most likely for lack of memory; give workers "
-                "more memory, or use smaller partitions"
-            ) from error
-        except FutureCancelledError as error:
-            raise TextBayesError(
-                "the connection to the cluster was lost; start it again and repeat the command"
-            ) from error
+                with _faults_in_a_sentence():
+                    found = futures.pop(0).result()
+                yield found
         finally:
             for future in futures:  # not asked for any more
-                future.cancel()
+                with contextlib.suppress(_lost()):
+                    future.cancel()
+
+
+@contextlib.contextmanager
+def _faults_in_a_sentence() -> Iterator[None]:
+    """Say what is wrong with the cluster, where work fails by no fault of its own."""
+    from distributed import KilledWorker
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise TextBayesError(
+            "workers died again and again at the same piece of work, most likely for lack of memory; give workers "
+            "more memory, or use smaller partitions"
+        ) from error
+    except _lost() as error:
+        raise TextBayesError("the connection to the cluster was lost; start it again and repeat the command") from error
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    """What is raised where the scheduler is gone."""
+    from distributed.client import ClosedClientError, FutureCancelledError
+    from distributed.comm import CommClosedError
+
+    return FutureCancelledError, ClosedClientError, CommClosedError
+
+
+def _silence() -> None:
+    """Have Dask log nothing: what went wrong is said in a sentence.
+
+    Its own configuration gives some of its loggers levels, so that of the package alone does not count for them.
+    """
+    for name in ("distributed", *(one for one in logging.root.manager.loggerDict if one.startswith("distributed."))):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _combined(pair: tuple[R, R], combine: Callable[[R, R], R]) -> R:

@@ -212,3 +212,42 @@ def test_importing_it_loads_no_cluster():
     code = "import sys, textbayes.scale; textbayes.scale.make_executor('serial'); print('distributed' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_killed_scheduler_is_told_in_a_sentence_alone(tmp_path):
+    """No traceback and no log of Dask comes with it: nothing is written to the standard error at all."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    work = f"""
+import time
+from textbayes.core.errors import TextBayesError
+from textbayes.scale import make_executor
+try:
+    with make_executor({address!r}) as executor:
+        found = executor.map(time.sleep, [0.0, 600.0])
+        next(found)
+        print("at work", flush=True)
+        next(found)
+except TextBayesError as error:
+    print(error)
+"""
+    dask, port = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"], address.rpartition(":")[2]
+    started = [
+        subprocess.Popen([*dask, "--host", "127.0.0.1", "--port", port], stderr=subprocess.DEVNULL, cwd=tmp_path)
+    ]
+    try:
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "2", "--no-dashboard"]
+        started.append(subprocess.Popen([*worker, "--no-nanny"], stderr=subprocess.DEVNULL, cwd=tmp_path))
+        asked = [sys.executable, "-c", work]
+        started.append(subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        scheduler, _, client = started
+        first = client.stdout.readline()
+        scheduler.kill()
+        said, logged = client.communicate(timeout=120)
+        assert first == "at work\n", logged
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    assert said == "the connection to the cluster was lost; start it again and repeat the command\n"
+    assert logged == ""
