@@ -65,7 +65,9 @@ def test_tables_and_csv_show_labels_on_demand(run, models, write, documents):
     arguments = ("evaluate", models["multiclass"], write(documents))
     table = run(*arguments, "--table").stdout
     assert table.splitlines()[0] == "15 texts, 3 labels"
-    assert table.splitlines()[1].split() == "Accuracy 1.00 95% interval 0.80 to 1.00".split(), "Wilson's, of 15 of 15"
+    assert table.splitlines()[1].split() == ["Accuracy", "1.00", "95%", "interval", "0.80", "to", "1.00"], (
+        "Wilson's, of 15 of 15"
+    )
     assert "These figures rest on 15 texts" in table
     assert "sport" not in table
     assert "sport" in run(*arguments, "--table", "--per-label").stdout
@@ -162,7 +164,10 @@ def test_says_how_many_are_left_unsure(kind, run, lines, write, documents, many_
     expected = sum(map(bool, each)) if kind == "binary" else sum(each)
     assert result["unsure"] == expected > 0
     total = "10 texts" if kind == "binary" else f"{15 * 4} decisions"
-    assert f"Left to people as unsure: {expected} of {total}" in run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout
+    assert (
+        f"Left to people as unsure: {expected} of {total}"
+        in run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout
+    )
 
 
 def test_a_rule_that_decides_everything_leaves_nobody_unsure(run, lines, models, write, documents):
