@@ -123,8 +123,8 @@ def page(runs: dict[str, list[dict[str, float]]], closing: str) -> str:
     parts = [
         "# Growth of time and memory",
         f"Made by `python benchmarks/bench_growth.py --documents {most} --write`; [Large inputs](../guide/scale.md) "
-        "says how to use it. A corpus like RCV1, out of core, on two cores: CPU seconds of turning shards into columns,"
-        " of a sparse (Laplace prior) and a dense (Gaussian) logistic regression of all labels, and of scoring all "
+        "says how to use it. A corpus like RCV1, out of core, on two cores: CPU seconds of making columns, "
+        "of a sparse (Laplace prior) and a dense (Gaussian) logistic regression of all labels, and of scoring all "
         "documents. Support: non-zeros of the words with a weight in the sparse regression, summed over labels. Memory "
         f"is what is not backed by files, with {MEMORY >> 20} MiB for copies that save time (`fit_in_groups`; training "
         "takes up to 1 GiB). Exponents are slopes on logarithmic scales.",

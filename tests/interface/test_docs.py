@@ -111,6 +111,12 @@ def test_links_lead_somewhere(page):
 
 
 @pytest.mark.parametrize("page", TEXTS)
+def test_fractions_have_braces(page):
+    """Docutils reads \\frac12 as 12 over what comes next."""
+    assert not re.search(r"\\d?frac[^{]", TEXTS[page])
+
+
+@pytest.mark.parametrize("page", TEXTS)
 def test_no_page_speaks_of_the_machine_it_was_made_on(page):
     assert not re.search(r"(?<![\w.])/(tmp|home|root|work|Users)/|\b0x[0-9a-f]{6,}", TEXTS[page])
 

@@ -24,7 +24,7 @@ from textbayes.core.types import Document
 
 _FIRST, _MOST, _SECONDS = 250, 16_000, 30.0  # documents of the first part and of the last; seconds to try in all
 _LEAST = 3  # parts, however long they take
-# Time grows by these powers on arXiv abstracts and Reuters (docs/reference/growth.md); others are noise of small parts.
+# Time grows by these powers on arXiv and Reuters (docs/reference/growth.md); beyond them small parts are noise.
 _POWERS = (1.2, 1.5)
 _USUAL = 1.3  # where parts are too few to tell
 # Bytes of memory that training takes for each byte of text, by the automatic preset (measured: 10 on arXiv abstracts).
