@@ -264,7 +264,7 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
             assert faults(page) == [], path
         page.goto(f"{origin}{at}/conflicts?topic=tea")
         page.click("article button[value=relevant]")
-        page.wait_for_function("() => document.body.textContent.includes('0 records have answers that differ')")
+        page.wait_for_function("() => document.body.textContent.includes('0 records have different answers')")
         page.close()
 
 

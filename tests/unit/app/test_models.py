@@ -41,7 +41,7 @@ def train(client, content=TABLE, **form):
 def wait(client, at):
     for _ in range(600):
         page = client.get(at).text
-        if "It is being trained" not in page:
+        if "The model is being trained" not in page:
             return page
         time.sleep(0.1)
     raise AssertionError("it takes too long")
