@@ -164,7 +164,7 @@ class DaskExecutor:
                 yield found
         finally:
             for future in futures:  # not asked for any more
-                with contextlib.suppress(_lost()):
+                with contextlib.suppress(*_lost()):
                     future.cancel()
 
 
@@ -187,7 +187,7 @@ def _faults_in_a_sentence() -> Iterator[None]:
 def _lost() -> tuple[type[BaseException], ...]:
     """What is raised where the scheduler is gone."""
     from distributed.client import ClosedClientError, FutureCancelledError
-    from distributed.comm import CommClosedError
+    from distributed.comm.core import CommClosedError
 
     return FutureCancelledError, ClosedClientError, CommClosedError
 

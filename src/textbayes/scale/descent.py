@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 
 _ARMIJO = 0.01
@@ -123,8 +125,9 @@ def minimise(searches: Sequence[Search], evaluate: Evaluate, second: Second) -> 
     """
     while len(asked := _numbers(searches)):
         values, gradients = evaluate(asked, np.stack([searches[k].trial for k in asked]))
-        for k, value, gradient in zip(asked, values, gradients, strict=True):
-            searches[k].told(float(value), gradient)
+        with ThreadPoolExecutor(min(len(asked), n_threads(-1))) as pool:  # a step of L-BFGS reads some 40 such vectors
+            moves = [searches[k].told for k in asked]
+            list(pool.map(lambda move, value, gradient: move(float(value), gradient), moves, values, gradients))
         wanted = {int(k): columns for k in asked if (columns := searches[k].columns) is not None}
         if wanted:
             numbers = np.array(list(wanted))
