@@ -28,7 +28,7 @@ def trained(sentence_model, run, write, tmp_path):
 
 def test_every_command_takes_it(trained, run, lines, write, tmp_path):
     told, path = trained
-    assert "Sentence vectors (tiny) were kept" in told["chosen"]
+    assert "Sentence embeddings (tiny) were kept" in told["chosen"]
     new = write([*rows(1, 9), {"id": "rare", "text": "wooooooo", "labels": "grain"}], "new.jsonl")
     for form in ("--json", "--csv", "--table"):
         for command in (["classify", path, new], ["evaluate", path, new], ["explain", path, new], ["show", path]):
@@ -110,6 +110,6 @@ def test_auto_and_off(sentence_model, lines, write, tmp_path):
     texts = write(rows(0, 60))
     (auto,) = lines("train", texts, "-o", tmp_path / "auto.tb", "--folds", "2")
     (off,) = lines("train", texts, "-o", tmp_path / "off.tb", "--folds", "2", "--embeddings", "off")
-    assert "Sentence vectors (tiny) were tried and left out" in auto["chosen"]
-    assert "Sentence vectors" not in off["chosen"]
+    assert "Sentence embeddings (tiny) were tried and left out" in auto["chosen"]
+    assert "Sentence embeddings" not in off["chosen"]
     assert auto["held_out"] == off["held_out"]
