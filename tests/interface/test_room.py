@@ -106,7 +106,7 @@ def test_accounts_and_copies(run, tmp_path):
     told = run("app", "user", "anna", "--administrator", "--password-stdin", "--database", database, stdin=PASSWORD)
     assert "anna can log in" in told.stderr
     again = run("app", "user", "anna", "--password-stdin", "--database", database, stdin=PASSWORD, code=1)
-    assert "there is a person called 'anna' already" in again.stderr
+    assert "there is already an account called 'anna'" in again.stderr
     short = run("app", "user", "bob", "--password-stdin", "--database", database, stdin="short", code=1)
     assert "at least 10" in short.stderr
     run("app", "backup", tmp_path / "copy.sqlite3", "--database", database)

@@ -78,7 +78,7 @@ def create_user(store: Store, name: str, password: str | None, admin: bool = Fal
     hashed = None if password is None else hash_password(password)
     with store.write() as session:
         if session.scalar(select(User).where(User.name == tidy)) is not None:
-            raise InputError(f"there is already an account called {tidy!r} already; choose another name")
+            raise InputError(f"there is already an account called {tidy!r}; choose another name")
         user = User(name=tidy, password=hashed, admin=admin, active=True)
         session.add(user)
         note_audit(session, by or tidy, "create account", tidy)

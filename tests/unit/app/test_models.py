@@ -85,4 +85,4 @@ def test_what_cannot_be_trained_is_said(room):
     with app.state.room.store.write() as session:
         session.add(Model(id="lost", user_id=1, name="Lost", state="training", message=""))
     Training(app.state.room.store).close()
-    assert "the server was ended" in client.get("/models/lost").text
+    assert "the server was stopped" in client.get("/models/lost").text

@@ -233,7 +233,7 @@ def test_two_people_read_every_record_and_conflicts_are_settled(shared):
     bob = clients["bob"].post(f"{at}/conflicts", data={"csrf": csrf_of(clients["bob"]), "id": id, "answer": "unsure"})
     assert bob.status_code == 403
     form = {"csrf": csrf_of(clients["ann"]), "id": id, "answer": "relevant"}
-    assert "3 records have answers" in clients["ann"].post(f"{at}/conflicts", data=form).text
+    assert "3 records have different answers" in clients["ann"].post(f"{at}/conflicts", data=form).text
     assert clients["ann"].post(f"{at}/conflicts", data=form).status_code == 400, "it is settled"
 
 
