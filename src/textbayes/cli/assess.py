@@ -11,7 +11,7 @@ from textbayes.core.errors import TextBayesError
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from textbayes.categorizer import TextCategorizer
+    from textbayes.categorizer import Scorer, TextCategorizer
 
 BATCH = 512
 _MOST_CHARACTERS = 1 << 24  # a batch of long documents ends earlier: memory is bounded by this, not by their number
@@ -48,7 +48,7 @@ def batches(documents: Iterable[Document], size: int = BATCH) -> Iterator[list[D
 
 
 def assess(
-    model: TextCategorizer, documents: Iterable[Document], size: int = BATCH, level: float | None = None
+    model: TextCategorizer | Scorer, documents: Iterable[Document], size: int = BATCH, level: float | None = None
 ) -> Iterator[Assessed]:
     """Probabilities and decisions, batch by batch; with ``level``, the intervals that hold the probabilities."""
     band = getattr(model.rule_, "unsure", None)  # a rule may leave a band of probabilities to people
@@ -61,14 +61,14 @@ def assess(
         yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure, known, interval)
 
 
-def _interval(model: TextCategorizer, texts: list[str], level: float) -> tuple[FloatArray, FloatArray]:
+def _interval(model: TextCategorizer | Scorer, texts: list[str], level: float) -> tuple[FloatArray, FloatArray]:
     low, high = model.predict_interval(texts, level)
     if model.label_space_.kind != "binary":
         return low, high
     return np.hstack([1.0 - high, low]), np.hstack([1.0 - low, high])  # what is at most p of one is 1 − p of the other
 
 
-def both_classes(columns: AnyArray, model: TextCategorizer, complement: bool = True) -> Any:
+def both_classes(columns: AnyArray, model: TextCategorizer | Scorer, complement: bool = True) -> Any:
     """One column per class: of two classes the model keeps the second only, the first is its complement."""
     if model.label_space_.kind != "binary":
         return columns
@@ -76,7 +76,7 @@ def both_classes(columns: AnyArray, model: TextCategorizer, complement: bool = T
     return np.hstack([first, columns])
 
 
-def class_names(model: TextCategorizer) -> list[str]:
+def class_names(model: TextCategorizer | Scorer) -> list[str]:
     """The labels, in the order of the columns above."""
     return [str(name) for name in model.label_space_.classes]
 
