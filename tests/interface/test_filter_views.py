@@ -284,3 +284,13 @@ def test_documents_without_ids_are_known_by_their_place_and_text(run, lines, lab
     assert "1 document seen before" in done.stderr  # the first; the third is another that says the same
     assert "from 2 documents" in done.stderr
     assert lines("filter", tmp_path / "desk", "--replay")[0]["identical"]
+
+
+def test_ids_are_never_shortened(run, write, documents, tmp_path):
+    state, long = tmp_path / "desk", "a-rather-long-identifier/of-one-document/0001"
+    run("filter", state, "--train", write(documents), "--topic", "grain")
+    more = write([{"id": long, "text": "corn and wheat harvest and farm", "labels": []}], name="more.jsonl")
+    assert long in run("filter", state, more, "--table").stdout
+    shown = run("filter", state, "--pending", "--table").stdout
+    assert long in shown
+    assert run("judge", state, long, "grain", "yes").exit_code == 0

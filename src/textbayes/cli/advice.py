@@ -13,19 +13,27 @@ if TYPE_CHECKING:
     from textbayes.categorizer.knowledge import Advice
 
 
+_VERDICTS = {
+    "supported by held-out texts": "supported",
+    "not supported by held-out texts": "not supported",
+    "used, but held-out texts are inconclusive": "inconclusive",
+    "used, but contradicted by held-out texts": "contradicted",
+}
+
+
 def advice_table(rows: Sequence[Advice]) -> Table:
-    """A line for each label that the prior file speaks of."""
+    """Table of the prior file: a line for each label, with how held-out log-loss changes and what that means."""
     heads = ("weight", "words", "not in texts", "log-loss")
-    table = make_table("prior of", *heads, "", right=heads)
-    for told in rows:
-        table.add_row(
-            told.label, f"{told.weight:.2g}", f"{told.words:,}", f"{told.not_in_texts:,}", _change(told), told.why
-        )
+    table = make_table("prior of", *heads, "held-out texts", right=heads)
+    for row in rows:
+        verdict = _VERDICTS.get(row.why, row.why)
+        table.add_row(row.label, f"{row.weight:.2g}", f"{row.words:,}", f"{row.not_in_texts:,}", _change(row), verdict)
     return table
 
 
-def _change(told: Advice) -> str:
+def _change(row: Advice) -> str:
     """The change of the held-out log-loss, "−12.1 % ± 3.0 at 0.5"; a dash where there is none to tell."""
-    if told.change != told.change:  # NaN
+    if row.change != row.change:  # NaN
         return "–"
-    return f"{100 * told.change:+.1f} % ± {100 * told.error:.1f} at {told.tried:.2g}".replace("-", "−")
+    at = "" if row.tried == row.weight else f" at {row.tried:.2g}"
+    return f"{100 * row.change:+.1f} % ± {100 * row.error:.1f}{at}".replace("-", "−")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PENDING_COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "time", "snippet")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
+_LEAST_TEXT = 8  # characters: a shorter beginning says nothing
 
 
 def parse_moment(text: str) -> float:
@@ -99,17 +100,20 @@ def show_pending(state: str, order: str, output: Output) -> None:
 def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
     """A function that prints rows as they come, one a line, a bold header before the first.
 
-    The first two widths are shares of the terminal, the others characters; the last column has what is left.
+    The first two widths are shares of the terminal, the others characters; the last column has what is left. The first
+    column is never shortened: it is what ``judge`` is given.
     """
-    from textbayes.display.lines import padded, shortened
+    from textbayes.display.lines import cell_width, padded, shortened
 
     screen = console()
     sizes = [max(screen.width // share - 2, 6) for share in widths[:2]] + list(widths[2:])
-    left = max(screen.width - sum(sizes) - 2 * len(sizes), 8)
+    left = max(screen.width - sum(sizes) - 2 * len(sizes), _LEAST_TEXT)
 
     def line(cells: list[str]) -> str:
-        cells = [visible(cell) for cell in cells]
-        return "  ".join([*map(padded, cells, sizes), shortened(cells[-1], left)])
+        key, *others, last = [visible(cell) for cell in cells]
+        over = max(cell_width(key) - sizes[0], 0)
+        last = shortened(last, left - over) if left - over >= _LEAST_TEXT else ""
+        return "  ".join([padded(key, sizes[0] + over), *map(padded, others, sizes[1:]), last]).rstrip()
 
     first = True
 

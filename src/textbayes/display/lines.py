@@ -32,7 +32,7 @@ def wrapped(text: str, width: int, indent: str = "", lead: str = "") -> str:
 def shortened(text: str, width: int) -> str:
     """A text on one line, white space as single spaces, with … where more than ``width`` columns are left out.
 
-    It is cut between words where that costs little.
+    It is cut between words, except where a word takes up most of the line.
 
     >>> shortened("The Lib Dems are set for their best ever result", 20)
     'The Lib Dems are…'
@@ -44,7 +44,7 @@ def shortened(text: str, width: int) -> str:
         return line
     cut = next(iter(chop_cells(line, max(width - 1, 1))), "")
     between = cut if line[len(cut) : len(cut) + 1] == " " else cut.rpartition(" ")[0]
-    return f"{(between if cell_len(between) >= 0.6 * width else cut).rstrip()}…"
+    return f"{(between if cell_len(between) >= 0.3 * width else cut).rstrip()}…"
 
 
 def padded(text: str, width: int) -> str:
