@@ -22,7 +22,7 @@ def page() -> str:
     failed = [one for one in found if not one["closing"].endswith(": pass")]
     names = ", ".join(f"`{one['script']}`" for one in failed)
     passed = f"{len(found) - len(failed)} of {len(found)} results pass"
-    parts = [f"{passed}. Below the required value: {names}." if failed else f"{passed}."]
+    parts = [f"{passed}. Requirement not met: {names}." if failed else f"{passed}."]
     for group in dict.fromkeys(one["group"] for one in found):
         parts.append(f"## {group}")
         parts += [part for one in found if one["group"] == group for part in _result(one)]
