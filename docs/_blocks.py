@@ -215,7 +215,7 @@ def demo() -> str:
     """What `textbayes demo` prints, up to the second decision explained and without the seconds it took."""
     with page_folder() as folder:
         shown = run_bash("textbayes --quiet demo", folder, terminal=False)
-    third = list(re.finditer(r"^\S+/\d+ “", shown, re.MULTILINE))[2].start()
+    third = list(re.finditer(r"^“", shown, re.MULTILINE))[2].start()
     return fenced(shown[:third] + "…\n" + shown[shown.index("\nReport: ") :])
 
 

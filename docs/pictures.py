@@ -29,13 +29,13 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         environment = {**os.environ, "TEXTBAYES_EMBEDDINGS": "off"}  # the same picture whatever is installed
-        command = [sys.executable, "-m", "textbayes.cli.main", "--quiet", "demo"]
+        command = [sys.executable, "-m", "textbayes", "--quiet", "demo"]
         subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         page = browser.new_page(viewport=SIZE, color_scheme="light")
         page.goto((Path(folder) / "reports" / "demo.html").as_uri())
-        table = page.locator("table").first.bounding_box() or {"y": 0, "height": 1000}
-        height = table["y"] + table["height"] + 24  # down to the table by label
+        overview = page.locator("section.overview").bounding_box() or {"y": 0, "height": 1000}
+        height = overview["y"] + overview["height"] + 16
         page.screenshot(
             path=IMAGES / "report.png", full_page=True, clip={"x": 0, "y": 0, "width": 1100, "height": height}
         )

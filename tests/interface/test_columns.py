@@ -60,6 +60,14 @@ def test_other_commands_find_them_without_options(header, run, lines, trained, r
     assert (tmp_path / "report.html").exists()
 
 
+def test_show_names_them(run, lines, trained):
+    (shown,) = lines("show", trained)
+    assert (shown["columns"]["text"], shown["columns"]["label"]) == (["Beschreibung"], ["Team"])
+    assert "text in 'Beschreibung', label in 'Team', id in 'Nr'" in " ".join(
+        run("show", trained, "--table").stdout.split()
+    )
+
+
 def test_update_finds_them_and_keeps_them(run, rows, tmp_path):
     path = write_csv(tmp_path / "train.csv", rows)
     run("train", path, *NAMED, "--model", "counts", "-o", tmp_path / "m.tb")

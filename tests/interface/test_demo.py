@@ -46,7 +46,7 @@ def test_the_embedded_corpus(tmp_path, monkeypatch):
     assert done.stderr == ""
     for part in (
         "2,225 BBC news stories",
-        "1,114 stories with odd numbers. All figures below are for the 1,111 held-out stories",
+        "1,114 stories with odd numbers. All figures are for the 1,111 held-out stories",
         "precision",
         "entertainment",
         "Log-loss",

@@ -89,7 +89,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
         assessment=assessment,
         title="textbayes demo: BBC news in five topics",
         corpus=f"{len(corpus):,} BBC news stories of 2004–05 in {len(corpus.label_names)} topics, one topic each.",
-        split=f"Training set: the {len(train):,} stories with odd numbers. All figures below are for the {len(test):,} "
+        split=f"Training set: the {len(train):,} stories with odd numbers. All figures are for the {len(test):,} "
         "held-out stories with even numbers.",
         settings=[
             ("Model" if len(members) == 1 else "Models in the ensemble", "; ".join(members)),

@@ -69,6 +69,7 @@ def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]
         "n_texts": int(model.weighting_.n_docs_),
         "n_words": int(model.word_columns().sum()),
         "words_with_weight": int(model.words_with_weight().sum()),
+        "columns": model.columns_,
         "copies": model.copies_,
         "file_written": written.strftime("%Y-%m-%d %H:%M UTC"),
         "file_bytes": path.stat().st_size,
@@ -140,6 +141,7 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
 
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Facts on file, labels and model; and how texts are made into features."""
+    from textbayes.data.layout import Columns
     from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
     from textbayes.text.copies import copies_in_words
 
@@ -153,6 +155,7 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
         ("Training texts", f"{shown['n_texts']:,}"),
+        *([("Columns", Columns.from_state(model.columns_).in_words())] if model.columns_ else []),
         *([("Duplicates", copies)] if copies else []),
         *facts.items(),
         ("Cross-validation", f"{folds_in_words(model)}, seed {model.random_state}"),

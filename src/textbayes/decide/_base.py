@@ -41,6 +41,7 @@ class Rule(Parameters):
     name: ClassVar[str]
     learnt: ClassVar[tuple[str, ...]] = ()  # one value per label each; what a model file keeps beside ``n_labels_``
 
+    thresholds_: FloatArray  # of rules that have one threshold for each label
     counts_positives: ClassVar[bool] = False  # how many documents have a label matters to ``fit``, not which
 
     @property
@@ -177,7 +178,6 @@ class ThresholdRule(Rule):
     """A rule that ends in one threshold per label, ``thresholds_``; p > threshold is a yes."""
 
     learnt: ClassVar[tuple[str, ...]] = ("thresholds_",)
-    thresholds_: FloatArray
 
     def _needed(self) -> tuple[str, ...]:
         return ("thresholds_",)

@@ -13,7 +13,7 @@ from textbayes.select.tables import Table, score_tables
 
 @scores.register("odds_ratio")
 def odds_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
-    """Log odds ratio ln[(a+½)(d+½) / ((b+½)(c+½))]: signed; high for words that speak for the category, else negative.
+    """Log odds ratio ln[(a+½)(d+½) / ((b+½)(c+½))]: signed; positive for words more frequent inside the category.
 
     The ½ in every cell (Haldane–Anscombe) keeps the ratio finite when a cell is empty and removes most of its bias.
     The p-value is Wald's, one-sided like the ranking: P(Z ≥ score/s) with s² = Σ_cells 1/(O+½), small for words that
