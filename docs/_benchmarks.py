@@ -21,8 +21,8 @@ def page() -> str:
     found = results()
     failed = [one for one in found if not one["closing"].endswith(": pass")]
     names = ", ".join(f"`{one['script']}`" for one in failed)
-    said = f"{len(found) - len(failed)} of {len(found)} results pass"
-    parts = [f"{said}; short of a bar: {names}." if failed else f"{said}."]
+    passed = f"{len(found) - len(failed)} of {len(found)} results pass"
+    parts = [f"{passed}. Requirement not met: {names}." if failed else f"{passed}."]
     for group in dict.fromkeys(one["group"] for one in found):
         parts.append(f"## {group}")
         parts += [part for one in found if one["group"] == group for part in _result(one)]

@@ -117,7 +117,7 @@ def measures() -> str:
 def equations() -> str:
     """The papers' equations and the tests that hold them."""
     rows = ((paper, number, escaped(what), tests) for paper, number, what, tests in equation_rows())
-    return table(("paper", "equation", "what it says", "held by"), rows)
+    return table(("paper", "equation", "content", "test"), rows)
 
 
 def published_cells() -> str:

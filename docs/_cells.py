@@ -28,7 +28,7 @@ STATUS = {
     "not run": "–",
     "differs": "x",
 }
-_REASONS = {"within one point": "as printed, ours is no further from it"}
+_REASONS = {"within one point": "our figure is within one point of the published one"}
 _STEPS = {"≪": -2.0, "<": -1.0, "~": 0.0, ">": 1.0, "≫": 2.0}  # of sign tests
 
 
