@@ -8,7 +8,7 @@ stay with the workers; objectives are held against those of this process at a to
 while a worker is killed (SIGKILL) midway. CPU of the client, whose process has the scheduler too: a dense logistic
 regression of documents in partitions (RCV1's samples, 47,236 words, L-BFGS) beside the same fit on one machine, by
 coordinate descent, the default, and by Newton steps, as the linear preset has it. The bar is on the latter, the faster;
-the goal is 1.0; 1.06 and 1.14 were measured. Sparse regressions (Laplace prior) are not in this figure: their client took
+the goal is 1.0; 1.06 and 1.14 were measured. Sparse regressions (Laplace prior) are not in it: their client took
 6.7 s where one machine takes 1.4 s at the preset's tolerance, most of it for proximal Newton's quadratic models.
 
     python benchmarks/bench_cluster.py
