@@ -5,7 +5,11 @@ Gaussian-probit, which takes longest, is timed, and Laplace-logit is fitted too.
 process, and the time against that of a cluster with one worker (the fastest of three runs, in turns, since other work
 on the machine only ever adds time). Documents in parallel: 10 of the categories, fitted by sums over 4 partitions that
 stay with the workers; objectives are held against those of this process at a tolerance of 1e-6. Both are done once more
-while a worker is killed (SIGKILL) midway.
+while a worker is killed (SIGKILL) midway. CPU of the client, whose process has the scheduler too: a dense logistic
+regression of documents in partitions (RCV1's samples, 47,236 words, L-BFGS) beside the same fit on one machine, by
+coordinate descent, the default, and by Newton steps, as the linear preset has it. The bar is on the latter, the faster;
+the goal is 1.0; 1.06 and 1.14 were measured. Sparse regressions (Laplace prior) are not in it: their client took
+6.7 s where one machine takes 1.4 s at the preset's tolerance, most of it for proximal Newton's quadratic models.
 
     python benchmarks/bench_cluster.py
 """
@@ -21,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from _common import close, reuters_matrix
+from _common import close, rcv1_matrix, reuters_matrix
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.models.weights import as_columns
 from textbayes.scale import make_executor, using
 from textbayes.scale.linear import Documents, fit_in_parts
 
-MOST_DIFFERENCE, MOST_LOSS, LEAST_SPEEDUP = 1e-6, 1e-5, 1.7
+MOST_DIFFERENCE, MOST_LOSS, LEAST_SPEEDUP, MOST_CLIENT = 1e-6, 1e-5, 1.7, 1.5
 REPEATS, N_PARTS, EVERY = 3, 4, 9
 BY_LABEL: dict[str, dict[str, Any]] = {
     "probit × gaussian": {"link": "probit", "prior": "gaussian", "inference": "newton", "tol": 1e-6},
@@ -128,6 +132,37 @@ def documents_in_parallel(X: Any, Y: Any) -> tuple[float, float]:
     return worst, apart
 
 
+def client_cpu(X: Any, Y: Any) -> tuple[float, float]:
+    """CPU of the client of a fit to partitions, as a share of one machine's: by coordinate descent, and by Newton."""
+    space, settings = LabelSpace(np.arange(Y.shape[1]), "multilabel"), {"prior": "gaussian", "scale": 5.5}
+    rows = np.array_split(np.arange(len(Y)), N_PARTS)
+    used: dict[str, float] = {}
+
+    def measured(name: str, work: Callable[[], Any]) -> None:
+        start = time.process_time()
+        work()
+        used[name] = time.process_time() - start
+
+    for inference in ("coordinate", "newton"):
+        alone = BayesLinearClassifier(**settings, inference=inference)
+        alone.fit(X[:500], Y[:500])  # compiled kernels
+        measured(inference, lambda alone=alone: alone.fit(X, Y))
+    with make_executor("local:2") as executor:
+        parts = executor.keep(
+            lambda part: part, [Documents(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None) for row in rows]
+        )
+        executor.map_reduce(lambda part: len(part.y), lambda a, b: a + b, parts)  # they have arrived
+        before = processor_time(executor)
+        measured("client", lambda: fit_in_parts(executor, parts, BayesLinearClassifier(**settings), space, X.shape[1]))
+        workers = sum(after - before[name] for name, after in processor_time(executor).items())
+    print(
+        f"CPU for {Y.shape[1]} labels of {X.shape[0]:,} documents × {X.shape[1]:,} words: "
+        f"client {used['client']:.1f} s, workers {workers:.1f} s; "
+        f"one machine {used['coordinate']:.1f} s by coordinate, {used['newton']:.1f} s by newton"
+    )
+    return used["client"] / used["coordinate"], used["client"] / used["newton"]
+
+
 def main() -> None:
     X, Y = reuters_matrix()
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; other work slows all alike")
@@ -137,14 +172,18 @@ def main() -> None:
     )
     loss, killed = documents_in_parallel(X, Y[:, ::EVERY])
     print(f"documents in parallel: objective above by {loss:.1e} at most; weights after a kill apart by {killed:.1e}")
+    share, of_newton = client_cpu(*rcv1_matrix())
+    print(f"client: {share:.2f} of one machine's CPU by coordinate, {of_newton:.2f} by newton")
     passed = (
         max(apart, after_kill) <= MOST_DIFFERENCE and loss <= MOST_LOSS and killed == 0.0 and speedup >= LEAST_SPEEDUP
-    )
+        and of_newton <= MOST_CLIENT
+    )  # fmt: skip
     close(
         "cluster", passed,
         f"2 workers {speedup:.2f} times as fast as one (bar {LEAST_SPEEDUP}), weights apart by "
         f"{max(apart, after_kill):.1e} (bar {MOST_DIFFERENCE:.0e}), objective by {loss:.1e} (bar {MOST_LOSS:.0e}), "
-        f"weights after a kill by {killed:.1e} (bar 0)",
+        f"weights after a kill by {killed:.1e} (bar 0), "
+        f"client's CPU {of_newton:.2f} of one machine's (bar {MOST_CLIENT})",
     )  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def test_reports_and_comparisons(run, lines, saved, new, tmp_path):
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "stem:" not in page
     assert "View &#39;stem&#39;" in page
-    assert ("Against it:" in page) == (kind != "multilabel")
+    assert ("Other labels:" in page) == (kind != "multilabel")
     texts, labels = zip(*((row["text"], row["labels"]) for row in _rows(kind, 0, ENOUGH_TEXTS)), strict=True)
     save_model(TextCategorizer(cv=2).fit(texts, labels), tmp_path / "linear.tb")
     assert run("compare", path, tmp_path / "linear.tb", "--truth", new).stdout

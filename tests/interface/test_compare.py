@@ -154,4 +154,4 @@ def test_malformed_decisions(line, cause, run, systems, tmp_path):
 def test_truth_without_labels(run, systems, write):
     good, poor, _truth = systems
     bare = write([{"id": "grain-0-0", "text": "corn"}], "bare.jsonl")
-    assert "has a label; name the field" in run("compare", good, poor, "--truth", bare, code=1).stderr
+    assert "has a label; name the column" in run("compare", good, poor, "--truth", bare, code=1).stderr

@@ -52,7 +52,7 @@ def test_the_embedded_corpus(tmp_path, monkeypatch):
         "Log-loss",
         "Words with the largest contributions",
         "film +",
-        "right and sure: ",
+        "correct, certain: ",
         "= log-odds ",
         f"Report: {os.path.join('reports', 'demo.html')}",
         "Took ",

@@ -55,7 +55,7 @@ def test_words_with_intervals_in_every_form(sampled, lines, run):
     rows = lines("words", path, "--intervals", "--label", "grain", "--top", "3")
     assert set(rows[0]) == {
         "label", "rank", "word", "weight", "low", "high", "sd", "sign_probability", "inclusion_probability",
-        "weight_of",
+        "weight_of", "form", "level",
     }  # fmt: skip
     assert [row["rank"] for row in rows] == [1, 2, 3]
     for row in rows:

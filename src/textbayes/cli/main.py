@@ -32,7 +32,7 @@ GROUPS = {
         "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
     },
     "Understand a model": {
-        "show": Lazy("textbayes.cli.show:show", "Say what is in a model file."),
+        "show": Lazy("textbayes.cli.show:show", "Show what is in a model file."),
         "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
         "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
         "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 from textbayes.core.errors import InputError, MissingExtraError, TextBayesError
-from textbayes.core.executor import as_worker
+from textbayes.core.executor import as_worker, reduce_pairwise
 
 R = TypeVar("R")
 
@@ -26,8 +26,10 @@ _REMEMBERED = 4  # shared objects that workers keep for the next call
 _SELDOM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.memory.monitor-interval": "500ms",
 }
+_GROUP = 8  # results that one task combines; each task costs the scheduler some milliseconds
 _SMALL = 2**20  # bytes that travel with every task sooner than be shared beforehand, which takes a round of messages
 
 
@@ -100,9 +102,9 @@ class DaskExecutor:
         self, function: Callable[..., R], combine: Callable[[R, R], R], items: Iterable[Any], *shared: Any
     ) -> R:
         futures = self._submitted(function, items, shared)
-        while len(futures) > 1:  # as ``reduce_pairwise`` does, on the workers
-            pairs = list(zip(futures[:-1:2], futures[1::2], strict=True))
-            futures = self._submitted(_combined, pairs, (combine,)) + futures[len(futures) - len(futures) % 2 :]
+        while len(futures) > 1:  # as ``reduce_pairwise`` does, on the workers: groups of 2ⁿ neighbours are parts of it
+            groups = [futures[k : k + _GROUP] for k in range(0, len(futures), _GROUP)]
+            futures = self._submitted(_combined, groups, (combine,))
         return next(self._results(futures))
 
     def keep(self, function: Callable[..., Any], items: Iterable[Any], *shared: Any) -> list[Any]:
@@ -201,8 +203,8 @@ def _silence() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _combined(pair: tuple[R, R], combine: Callable[[R, R], R]) -> R:
-    return combine(*pair)
+def _combined(group: list[R], combine: Callable[[R, R], R]) -> R:
+    return reduce_pairwise(combine, group)
 
 
 def _key(function: Callable[..., Any]) -> str:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
-from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 
 _ARMIJO = 0.01
@@ -123,18 +122,18 @@ def minimise(searches: Sequence[Search], evaluate: Evaluate, second: Second) -> 
     second : function
         Of numbers, points and m arrays of coordinates: m matrices of second derivatives of f.
     """
-    while len(asked := _numbers(searches)):
-        values, gradients = evaluate(asked, np.stack([searches[k].trial for k in asked]))
-        with ThreadPoolExecutor(min(len(asked), n_threads(-1))) as pool:  # a step of L-BFGS reads some 40 such vectors
-            moves = [searches[k].told for k in asked]
-            list(pool.map(lambda move, value, gradient: move(float(value), gradient), moves, values, gradients))
-        wanted = {int(k): columns for k in asked if (columns := searches[k].columns) is not None}
-        if wanted:
-            numbers = np.array(list(wanted))
-            points = np.stack([searches[k].point for k in numbers])
-            for k, hessian in zip(numbers, second(numbers, points, list(wanted.values())), strict=True):
-                searches[k].columns = None
-                searches[k].told_second(hessian)
+    with threadpool_limits(1, "blas"):  # on vectors its threads wait for each other far longer than they work
+        while len(asked := _numbers(searches)):
+            values, gradients = evaluate(asked, np.stack([searches[k].trial for k in asked]))
+            for k, value, gradient in zip(asked, values, gradients, strict=True):
+                searches[k].told(float(value), gradient)
+            wanted = {int(k): columns for k in asked if (columns := searches[k].columns) is not None}
+            if wanted:
+                numbers = np.array(list(wanted))
+                points = np.stack([searches[k].point for k in numbers])
+                for k, hessian in zip(numbers, second(numbers, points, list(wanted.values())), strict=True):
+                    searches[k].columns = None
+                    searches[k].told_second(hessian)
     return Minimum(
         np.stack([one.point for one in searches]),
         np.array([one.objective for one in searches]),

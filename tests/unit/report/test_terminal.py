@@ -19,8 +19,8 @@ def test_the_report_on_a_terminal(case):
     for part in (
         "A note.",
         "precision",
-        "log-loss",
-        "Strongest words",
+        "Log-loss",
+        "Words with the largest",
         "correct, certain: ",
         "wrong, most certain: ",
         "corn",

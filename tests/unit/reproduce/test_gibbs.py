@@ -306,7 +306,7 @@ def test_the_figure_is_a_drawing_and_names_words():
     figure = tables.draw_means(mean, np.array([f"word{j}" for j in range(120)]), "mathematics")
     assert ElementTree.fromstring(figure.svg).tag.endswith("svg")
     assert "Strongest for: word119" in figure.notes[1]
-    assert "for the domain" in figure.notes[0]
+    assert "positive weights" in figure.notes[0]
 
 
 # -- the paper --------------------------------------------------------------------------------------------------------

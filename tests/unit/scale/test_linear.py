@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 from scipy import sparse, special, stats
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import NotSupportedError
@@ -189,6 +190,24 @@ def test_quadratics_are_minimised(kink):
     np.testing.assert_allclose(found.point, expected, atol=1e-5)
     assert ((found.point == 0.0) == (expected == 0.0)).all()
     assert found.converged.all()
+
+
+def test_steps_are_taken_on_one_thread_of_the_linear_algebra_library():
+    """Several threads of it spend most of their time waiting for each other: 61 s of CPU instead of 8 were seen."""
+
+    def threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    seen = set()
+
+    def evaluate(labels, points):
+        seen.update(threads())
+        return 0.5 * (points**2).sum(axis=1), points
+
+    with threadpool_limits(2, "blas"):
+        minimise([Lbfgs(np.ones(3), np.zeros(3), np.ones(3), np.ones(3), 1e-9, 10)], evaluate, None)
+        assert threads() == {2}
+    assert seen == {1}
 
 
 def test_a_working_set_that_is_too_small_is_worked_off_in_turns(monkeypatch, executors, data):

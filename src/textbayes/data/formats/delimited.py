@@ -149,7 +149,8 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> I
             try:
                 fields.choose(names, start)
             except NoTextFieldError as error:
-                error.example = first_of(dict(zip(names, next(rows, ()), strict=False)))
+                with contextlib.suppress(csv.Error):  # the first row may be damaged; the header is what is wrong
+                    error.example = first_of(dict(zip(names, next(rows, ()), strict=False)))
                 raise
         elif row:
             if len(row) != len(names):
@@ -179,7 +180,10 @@ def _skip_title(lines: _Lines, fields: FieldReader, delimiter: str | None) -> No
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
-    return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _delimiter(line)), [])
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter or _delimiter(line)), [])
+    except csv.Error:  # reading the rows says what is wrong, and where
+        return []
 
 
 class _Lines:

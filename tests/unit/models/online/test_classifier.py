@@ -244,7 +244,7 @@ ROW = np.ones((1, 8))
     ("call", "message"),
     [
         (lambda: first().partial_fit(ROW, ["law"]), "'law' is not among the classes"),
-        (lambda: first().partial_fit(ROW, ["arts"], classes=["arts", "law"]), "told before"),
+        (lambda: first().partial_fit(ROW, ["arts"], classes=["arts", "law"]), "given in the first call"),
         (lambda: first().partial_fit(ROW, [["arts"]]), "lists or a matrix"),
         (lambda: first().partial_fit(ROW, ["arts"], sample_weight=[0.5]), "whole numbers"),
         (lambda: first().partial_fit(ROW, ["arts"], sample_weight=[0]), "ample.weight"),
