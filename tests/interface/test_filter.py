@@ -298,7 +298,7 @@ def test_errors_are_one_sentence(run, desk, feed, write, tmp_path):
 
     for command in (("filter", tmp_path), ("judge", tmp_path, "a", "b", "yes"), ("filter", tmp_path, "--replay")):
         assert "is not the folder of a filter; start one: textbayes filter" in refused(*command, stdin="x\n")
-    assert "has a label; name the field" in refused("filter", tmp_path / "n", "--train", stdin="a b\nc d\n")
+    assert "has a label; name the column that holds it" in refused("filter", tmp_path / "n", "--train", stdin="a b\nc d\n")
     assert "holds no documents" in refused("filter", tmp_path / "n", "--train", stdin="")
     assert "--threshold 0.95 is not usable" in refused("filter", desk, feed, "--threshold", 0.95)
     assert not (tmp_path / "n").exists()

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -139,7 +140,8 @@ def filter_stream(
 
     Every decision and judgement is written to STATE/log.jsonl before it is printed: the filter may be ended at any
     moment, even by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
-    the beginning (--snippet). Schedules, budget and threshold may be changed in later runs.
+    the beginning (--snippet). STATE remembers the columns of the labelled file, its label separator, delimiter,
+    encoding and sheet; later files are read in the same way unless options say otherwise. Schedules, budget and threshold may be changed in later runs.
     """
     chosen = {"train": train, "model": model, "status": status, "pending": pending, "replay": replay, "export": export}
     modes = [name for name, wanted in chosen.items() if wanted]
@@ -196,7 +198,8 @@ def _start(
         made = AdaptiveFilter.start(
             documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, rest["prior"]
         )
-    FilterFolder.create(state, made)
+    found = inputs.columns()
+    FilterFolder.create(state, made, None if found is None else found.to_state())
     write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
     _tell_start(state, made, {"documents": len(documents)}, started, output)
 
@@ -212,7 +215,7 @@ def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Ou
     check_new(state)
     known = load_categorizer(path)
     made = filter_from_model(known, rest["topics"] or None, **changes)
-    FilterFolder.create(state, made)
+    FilterFolder.create(state, made, known.columns_)
     write_surface(state, known.surface_)
     _tell_start(state, made, {"model": path}, started, output)
 
@@ -256,9 +259,11 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
     from textbayes.stream import FilterFolder
     from textbayes.stream.judgements import open_source
     from textbayes.stream.run import run
+    from textbayes.stream.snapshot import read_columns
 
     if "-" in inputs.paths and "-" in rest["judgements"]:
         raise click.UsageError("Documents and judgements are both to come from standard input; name a file for one.")
+    inputs = inputs.read_by(read_columns(Path(state)))
     with FilterFolder.open(state) as folder:
         for found in folder.notes:
             note(found)

@@ -132,11 +132,14 @@ def show_export(state: str, path: str, output: Output) -> None:
     from textbayes.cli.files import check_output
     from textbayes.store import save_model
     from textbayes.stream import export_model
+    from textbayes.stream.snapshot import read_columns
     from textbayes.stream.status import newest_state
 
     target = check_output(path)
     filter = newest_state(state).filter
-    save_model(export_model(filter), target)
+    model = export_model(filter)
+    model.columns_ = read_columns(Path(state))
+    save_model(model, target)
     if output.is_table:
         held = f"{plural(len(filter.topics), 'topic')} of {state} with {plural(len(filter.lexicon), 'word')}"
         echo(f"{target} holds {held}.")

@@ -2,7 +2,7 @@
 
 ::
 
-    STATE/config.json   format, topics, settings at the start
+    STATE/config.json   format, topics, settings at the start, columns of the training file
           log.jsonl     every decision and judgement, in order (see ``store.log``)
           snapshots/    the state after so many entries; the first is the start
           inbox.jsonl   judgements that ``textbayes judge`` left
@@ -72,8 +72,11 @@ class FilterFolder:
 
     # -- from start to end -------------------------------------------------------------------------------------------
     @classmethod
-    def create(cls, path: str | Path, filter: AdaptiveFilter) -> None:
-        """Make a folder of a filter that has just been started; it is there whole or not at all."""
+    def create(cls, path: str | Path, filter: AdaptiveFilter, columns: Mapping[str, Any] | None = None) -> None:
+        """Make a folder of a filter that has just been started; it is there whole or not at all.
+
+        ``columns`` say how the training file was read, see ``data.layout.Columns.to_state``: later files are read so.
+        """
         check_can_be_kept(filter.settings.text.token_pattern)
         with new_folder(check_new(path)) as building:
             (building / "snapshots").mkdir()
@@ -81,6 +84,7 @@ class FilterFolder:
                 **FILTER_FILE.mark(),
                 "topics": [topic.name for topic in filter.topics],
                 "settings": filter.settings.to_json(),
+                "columns": None if columns is None else dict(columns),
             }
             with atomic_write(building / "config.json") as stream:
                 stream.write(json.dumps(told, indent=1).encode() + b"\n")
