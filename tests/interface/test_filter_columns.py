@@ -117,3 +117,40 @@ def test_columns_that_cannot_be_are_refused(change, run, tmp_path):
     config["columns"].update(change)
     (desk / "config.json").write_text(json.dumps(config))
     assert "config.json is a damaged filter file" in run("filter", desk, archive, code=1).stderr
+
+
+# -- what is said of them ---------------------------------------------------------------------------------------------
+def test_the_start_says_which_columns_were_read(run, lines, tmp_path):
+    archive = write_table(tmp_path / "archive.tsv", rows())
+    (told,) = lines("filter", tmp_path / "a", "--train", archive, *NAMED)
+    assert (told["columns"]["text"], told["columns"]["label"], told["columns"]["id"]) == (["remarks"], ["topics"], "nr")
+    assert told["columns"]["label_separator"] == ","
+    done = run("filter", tmp_path / "b", "--train", archive, *NAMED, "--table")
+    assert "Columns: text in 'remarks', label in 'topics', id in 'nr'." in done.stdout
+    assert "ids" not in done.stderr
+    run("train", archive, *NAMED, "--model", "online", "-o", tmp_path / "m.tb")
+    done = run("filter", tmp_path / "c", "--model", tmp_path / "m.tb", "--table")
+    assert "Columns: text in 'remarks', label in 'topics', id in 'nr'." in done.stdout
+
+
+def test_the_start_warns_when_row_numbers_are_the_ids(run, tmp_path):
+    archive = write_table(tmp_path / "archive.tsv", rows())
+    warned = run("filter", tmp_path / "desk", "--train", archive, *NAMED[:-2]).stderr
+    assert "textbayes: warning: the training file has no id column, so row numbers are the ids" in warned
+    assert "Name a column with --id-field" in warned
+
+
+def test_a_delivery_under_another_id_has_its_own_text(run, lines, tmp_path):
+    """Two files with row numbers as ids: the second document of an id is given another one."""
+    desk, archive = tmp_path / "desk", write_table(tmp_path / "archive.tsv", rows())
+    run("filter", desk, "--train", archive, *NAMED, "--topic", "grain", "--threshold", 0.0)
+    for text in ("corn wheat", "corn harvest"):
+        (row,) = lines("filter", desk, stdin=json.dumps({"id": "1", "remarks": text}) + "\n")
+        assert row["snippet"] == text
+    assert row["id"] != "1"
+    shown = run("filter", desk, "--table", stdin=json.dumps({"id": "1", "remarks": "corn barley"}) + "\n").stdout
+    assert "corn barley" in shown
+    (row,) = csv.DictReader(
+        io.StringIO(run("filter", desk, "--csv", stdin='{"id": "2", "remarks": "corn crop"}\n').stdout)
+    )
+    assert row["snippet"] == "corn crop"

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from textbayes._version import __version__
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.store.lock import FileLock
 from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log
@@ -57,6 +57,8 @@ class FilterFolder:
     state : FilterState
     n_repeated : int
         Documents that were skipped since the folder was opened: they were known already.
+    last_text, last_snippet : str, str or None
+        Of the document seen last: its text, and what is kept of it where it was delivered.
     notes : list of str
         What was found and put right when the folder was opened.
     """
@@ -66,6 +68,8 @@ class FilterFolder:
         self._log, self._lock = log, lock
         self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
         self.n_repeated = 0  # documents skipped since the folder was opened, since they were known
+        self.last_text = ""
+        self.last_snippet: str | None = None
         self._judged = self._seen = 0
         self._snapshot_size = max((place.stat().st_size for place in snapshots(path / "snapshots")), default=0)
         self._whole = True  # whether state and log agree: not while an entry is being made
@@ -154,6 +158,7 @@ class FilterFolder:
         self._whole = False
         seen = self.filter.see(document, time, bags, i, scores)
         entry = document_entry(document, seen, time, bags, i, scores, self.filter)
+        self.last_text, self.last_snippet = document.text, entry.get("snippet")
         self.state.read_one()
         self._log.append(entry, durable=bool(seen.deliveries))
         self._whole = True
@@ -229,7 +234,14 @@ def read_state(path: Path) -> tuple[FilterState, LogPosition]:
 
 def check_new(path: str | Path) -> Path:
     """The path, if the folder of a new filter can be made there."""
-    return check_new_folder(path, "leave --train (or --model) out to go on with it")
+    try:
+        read_config(Path(path))
+    except (InputError, ModelFileError):  # something else is there, or nothing
+        return check_new_folder(path, "one that is empty")
+    raise InputError(
+        f"{path} exists already. To go on: textbayes filter {path} FILE. To start again: delete the folder {path}, or "
+        "name another."
+    )
 
 
 def _write(folder: Path, state: FilterState, position: LogPosition) -> Path:
