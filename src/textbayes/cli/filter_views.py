@@ -98,7 +98,7 @@ def show_pending(state: str, order: str, output: Output) -> None:
 
 
 def bits_in_words(gain: float) -> str:
-    """An information gain for a table: one that rounding made slightly negative is 0."""
+    """An information gain for a table. It is computed approximately: a slightly negative one is shown as 0."""
     return f"{max(0.0, gain):.3f}"
 
 
