@@ -67,9 +67,14 @@ def test_start(lines, run, write, tmp_path):
     assert told["documents"] == 60
     assert set(told["topics"]) == {"grain", "money"}
     assert all(topic["words"] > 0 and topic["relevant"] > 0 for topic in told["topics"].values())
-    assert "is there already; name a folder that is not, or leave --train (or --model) out" in (
-        run("filter", tmp_path / "desk", "--train", path, code=1).stderr
-    )
+    desk, other = tmp_path / "desk", tmp_path
+    assert (
+        f"{desk} exists already. To go on: textbayes filter {desk} FILE. To start again: delete the folder {desk}, or "
+        "name another."
+    ) in " ".join(run("filter", desk, "--train", path, code=1).stderr.split())
+    refused = run("filter", other, "--train", path, code=1).stderr  # no filter: neither to go on with nor to delete
+    assert f"{other} is there already; name a folder that is not, or one that is empty" in refused
+    assert "delete" not in refused
     shown = run("filter", tmp_path / "other", "--train", path, "--topic", "grain", "--table").stdout
     assert "grain" in shown
     assert "money" not in shown
@@ -107,10 +112,11 @@ def test_the_help_says_the_defaults():
 
 # -- deliver ----------------------------------------------------------------------------------------------------------
 def test_deliveries(lines, desk, feed):
-    rows = lines("filter", desk, feed)
+    rows, texts = lines("filter", desk, feed), {row["id"]: row["text"] for row in draw(1, 40, first=100)}
     assert rows
     for row in rows:
-        assert list(row) == ["id", "topic", "probability", "reason", "information_gain", "words"]
+        assert list(row) == ["id", "topic", "probability", "reason", "information_gain", "words", "snippet"]
+        assert row["snippet"] == texts[row["id"]]
         assert row["reason"] in ("relevant", "asked")
         assert (row["probability"] > 0.5) == (row["reason"] == "relevant")
     (found,) = lines("filter", desk, "--replay")

@@ -177,12 +177,25 @@ def test_pending_by_information_with_the_text(lines, run, desk):
     assert texts[rows[0]["id"]][:8] in run("filter", desk, "--pending", "--table").stdout
 
 
+@pytest.mark.parametrize(("gain", "shown"), [(-1e-17, "0.000"), (-0.0, "0.000"), (0.1234, "0.123"), (12.5, "12.500")])
+def test_bits_of_pending_are_not_negative_and_not_cut(run, desk, monkeypatch, gain, shown):
+    row = {"id": "a", "topic": "grain", "probability": 0.5, "reason": "asked", "information_gain": gain, "words": {}}
+    rows = [{**row, "time": 0.0, "snippet": "corn"}]
+    monkeypatch.setattr("textbayes.stream.ledger.read_pending", lambda folder: iter(rows))
+    head, line = run("filter", desk, "--pending", "--table").stdout.splitlines()
+    assert line.split() == ["a", "grain", "0.500", shown, "asked", "corn"]
+    assert head.index("reason") == line.index("asked")
+    asked = run("judge", desk, "--interactive", stdin="q\n").stdout
+    assert f"information gain {shown} bits" in asked
+
+
 def test_how_much_of_a_text_is_kept(lines, run, labelled, tmp_path):
     text = "corn wheat barley " + "office " * 100
     for given, kept in (((), text[:192] + " …"), (("--snippet", 12), "corn wheat …"), (("--snippet", 0), None)):
         state = tmp_path / f"desk{len(given)}{given[-1] if given else ''}"
         run("filter", state, "--train", labelled, "--threshold", 0, *given)
-        run("filter", state, stdin=json.dumps({"id": "a", "text": text}) + "\n")
+        (row,) = lines("filter", state, stdin=json.dumps({"id": "a", "text": text}) + "\n")
+        assert row["snippet"] == kept
         assert [row["snippet"] for row in lines("filter", state, "--pending")] == [kept]
         assert lines("filter", state, "--replay")[0]["identical"]
 

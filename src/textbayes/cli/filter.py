@@ -6,8 +6,9 @@ import functools
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,14 +25,17 @@ from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
 from textbayes.cli.terminal import echo
-from textbayes.core.types import Document
 from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
 
-COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words")
+COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "snippet")
 _SHOWN = 1_000  # characters of a text, of which a line is shown
+_NO_ID = (
+    "the training file has no id column, so row numbers are the ids: documents of different files would share ids. "
+    "Name a column with --id-field"
+)
 _AHEAD = 1024  # documents of a file counted at once: no decision depends on it
 
 
@@ -139,7 +143,9 @@ def filter_stream(
 
     Every decision and judgement is written to STATE/log.jsonl before it is printed: the filter may be ended at any
     moment, even by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
-    the beginning (--snippet). Schedules, budget and threshold may be changed in later runs.
+    the beginning (--snippet). STATE remembers the columns of the labelled file, its label separator, delimiter,
+    encoding and sheet; later files are read in the same way unless options say otherwise. Schedules, budget and
+    threshold may be changed in later runs.
     """
     chosen = {"train": train, "model": model, "status": status, "pending": pending, "replay": replay, "export": export}
     modes = [name for name, wanted in chosen.items() if wanted]
@@ -196,9 +202,11 @@ def _start(
         made = AdaptiveFilter.start(
             documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, rest["prior"]
         )
-    FilterFolder.create(state, made)
+    found = inputs.columns()
+    columns = None if found is None else found.to_state()
+    FilterFolder.create(state, made, columns)
     write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
-    _tell_start(state, made, {"documents": len(documents)}, started, output)
+    _tell_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
 
 
 def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Output, **rest: Any) -> None:
@@ -212,9 +220,9 @@ def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Ou
     check_new(state)
     known = load_categorizer(path)
     made = filter_from_model(known, rest["topics"] or None, **changes)
-    FilterFolder.create(state, made)
+    FilterFolder.create(state, made, known.columns_)
     write_surface(state, known.surface_)
-    _tell_start(state, made, {"model": path}, started, output)
+    _tell_start(state, made, {"model": path, "columns": known.columns_}, started, output)
 
 
 def _check_start(option: str, rest: dict[str, Any]) -> None:
@@ -230,6 +238,8 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
         "topics": {topic.name: _started(made, k) for k, topic in enumerate(made.topics)},
         "seconds": round(time.perf_counter() - started, 2),
     }
+    if summary["columns"] is not None and summary["columns"]["id"] is None:
+        warn(_NO_ID)
     for told in summary["topics"].values():
         if told["warning"] is not None:
             warn(told["warning"])
@@ -256,9 +266,11 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
     from textbayes.stream import FilterFolder
     from textbayes.stream.judgements import open_source
     from textbayes.stream.run import run
+    from textbayes.stream.snapshot import read_columns
 
     if "-" in inputs.paths and "-" in rest["judgements"]:
         raise click.UsageError("Documents and judgements are both to come from standard input; name a file for one.")
+    inputs = inputs.read_by(read_columns(Path(state)))
     with FilterFolder.open(state) as folder:
         for found in folder.notes:
             note(found)
@@ -271,11 +283,10 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
             passed_over = sum(1 for _ in itertools.islice(documents, seen))
             note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
         before, n_delivered = folder.filter.n_seen, 0
-        texts: dict[str, str] = {}
-        write = _writer(output, texts)
+        write = _writer(output, folder)
         deliveries = run(
             folder,
-            batches(_remembering(documents, texts), 1 if "-" in inputs.paths else _AHEAD),
+            batches(documents, 1 if "-" in inputs.paths else _AHEAD),
             by_labels=rest["by_labels"],
             before_each=lambda: folder.take_judgements(warn),
         )
@@ -291,25 +302,18 @@ def _key(inputs: Inputs) -> str:
     return inputs.name if len(inputs.paths) < 2 else ", ".join(inputs.paths)
 
 
-def _remembering(documents: Iterator[Document], texts: dict[str, str]) -> Iterator[Document]:
-    """Documents as they come, with the beginnings of the last ones kept, to be shown when they are delivered."""
-    for document in documents:
-        texts[document.id] = document.text[:_SHOWN]
-        if len(texts) > 2 * _AHEAD:  # more than are read before the first of them is decided on
-            texts.pop(next(iter(texts)))
-        yield document
-
-
-def _writer(output: Output, texts: Mapping[str, str]) -> Callable[[Delivery], None]:
-    """A function that writes deliveries as they come; ``texts`` has beginnings of texts by id."""
+def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
+    """A function that writes deliveries as they come: each is of the document that the folder saw last."""
     if output.is_table:
         line = lines_of(("id", "topic", "p", "reason", "text"), (6, 6, 5, 9))
-        return lambda told: line([told.id, told.topic, f"{told.probability:.3f}", told.reason, texts.get(told.id, "")])
+        return lambda told: line(
+            [told.id, told.topic, f"{told.probability:.3f}", told.reason, folder.last_text[:_SHOWN]]
+        )
     header = True
 
     def write(told: Delivery) -> None:
         nonlocal header
-        row = told._asdict()
+        row = {**told._asdict(), "snippet": folder.last_snippet}
         output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
         header = False
 
@@ -332,10 +336,13 @@ def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) ->
 
 def _show_start(summary: dict[str, Any]) -> None:
     from textbayes.cli.output import make_table
+    from textbayes.data.layout import Columns
 
     table = make_table("topic", "relevant", "words", right=("relevant", "words"))
     for name, told in summary["topics"].items():
         table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
     console().print(table)
+    if summary["columns"] is not None:
+        echo(f"Columns: {Columns.from_state(summary['columns']).in_words()}.")
     source = summary["model"] if "model" in summary else plural(summary["documents"], "document")
     echo(f"{summary['state']} was started from {source}.")

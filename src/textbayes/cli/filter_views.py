@@ -87,14 +87,19 @@ def show_pending(state: str, order: str, output: Output) -> None:
     pending = read_pending(Path(state))
     rows = most_informative(pending) if order == "information" else list(pending)
     if output.is_table:
-        write = lines_of(("id", "topic", "p", "bits", "reason", "text"), (6, 6, 5, 5, 9))
+        write = lines_of(("id", "topic", "p", "bits", "reason", "text"), (6, 6, 5, 6, 9))
         for row in rows:
-            numbers = f"{row['probability']:.3f}", f"{row['information_gain']:.3f}"
+            numbers = f"{row['probability']:.3f}", bits_in_words(row["information_gain"])
             write([row["id"], row["topic"], *numbers, row["reason"], row["snippet"] or " ".join(row["words"])])
     elif output.kind == "csv":
         output.write([{**row, "words": list(row["words"])} for row in rows], PENDING_COLUMNS, header=bool(rows))
     else:
         output.write(rows, PENDING_COLUMNS)
+
+
+def bits_in_words(gain: float) -> str:
+    """An information gain for a table. It is computed approximately: a slightly negative one is shown as 0."""
+    return f"{max(0.0, gain):.3f}"
 
 
 def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[str]], None]:
@@ -132,11 +137,14 @@ def show_export(state: str, path: str, output: Output) -> None:
     from textbayes.cli.files import check_output
     from textbayes.store import save_model
     from textbayes.stream import export_model
+    from textbayes.stream.snapshot import read_columns
     from textbayes.stream.status import newest_state
 
     target = check_output(path)
     filter = newest_state(state).filter
-    save_model(export_model(filter), target)
+    model = export_model(filter)
+    model.columns_ = read_columns(Path(state))
+    save_model(model, target)
     if output.is_table:
         held = f"{plural(len(filter.topics), 'topic')} of {state} with {plural(len(filter.lexicon), 'word')}"
         echo(f"{target} holds {held}.")

@@ -72,9 +72,13 @@ class Inputs:
 
     def of_model(self, model: Scorer | TextCategorizer) -> Inputs:
         """Inputs whose columns are looked for where those of the model's training texts were; options still win."""
-        if self.corpus is not None or model.columns_ is None:
+        return self.read_by(model.columns_)
+
+    def read_by(self, columns: Mapping[str, Any] | None) -> Inputs:
+        """Inputs that are read as the file with these columns was (see ``Columns.to_state``); options still win."""
+        if self.corpus is not None or columns is None:
             return self
-        return replace(self, layout=Layout(Columns.from_state(model.columns_), _say))
+        return replace(self, layout=Layout(Columns.from_state(columns), _say))
 
     def remembered_by(self, model: TextCategorizer) -> TextCategorizer:
         """The model, which remembers the columns of these inputs in its file."""

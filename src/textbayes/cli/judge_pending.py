@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from textbayes.cli.filter_views import bits_in_words
 from textbayes.cli.settings import note
 from textbayes.cli.terminal import echo
 
@@ -61,9 +62,8 @@ def _show(row: dict[str, Any], at: int, n: int, before: bool | None, forms: Mapp
     if row["snippet"]:
         echo(f"  {row['snippet']}")
     words = ", ".join(shown(word, forms) for word in row["words"]) or "none"
-    echo(
-        f"Probability {row['probability']:.3f}, information gain {row['information_gain']:.3f} bits ({row['reason']})."
-    )
+    gain = bits_in_words(row["information_gain"])
+    echo(f"Probability {row['probability']:.3f}, information gain {gain} bits ({row['reason']}).")
     echo(f"Strongest words: {words}.")
     if before is not None:
         echo(f"You said {'yes' if before else 'no'}; another answer replaces it, s leaves it.")

@@ -2,7 +2,7 @@
 
 ::
 
-    STATE/config.json   format, topics, settings at the start
+    STATE/config.json   format, topics, settings at the start, columns of the training file
           log.jsonl     every decision and judgement, in order (see ``store.log``)
           snapshots/    the state after so many entries; the first is the start
           inbox.jsonl   judgements that ``textbayes judge`` left
@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from textbayes._version import __version__
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
 from textbayes.store.lock import FileLock
 from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log
@@ -57,6 +57,8 @@ class FilterFolder:
     state : FilterState
     n_repeated : int
         Documents that were skipped since the folder was opened: they were known already.
+    last_text, last_snippet : str, str or None
+        Of the document seen last: its text, and what is kept of it where it was delivered.
     notes : list of str
         What was found and put right when the folder was opened.
     """
@@ -66,14 +68,19 @@ class FilterFolder:
         self._log, self._lock = log, lock
         self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
         self.n_repeated = 0  # documents skipped since the folder was opened, since they were known
+        self.last_text = ""
+        self.last_snippet: str | None = None
         self._judged = self._seen = 0
         self._snapshot_size = max((place.stat().st_size for place in snapshots(path / "snapshots")), default=0)
         self._whole = True  # whether state and log agree: not while an entry is being made
 
     # -- from start to end -------------------------------------------------------------------------------------------
     @classmethod
-    def create(cls, path: str | Path, filter: AdaptiveFilter) -> None:
-        """Make a folder of a filter that has just been started; it is there whole or not at all."""
+    def create(cls, path: str | Path, filter: AdaptiveFilter, columns: Mapping[str, Any] | None = None) -> None:
+        """Make a folder of a filter that has just been started; it is there whole or not at all.
+
+        ``columns`` say how the training file was read, see ``data.layout.Columns.to_state``: later files are read so.
+        """
         check_can_be_kept(filter.settings.text.token_pattern)
         with new_folder(check_new(path)) as building:
             (building / "snapshots").mkdir()
@@ -81,6 +88,7 @@ class FilterFolder:
                 **FILTER_FILE.mark(),
                 "topics": [topic.name for topic in filter.topics],
                 "settings": filter.settings.to_json(),
+                "columns": None if columns is None else dict(columns),
             }
             with atomic_write(building / "config.json") as stream:
                 stream.write(json.dumps(told, indent=1).encode() + b"\n")
@@ -150,6 +158,7 @@ class FilterFolder:
         self._whole = False
         seen = self.filter.see(document, time, bags, i, scores)
         entry = document_entry(document, seen, time, bags, i, scores, self.filter)
+        self.last_text, self.last_snippet = document.text, entry.get("snippet")
         self.state.read_one()
         self._log.append(entry, durable=bool(seen.deliveries))
         self._whole = True
@@ -225,7 +234,14 @@ def read_state(path: Path) -> tuple[FilterState, LogPosition]:
 
 def check_new(path: str | Path) -> Path:
     """The path, if the folder of a new filter can be made there."""
-    return check_new_folder(path, "leave --train (or --model) out to go on with it")
+    try:
+        read_config(Path(path))
+    except (InputError, ModelFileError):  # something else is there, or nothing
+        return check_new_folder(path, "one that is empty")
+    raise InputError(
+        f"{path} exists already. To go on: textbayes filter {path} FILE. To start again: delete the folder {path}, or "
+        "name another."
+    )
 
 
 def _write(folder: Path, state: FilterState, position: LogPosition) -> Path:

@@ -31,6 +31,19 @@ def read_config(folder: Path) -> dict[str, Any]:
     return read_marked_json(path, FILTER_FILE)
 
 
+def read_columns(folder: Path) -> dict[str, Any] | None:
+    """The columns of the file that a filter was started from (``data.layout.Columns.to_state``), if it had any."""
+    from textbayes.categorizer.schema import SavedColumns  # loads pydantic
+    from textbayes.core.saved import read_saved
+
+    told = read_config(folder).get("columns")
+    if told is None:
+        return None
+    path = folder / "config.json"
+    with FILTER_FILE.damage(path):
+        return read_saved(SavedColumns, told, path.name).model_dump()
+
+
 def write_snapshot(folder: Path, sequence: int, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
     """Write the state after ``sequence`` entries of the log."""
     path = snapshot_path(folder, sequence)
