@@ -69,6 +69,17 @@ def test_from_references_to_decisions(run, lines, refs, tmp_path):
     assert "decision: irrelevant" in (tmp_path / "out.xml").read_text()
 
 
+def test_ids_of_references_come_back(run, lines, tmp_path):
+    given = tmp_path / "u.ris"
+    given.write_text("".join(f"TY  - JOUR\nID  - {id}\nTI  - {id} on tea\nER  - \n\n" for id in ("smith2", "jones")))
+    run("screen", "start", tmp_path / "u", given)
+    run("screen", "judge", tmp_path / "u", "jones", "relevant")
+    run("screen", "export", tmp_path / "u", "-o", tmp_path / "out.ris")
+    written = (tmp_path / "out.ris").read_text().splitlines()
+    assert written[0] == "TY  - JOUR"
+    assert [line for line in written if line.startswith("ID")] == ["ID  - jones", "ID  - smith2"]
+
+
 def test_records_are_added_on_the_way(run, lines, review, tmp_path):
     run("screen", "judge", review, "1", "relevant")
     more = tmp_path / "more.ris"
