@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def test_from_references_to_decisions(run, lines, refs, tmp_path):
     second = lines("screen", "next", folder, "-n", 2)
     assert not {row["id"] for row in second} & {row["id"] for row in first}
     run("screen", "judge", folder, second[0]["id"], "irrelevant")
-    (state,) = lines("screen", "status", folder, "--rule", "consecutive:1", "--rule", "gauge")
+    (state,) = lines("screen", "status", folder, "--rule", "consecutive:1", "--rule", "estimate")
     assert (state["records"], state["read"], state["relevant"], state["handed_out"]) == (40, 11, 10, 1)
     assert state["advice"][0]["stop"] is True
     assert state["advice"][0]["reason"] == "the last 1 record was not relevant"
@@ -67,6 +68,17 @@ def test_from_references_to_decisions(run, lines, refs, tmp_path):
         for name in ("title", "abstract", "doi", "year"):
             assert [document.fields[name] for document in again] == [row[name] for row in rows], ending
     assert "decision: irrelevant" in (tmp_path / "out.xml").read_text()
+
+
+def test_ids_of_references_come_back(run, lines, tmp_path):
+    given = tmp_path / "u.ris"
+    given.write_text("".join(f"TY  - JOUR\nID  - {id}\nTI  - {id} on tea\nER  - \n\n" for id in ("smith2", "jones")))
+    run("screen", "start", tmp_path / "u", given)
+    run("screen", "judge", tmp_path / "u", "jones", "relevant")
+    run("screen", "export", tmp_path / "u", "-o", tmp_path / "out.ris")
+    written = (tmp_path / "out.ris").read_text().splitlines()
+    assert written[0] == "TY  - JOUR"
+    assert [line for line in written if line.startswith("ID")] == ["ID  - jones", "ID  - smith2"]
 
 
 def test_records_are_added_on_the_way(run, lines, review, tmp_path):
@@ -111,10 +123,55 @@ def test_words_are_favoured_and_forgotten(lines, review):
 
 
 def test_one_by_one(run, lines, review):
-    shown = run("screen", "judge", review, stdin="r\nr\nb\nx\ni\nq\n")
-    assert "withdrawn" in shown.stdout
+    shown = run("screen", "judge", review, stdin="r\nr\nb\nx\ni\nq\n").stdout
+    records = [line.split()[1] for line in shown.splitlines() if line.startswith("record ")]
+    first, second, third = records[:3]
+    assert records == [first, second, third, second, third]  # what was withdrawn is shown again, then what waited
+    assert f"{second}: withdrawn" in shown
+    assert [shown.count(f"Answer by {what} r(elevant), i(rrelevant)") for what in ("a key:", "one of")] == [1, 1]
+    assert shown.endswith("2 records judged.\n")
     (state,) = lines("screen", "status", review)
     assert (state["read"], state["relevant"]) == (2, 1)
+
+
+def test_without_an_answer_there_is_none_to_withdraw(run, lines, review):
+    shown = run("screen", "judge", review, stdin="b\nr\nq\n").stdout
+    assert "There is no answer to withdraw yet." in shown
+    assert shown.endswith("1 record judged.\n")
+
+
+def test_status_gives_no_estimate_before_a_record_was_read(run, lines, review):
+    shown = run("screen", "status", review, "--table").stdout
+    assert "left         too early to estimate: no record has been read" in shown
+    assert "estimate: go on: too early to estimate: no record has been read" in shown
+    for row in lines("screen", "next", review, "-n", 6):
+        run("screen", "judge", review, row["id"], "relevant" if "Green" in row["text"] else "irrelevant")
+    shown = run("screen", "status", review, "--table").stdout
+    assert re.search(r"^left         about \d+ relevant, at most \d+ \(90 % upper bound\)$", shown, re.MULTILINE)
+    assert re.search(r"^estimate: go on: about \d+ relevant record", shown, re.MULTILINE)
+    assert "gauge" not in shown
+    assert " h at your pace" not in shown
+
+
+@pytest.mark.parametrize(
+    ("hours", "told"),
+    [(None, ""), (0.0, ""), (0.02, ", about 1 minute at your pace"), (0.5, ", about 30 minutes at your pace"),
+     (1.0, ", about 1 hour at your pace"), (7.4, ", about 7 hours at your pace")],
+)  # fmt: skip
+def test_time_left_is_told_in_minutes_or_hours(hours, told):
+    from textbayes.cli.screen import _duration
+
+    assert _duration(hours) == told
+
+
+def test_a_start_names_the_next_command(run, refs, tmp_path):
+    folder = tmp_path / "my review"
+    assert run("screen", "start", folder, refs, "--table").stdout.endswith(f"textbayes screen next '{folder}'\n")
+
+
+def test_help_is_whole_and_has_an_example(run):
+    assert "..." not in run("screen", "--help").stdout.partition("Commands:")[2]
+    assert "screen start review refs.ris" in run("screen", "start", "--help").stdout
 
 
 def test_a_table_for_people(run, review):
@@ -153,7 +210,7 @@ def test_finished_reviews_make_a_prior(run, labelled, tmp_path, lines):
 
 
 def test_simulations_measure_both_models(run, lines, labelled, tmp_path):
-    asked = ("--seeds", 2, "--rule", "share:0.5", "--rule", "gauge", "--plot", tmp_path / "recall.png")
+    asked = ("--seeds", 2, "--rule", "share:0.5", "--rule", "estimate", "--plot", tmp_path / "recall.png")
     rows = lines("simulate", *labelled[:2], *asked)
     assert [(row["model"], row["seed"]) for row in rows] == 2 * [
         ("textbayes", 0), ("textbayes", 1), ("elas_u4", 0), ("elas_u4", 1)
@@ -162,14 +219,14 @@ def test_simulations_measure_both_models(run, lines, labelled, tmp_path):
         assert (row["records"], row["relevant"]) == (60, 12)
         assert row["loss"] < 0.1  # by chance it would be a half
         assert row["recall_50"] == 1.0
-    share, gauge = rows[0]["stops"]
+    share, estimate = rows[0]["stops"]
     assert (share["rule"], share["n_read"], share["recall"], share["excess"] >= 15) == ("share", 30, 1.0, True)
-    assert gauge["rule"] == "gauge"
-    assert all(0.0 <= told["said"] <= 1.0 and told["n"] > 0 for told in rows[0]["gauge"])
-    assert sum(told["n"] for told in rows[0]["gauge"]) > 10
-    assert (rows[2]["stops"], rows[2]["gauge"]) == ([], [])
+    assert estimate["rule"] == "estimate"
+    assert all(0.0 <= told["said"] <= 1.0 and told["n"] > 0 for told in rows[0]["estimate"])
+    assert sum(told["n"] for told in rows[0]["estimate"]) > 10
+    assert (rows[2]["stops"], rows[2]["estimate"]) == ([], [])
     assert (tmp_path / "recall.png").stat().st_size > 1000
-    shown = run("simulate", labelled[0], "--seeds", 1, "--rule", "gauge", "--table").stdout
+    shown = run("simulate", labelled[0], "--seeds", 1, "--rule", "estimate", "--table").stdout
     assert "worst recall" in shown
     assert "observed" in shown
 
@@ -183,7 +240,10 @@ def test_simulations_measure_both_models(run, lines, labelled, tmp_path):
         (("status", "{}", "--rule", "often"), "stopping rule 'often' is not usable"),
         (("next", "{}", "--topic", "tea"), "there is no topic 'tea'"),
         (("words", "{}", "--favour", " "), "the word is ' '"),
-        (("export", "{}", "-o", "x.docx"), "ends in none of"),
+        (("judge", "{}", "99", "relevant"), "name one that `textbayes screen next {}` shows"),
+        (("start", "{}", "{}.ris"), "go on with it: textbayes screen next {}"),
+        (("start", "{}2", "{}.md"), ".md is not a file of references; give RIS, PubMed (NBIB), BibTeX, EndNote XML"),
+        (("export", "{}", "-o", "x.docx"), "ends in none of .csv, .jsonl, .ndjson, .xlsx, .tsv, .ris, .bib, .nbib, "),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(run, review, arguments, message):
@@ -191,6 +251,8 @@ def test_mistakes_are_told_in_a_sentence(run, review, arguments, message):
 
     from textbayes.cli.main import cli
 
+    for ending, text in ((".md", "# Tea\n"), (".ris", "TY  - JOUR\nTI  - Tea\nER  - \n")):
+        review.with_name(review.name + ending).write_text(text)
     done = CliRunner().invoke(cli, ["screen", *(argument.format(review) for argument in arguments)])
     assert done.exit_code in (1, 2)
-    assert message in done.stderr
+    assert message.replace("{}", str(review)) in done.stderr

@@ -71,7 +71,7 @@ def costs_of_certainty(state: State, target: float, seconds_each: float | None) 
     seconds_each : float or None
         Pace of reading.
     """
-    on, rule = ReadingOn(state), make_rule("gauge", target, confidence=0.0)
+    on, rule = ReadingOn(state), make_rule("estimate", target, confidence=0.0)
 
     @functools.cache  # one look for all confidences
     def probability(n: int) -> float:

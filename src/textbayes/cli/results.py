@@ -31,11 +31,11 @@ _ENDINGS: dict[str, Kind] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json",
 Write = Callable[[Iterable[Row], Sequence[str]], None]
 
 
-def kind_by_ending(path: str) -> Kind:
-    """Kind of results file by the ending of its name: JSON, or rows of cells."""
+def kind_by_ending(path: str, others: Iterable[str] = ()) -> Kind:
+    """Kind of results file by the ending of its name: JSON, or rows of cells; ``others`` the command writes itself."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
-        listed = ", ".join(_ENDINGS)
+        listed = ", ".join((*_ENDINGS, *others))
         raise click.UsageError(f"-o {path} ends in none of {listed}; the ending says how results are written.")
     return _ENDINGS[ending]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, require_documents
 from textbayes.cli.options import most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
+from textbayes.cli.screen_judge import judge_one_by_one
 from textbayes.cli.screen_views import record_row, show_records, status_and_notes
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
@@ -20,7 +22,6 @@ from textbayes.core.wording import plural
 if TYPE_CHECKING:
     from textbayes.core.types import Document
     from textbayes.knowledge import WordPriors
-    from textbayes.screen import ScreenFolder
     from textbayes.screen.duplicates import Merged
 
 _ANSWERS = ("relevant", "irrelevant", "unsure", "withdrawn")
@@ -76,9 +77,13 @@ def start(
     prior: str,
     **chosen: Any,
 ) -> None:
-    """Start a screening from RIS, PubMed, BibTeX, EndNote XML, CSV, TSV, XLSX or JSON lines.
+    """Start a screening from files of references.
 
-    Records of the same paper (DOI, PubMed number or title) are merged, and told.
+    \b
+    textbayes screen start review refs.ris --question "tea and blood pressure"
+
+    Files are RIS, PubMed (NBIB), BibTeX, EndNote XML, CSV, TSV, XLSX or JSON lines. Records of the same paper (DOI,
+    PubMed number or title) are merged and listed.
     """
     from textbayes.screen import ScreenFolder, ScreenSettings
     from textbayes.screen.duplicates import merge_duplicates, with_own_ids
@@ -94,6 +99,8 @@ def start(
     records, merged = merge_duplicates(with_own_ids(_read(inputs)))
     ScreenFolder.create(folder, records, settings, table)
     _tell_merged(output, f"{folder} was started with", folder, len(records), merged)
+    if output.is_table:
+        echo(f"Read the first record: textbayes screen next {shlex.quote(folder)}")
 
 
 @screen.command("add")
@@ -123,7 +130,10 @@ def add(folder: str, inputs: Inputs, output: Output) -> None:
 @output_options
 @common_options
 def next_(folder: str, number: int, again: bool, topic: str | None, output: Output) -> None:
-    """Hand out the records to read next, with probabilities and the words behind them."""
+    """Show the records to read next.
+
+    Each has its probability and the words with the largest effect on it.
+    """
     from textbayes.screen import ScreenFolder
 
     opened = ScreenFolder.open(folder)
@@ -157,7 +167,7 @@ def judge(folder: str, record: str | None, answer: str | None, topic: str | None
 
     opened = ScreenFolder.open(folder)
     if record is None:
-        _judge_one_by_one(opened, topic)
+        judge_one_by_one(opened, topic)
     elif answer is None:
         raise click.UsageError(f"Give RECORD and one of {', '.join(_ANSWERS)}, or none of them.")
     else:
@@ -207,7 +217,7 @@ def words(folder: str, top: int, topic: str | None, output: Output, **said: tupl
     "rules",
     multiple=True,
     metavar="RULE",
-    help="Stopping rules; gauge and hypergeometric if not given.",
+    help="Stopping rules; estimate and hypergeometric if not given.",
 )
 @_topic
 @output_options
@@ -215,10 +225,11 @@ def words(folder: str, top: int, topic: str | None, output: Output, **said: tupl
 def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Output) -> None:
     """Say what was found, how much is left, and whether enough was read.
 
-    Rules are gauge, hypergeometric, audit, qbcb, consecutive:50 and share:0.5; with + all of several must agree.
+    Rules are estimate, hypergeometric, audit, qbcb, consecutive:50 and share:0.5; with + all of several must agree.
     """
     from textbayes.screen import ScreenFolder
     from textbayes.screen.status import DEFAULT_RULES
+    from textbayes.screen.stopping import NOTHING_READ
 
     opened = ScreenFolder.open(folder)
     told = status_and_notes(opened, rules or DEFAULT_RULES, topic)
@@ -228,7 +239,8 @@ def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Outpu
         return
     for name in ("records", "read", "relevant", "unsure", "handed_out"):
         echo(f"{name.replace('_', ' '):12s} {told[name]:,}")
-    echo(f"left         {told['left']:.1f} relevant, at most {told['left_at_most']:,} with 90 %")
+    left = f"about {told['left']:,.0f} relevant, at most {told['left_at_most']:,} (90 % upper bound)"
+    echo(f"left         {left if told['read'] else NOTHING_READ}")
     for advice in told["advice"]:
         echo(f"{advice['rule']}: {'STOP' if advice['stop'] else 'go on'}: {advice['reason']}")
         if not advice["stop"]:
@@ -249,9 +261,10 @@ def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Outpu
 @output_options
 @common_options
 def export(folder: str, target: str, topic: str | None, output: Output) -> None:
-    """Write all records with decisions, probabilities and the reasons for them; or the model.
+    """Write all records with their decisions, or the model.
 
-    A model (.tb) serves classify, words, explain and report, and starts another screening (--prior).
+    Records have decisions, probabilities and the words with the largest effect. A model (.tb) serves classify,
+    words, explain and report, and starts another screening (--prior).
     """
     from dataclasses import replace
 
@@ -277,7 +290,7 @@ def export(folder: str, target: str, topic: str | None, output: Output) -> None:
         note(f"{path}: {plural(len(rows), 'record')}")
         return
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with open_results(path, replace(output, kind=kind_by_ending(target))) as write:
+    with open_results(path, replace(output, kind=kind_by_ending(target, (*WRITERS, ".tb")))) as write:
         write(rows, columns)
 
 
@@ -288,9 +301,9 @@ def export(folder: str, target: str, topic: str | None, output: Output) -> None:
 @click.option("--relevant", default="1", show_default=True, metavar="LABEL", help="What it says where it was.")
 @common_options
 def prior(reviews: tuple[str, ...], target: str, label_field: str | None, relevant: str) -> None:
-    """Make a prior file of words from your own finished reviews, one file each.
+    """Make a prior file of words from your finished reviews.
 
-    Words count that occur in at least three of the reviews: what they say there, they will say in the next.
+    Give one file for each review. Only words that occur in at least three of the reviews are used.
     """
     import numpy as np
 
@@ -325,6 +338,17 @@ def prior_table(prior: str) -> WordPriors | None:
 
 
 def _read(inputs: Inputs) -> list[Document]:
+    from textbayes.core.errors import InputError
+    from textbayes.data.formats import FORMATS
+    from textbayes.data.guess import guess_format
+    from textbayes.data.options import option_defaults
+
+    for path in filter(Path.is_file, map(Path, inputs.paths)):
+        format = FORMATS.get(inputs.format or guess_format(path))
+        if "keep_fields" not in option_defaults(format.records):
+            raise InputError(
+                f"{path} is not a file of references; give RIS, PubMed (NBIB), BibTeX, EndNote XML, CSV or Excel"
+            )
     read = list(inputs.keeping_fields().documents())
     require_documents(read, inputs)
     return read
@@ -341,41 +365,9 @@ def _tell_merged(output: Output, what: str, folder: str, n_records: int, merged:
         output.write([told], list(told))
 
 
-def _judge_one_by_one(opened: ScreenFolder, topic: str | None) -> None:
-    keys = {"r": "relevant", "i": "irrelevant", "u": "unsure"}
-    last: str | None = None
-    while True:
-        waiting = list(opened.screening.topic(topic).handed_out.items())[:1]
-        rows = waiting or [(pick.row, pick.reason) for pick in opened.next_records(1, topic)]
-        if not rows:
-            note("there is nothing more to read")
-            return
-        shown = record_row(opened, rows, topic)
-        show_records(shown)
-        key = ""
-        while key not in (*keys, "b", "q"):
-            echo("Relevant? [r/i/u/b/q] ", nl=False)
-            key = _key()
-        if key == "q":
-            return
-        if key == "b":
-            if last is not None:
-                opened.judge(last, "withdrawn", topic)
-                echo(f"{last}: withdrawn; it will be handed out again")
-            continue
-        last = str(shown[0]["id"])
-        opened.judge(last, keys[key], topic)
-
-
-def _key() -> str:
-    """A key on a terminal, the first letter of a line elsewhere, and q at the end of the input."""
-    if sys.stdin is not None and sys.stdin.isatty():
-        key = click.getchar()
-        echo(key if key.isprintable() else "")
-        return key.lower()
-    line = "" if sys.stdin is None else sys.stdin.readline()
-    return line.strip().lower()[:1] if line else "q"
-
-
 def _duration(hours: float | None) -> str:
-    return "" if hours is None else f", about {hours:.1f} h at your pace"
+    """Minutes below one hour; nothing where it is less than a minute, or not known."""
+    minutes = 0 if hours is None else round(60 * hours)
+    if not minutes:
+        return ""
+    return f", about {plural(minutes, 'minute') if minutes < 60 else plural(round(minutes / 60), 'hour')} at your pace"

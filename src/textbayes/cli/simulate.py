@@ -39,7 +39,7 @@ _COLUMNS = (
 @click.option("--target", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="Of rules.")
 @click.option("--confidence", default=0.9, show_default=True, type=click.FloatRange(0, 1), help="Of rules.")
 @click.option(
-    "--plot", "plot", metavar="FILE", help="Draw recall curves and the gauge's calibration: .png, .svg, .pdf."
+    "--plot", "plot", metavar="FILE", help="Draw recall curves and the calibration of the estimate: .png, .svg, .pdf."
 )
 @jobs_option
 @cluster_option
@@ -68,12 +68,12 @@ def simulate(
     default model, for comparison. Measures leave the start out, as ASReview's do: loss (0 best), recall at 10, 20 and
     50 % read, work saved at 95 % recall, extra relevant found at 10 %, average time to discovery.
 
-    For each rule you learn how often it was right, the worst recall, and what it read in excess; for the gauge also
+    For each rule you learn how often it was right, the worst recall, and what it read in excess; for the estimate also
     whether its probabilities are calibrated.
 
     \b
     textbayes simulate review.csv --label-field label_included
-    textbayes simulate review.csv --label-field label_included --rule gauge
+    textbayes simulate review.csv --label-field label_included --rule estimate
     """
     from textbayes.cli.screen import prior_table
     from textbayes.screen.plots import check_plot_ending
@@ -101,7 +101,7 @@ def simulate(
         _show(results)
         _show_rules(results, bins, target)
     else:
-        output.write([result.row for result in results], [*_COLUMNS, "stops", "gauge"])
+        output.write([result.row for result in results], [*_COLUMNS, "stops", "estimate"])
 
 
 def _reviews(inputs: Inputs) -> dict[str, list[Document]]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ from textbayes.core.types import Document
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
-from textbayes.screen.screening import Screening
+from textbayes.screen.screening import Screening, check_record
 from textbayes.screen.settings import ScreenSettings
 from textbayes.screen.strategies import Pick
 from textbayes.store.container import read_container, read_marked_json, write_container
@@ -91,7 +92,7 @@ class ScreenFolder:
             What is known of words, as ``screen prior`` writes it.
         """
         chosen = settings or ScreenSettings()
-        target = check_new_folder(path, "go on with it: textbayes screen next")
+        target = check_new_folder(path, f"go on with it: {_next_command(path)}")
         ids, texts = [record.id for record in records], [record.text for record in records]
         collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
         with new_folder(target) as building:
@@ -163,7 +164,27 @@ class ScreenFolder:
         topic : str, optional
             Needed where there are several.
         """
-        self._step(lambda screening: screening.judgement(id, answer, topic, clock.time()))
+
+        def judgement(screening: Screening) -> Entry:
+            check_record(id, screening.collection.row_of, f"`{_next_command(self.path)}`")
+            return screening.judgement(id, answer, topic, clock.time())
+
+        self._step(judgement)
+
+    def withdraw(self, row: int, reason: str, topic: str | None = None) -> str:
+        """Withdraw the answer to a record that is to be answered again; returns its id.
+
+        Parameters
+        ----------
+        row : int
+        reason : str
+            For which it was handed out.
+        topic : str, optional
+        """
+        id = self.screening.collection.ids[row]
+        self.judge(id, "withdrawn", topic)
+        self._step(lambda screening: screening.handing_out([Pick(row, reason)], topic))
+        return id
 
     def favour(self, word: str, direction: str, topic: str | None = None) -> None:
         """Keep that a word speaks ``"for"`` or ``"against"`` a topic, or ``"forget"`` it.
@@ -298,6 +319,10 @@ class ScreenFolder:
         write_container(place, SCREEN_FILE, {**meta, "log": list(self._position)}, arrays)
         remove_old(self.path / "snapshots", n_newest=2)
         self._since_snapshot = 0
+
+
+def _next_command(path: str | Path) -> str:
+    return f"textbayes screen next {shlex.quote(str(path))}"
 
 
 def _files(folder: Path, added: int) -> tuple[Path, Path]:

@@ -42,7 +42,7 @@ def reference_of(row: Row) -> dict[str, Any]:
 
 
 def ris_of(rows: Sequence[Row]) -> str:
-    """References as RIS; decision, probability and words are notes (N1).
+    """References as RIS; decision, probability and words are notes (N1), and the id of a record is its ``ID``.
 
     Parameters
     ----------
@@ -53,13 +53,21 @@ def ris_of(rows: Sequence[Row]) -> str:
         import rispy  # type: ignore[import-untyped]
     except ImportError:
         raise MissingExtraError("rispy", "screen", "writing RIS files") from None
+
+    class Writer(rispy.RisWriter):  # type: ignore[misc]
+        """Without the line "1." before a reference, which is no part of RIS."""
+
+        def set_header(self, count: int) -> str:
+            return ""
+
     other = {"journal": "journal_name", "pmid": "accession_number", "url": "urls"}
     entries = []
     for row in rows:
         told = {other.get(name, name): value for name, value in reference_of(row).items()}
         told |= {"urls": [told["urls"]]} if "urls" in told else {}
-        entries.append({"type_of_reference": "JOUR", **told})
-    return str(rispy.dumps(entries))
+        id = " ".join(_id_of(row).split())
+        entries.append({"type_of_reference": "JOUR", **({"id": id} if id else {}), **told})
+    return str(rispy.dumps(entries, implementation=Writer))
 
 
 def bibtex_of(rows: Sequence[Row]) -> str:
@@ -102,9 +110,9 @@ def nbib_of(rows: Sequence[Row]) -> str:
     lines = []
     for row in rows:
         told = reference_of(row)
-        lines.append(f"PMID- {told.get('pmid', '')}")
-        lines += [f"AID - {told['doi']} [doi]"] if "doi" in told else []
-        for name, tag in {**tags, "notes": "GN"}.items():
+        lines += [f"PMID- {told['pmid']}"] if "pmid" in told else []
+        told |= {"doi": f"{told['doi']} [doi]"} if "doi" in told else {}
+        for name, tag in {**tags, "doi": "AID", "notes": "GN"}.items():  # the title first: it begins a reference
             values = told.get(name, [])
             lines += [
                 f"{tag:4s}- {' '.join(value.split())}" for value in ([values] if isinstance(values, str) else values)
@@ -149,9 +157,13 @@ def endnote_of(rows: Sequence[Row]) -> str:
 WRITERS = {".ris": ris_of, ".bib": bibtex_of, ".nbib": nbib_of, ".xml": endnote_of}
 
 
+def _id_of(row: Row) -> str:
+    return str(row.get("textbayes_id", row.get("id", "")))
+
+
 def _key_of(row: Row, number: int, taken: set[str]) -> str:
     """The id of a row, or its number where BibTeX would not take that or has it already, whatever the case."""
-    key = str(row.get("textbayes_id", row.get("id", "")))
+    key = _id_of(row)
     if not _KEY.fullmatch(key) or key.lower() in taken:
         key = next(name for tries in count() if (name := f"r{number}" + "x" * tries) not in taken)
     taken.add(key.lower())

@@ -164,7 +164,7 @@ class Screening:
             topic.strategy = strategy
 
 
-def check_record(id: str, ids: Mapping[str, Any]) -> None:
-    """Refuse the id of no record."""
+def check_record(id: str, ids: Mapping[str, Any], shown_by: str = "the screening") -> None:
+    """Refuse the id of no record; ``shown_by`` is where ids can be seen."""
     if id not in ids:
-        raise InputError(f"there is no record {id!r}; name one that `textbayes screen next` shows")
+        raise InputError(f"there is no record {id!r}; name one that {shown_by} shows")

@@ -75,7 +75,7 @@ class Result(NamedTuple):
             "erf_10": extra_relevant(order, 0.1),
             "atd": average_time(order),
             "stops": [stop._asdict() for stop in self.simulation.stops],
-            "gauge": [found._asdict() for found in calibration(*gauge_checks(self.simulation, self.task.target))],
+            "estimate": [found._asdict() for found in calibration(*gauge_checks(self.simulation, self.task.target))],
         }
 
 
@@ -131,5 +131,5 @@ def _run(task: Task, collection: Collection, relevant: BoolArray, settings: Any)
     reader = TopicReader(collection, settings(strategy=task.strategy, random_state=task.seed))
     rules = [make_rule(rule, task.target, task.confidence) for rule in task.rules]
     return Result(
-        task, simulate(reader, relevant, start, rules, task.target, any("gauge" in name for name in task.rules))
+        task, simulate(reader, relevant, start, rules, task.target, any("estimate" in name for name in task.rules))
     )

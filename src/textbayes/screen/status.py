@@ -12,7 +12,7 @@ from textbayes.screen.settings import ScreenSettings
 from textbayes.screen.stopping import make_rule
 from textbayes.screen.topic import UNSURE
 
-DEFAULT_RULES = ("gauge", "hypergeometric")
+DEFAULT_RULES = ("estimate", "hypergeometric")
 
 
 class Standing(NamedTuple):

@@ -15,6 +15,9 @@ from textbayes.screen.gauge import DEFAULT_WEIGHTS, GaugeWeights, State, gauge, 
 GATE = 0.3  # p-value of the ranked hypergeometric test from which on the gauge may speak
 
 
+NOTHING_READ = "too early to estimate: no record has been read"
+
+
 class Advice(NamedTuple):
     """What a rule says.
 
@@ -49,7 +52,7 @@ class GaugeRule:
     weights : GaugeWeights
     """
 
-    name = "gauge"
+    name = "estimate"
 
     def __init__(self, target: float = 0.95, confidence: float = 0.9, weights: GaugeWeights = DEFAULT_WEIGHTS) -> None:
         self._target, self._confidence, self._weights = target, confidence, weights
@@ -59,8 +62,11 @@ class GaugeRule:
         left = gauge(state, self._weights)
         probability = left.at_most(may_be_left(state.n_found, self._target))
         held_back = ranked_p_value(state, self._target) > GATE
+        if not len(state.reading.rows):
+            return Advice(False, NOTHING_READ, probability)
+        number = plural(round(left.mean), "relevant record is", "relevant records are")
         reason = (
-            f"about {left.mean:.1f} relevant records are left; the probability of a recall of at least "
+            f"about {number} left; the probability of a recall of at least "
             f"{self._target:.0%} is {probability:.2f}"
             + (", but too few records were read since the last relevant ones to rely on it" * held_back)
         )
@@ -239,13 +245,13 @@ def make_rule(spec: str, target: float = 0.95, confidence: float = 0.9) -> Rule:
     Parameters
     ----------
     spec : str
-        gauge, hypergeometric, audit, qbcb, consecutive or share.
+        estimate, hypergeometric, audit, qbcb, consecutive or share.
     target, confidence : float
 
     Examples
     --------
-    >>> make_rule("gauge+consecutive:30").name
-    'gauge+consecutive'
+    >>> make_rule("estimate+consecutive:30").name
+    'estimate+consecutive'
     """
     rules: list[Rule] = []
     for part in spec.split("+"):

@@ -85,6 +85,15 @@ def test_a_review_from_file_to_export(client):
     assert client.get(at).status_code == 404
 
 
+def test_ids_of_references_come_back(client):
+    given = "".join(f"TY  - JOUR\nID  - {id}\nTI  - {id} on tea\nER  - \n\n" for id in ("smith2", "jones"))
+    at = f"/api/v1/projects/{make(client, given).json()['id']}"
+    written = client.get(f"{at}/export.ris").text.splitlines()
+    assert written[0] == "TY  - JOUR"
+    assert {line for line in written if line.startswith("ID")} == {"ID  - smith2", "ID  - jones"}
+    assert "PMID" not in client.get(f"{at}/export.nbib").text
+
+
 def test_without_openpyxl_one_sentence_says_what_to_install(client, monkeypatch):
     at = f"/api/v1/projects/{make(client).json()['id']}"
     monkeypatch.setitem(sys.modules, "openpyxl", None)

@@ -200,7 +200,7 @@ def test_certainty_costs_what_each_rule_would_have_read(room, me, project):
     with review.model() as screening:
         seen = State.of(screening.topic())
     for cost in costs_of_certainty(seen, 0.95, 30.0):
-        assert cost.reads == reads_left(seen, make_rule("gauge", 0.95, cost.confidence))
+        assert cost.reads == reads_left(seen, make_rule("estimate", 0.95, cost.confidence))
         assert cost.hours == cost.reads / 120.0
 
 

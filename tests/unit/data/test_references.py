@@ -129,3 +129,18 @@ def test_a_broken_entry_of_bibtex_is_named(tmp_path, fault):
     (tmp_path / "a.bib").write_text(f"@article{{a, title = {{Ore}}}}\n{fault}\n", encoding="utf-8")
     with pytest.raises(MalformedFileError, match=r"a\.bib: .*line [23].*mend the entry"):
         list(open_documents(tmp_path / "a.bib"))
+
+
+def test_a_reference_in_ris_keeps_its_own_id_where_it_is_unique(tmp_path):
+    path = tmp_path / "a.ris"
+    ids = ["smith2", "5", "smith2", "", "jones", "3"]
+    path.write_text("".join(f"TY  - JOUR\nID  - {id}\nTI  - Tea\nER  - \n" for id in ids))
+    assert [document.id for document in open_documents(path)] == ["smith2", "5", "3", "4", "jones", "6"]
+
+
+def test_references_of_pubmed_without_a_number_are_told_apart_by_their_titles(tmp_path):
+    path = tmp_path / "a.nbib"
+    path.write_text("TI  - Tea\nAB  - Leaves.\n\nTI  - Ore\n\nPMID- 7\nTI  - Iron\n\nAB  - Mining.\n")
+    assert [document.text.strip() for document in open_documents(path, duplicates="keep")] == [
+        "Tea\nLeaves.", "Ore", "Iron\nMining."
+    ]  # fmt: skip

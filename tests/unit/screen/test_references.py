@@ -8,7 +8,7 @@ import pytest
 
 from textbayes.data import open_documents
 from textbayes.data.formats import FORMATS
-from textbayes.screen.references import WRITERS, bibtex_of
+from textbayes.screen.references import WRITERS, bibtex_of, nbib_of, ris_of
 
 pytest.importorskip("pybtex", reason="needs the extra screen")
 
@@ -48,3 +48,19 @@ def test_a_text_makes_no_further_reference(tmp_path, ending, end):
     read = list(open_documents(path, keep_fields=True))
     assert len(read) == 2
     assert [document.fields["title"].startswith("Tea") for document in read] == [True, True]
+
+
+def test_ris_begins_with_a_reference_and_keeps_ids():
+    written = ris_of([{"id": "smith2", "title": "Tea"}, {"id": "x", "textbayes_id": "x-2", "title": "Ore"}])
+    lines = written.splitlines()
+    assert lines[0] == "TY  - JOUR"
+    assert [line for line in lines if line and line[2:6] != "  - "] == []
+    assert [line for line in lines if line.startswith("ID")] == ["ID  - smith2", "ID  - x-2"]
+
+
+def test_pubmed_has_no_empty_number(tmp_path):
+    written = nbib_of([{"id": "1", "title": "Tea", "doi": "10.1/x"}, {"id": "2", "title": "Ore", "pmid": "12345"}])
+    assert [line for line in written.splitlines() if line.startswith("PMID")] == ["PMID- 12345"]
+    (tmp_path / "out.nbib").write_text(written)
+    tea, ore = open_documents(tmp_path / "out.nbib", duplicates="keep", keep_fields=True)
+    assert (tea.fields["title"], tea.fields["doi"], ore.fields["title"]) == ("Tea", "10.1/x", "Ore")

@@ -69,7 +69,7 @@ def test_plain_rules():
     assert both.advise(state("+----", 10)).stop
 
 
-@pytest.mark.parametrize("spec", ["often", "gauge:3", "share:x", "consecutive:-1", ""])
+@pytest.mark.parametrize("spec", ["often", "estimate:3", "share:x", "consecutive:-1", ""])
 def test_rules_that_there_are_not(spec):
     with pytest.raises(InputError, match="is not usable"):
         make_rule(spec)

@@ -26,12 +26,12 @@ _Tags = dict[str, list[list[str]]]  # the lines of each time that a tag is there
 def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
     label, limits = source_label(source), limits_of(source)
     tags: _Tags = defaultdict(list)
-    first, size, last = 0, 0, ""
+    first, size, last, blank = 0, 0, "", False
     for number, line in reference_lines(source, encoding, errors):
         found = _TAG.match(line)
         if found is not None:
             last = found[1]
-            if last == "PMID":
+            if last == "PMID" or (blank and last == "TI" and "TI" in tags):  # a reference may have no PubMed number
                 if tags:
                     yield first, _row(tags)
                 tags, first, size = defaultdict(list), number, 0
@@ -41,6 +41,7 @@ def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
         elif line.strip():
             cause = "neither a tag, as in 'TI  - ', nor the rest of one: give a file that PubMed exported"
             raise MalformedFileError(label, cause, number)
+        blank = not line.strip()
         size += len(line)
         limits.check_record(size, label, first, "reference")
     if tags:

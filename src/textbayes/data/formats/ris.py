@@ -34,14 +34,43 @@ def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
     except ImportError:
         raise MissingExtraError("rispy", "screen", "reading RIS files") from None
     label = source_label(source)
+    ids: _Ids | None = None
     for starts, text in _batches(source, encoding, errors):
         try:
             entries = rispy.loads(text, skip_unknown_tags=True)
         except (OSError, ValueError, KeyError) as error:
             cause = f"not valid RIS ({error}), here or in the references below: export it again, or correct it there"
             raise MalformedFileError(label, cause, starts[0]) from error
+        ids = ids or _Ids(any(_own_id(entry) for entry in entries))
         for line, entry in zip(starts, entries, strict=True):
-            yield line, _row(entry)
+            yield line, ids.of(entry) | _row(entry)
+
+
+class _Ids:
+    """Ids of the references of a file: their own where they are given and unique, else their numbers.
+
+    A file gives ids to all of its documents or to none; here the first batch decides.
+    """
+
+    def __init__(self, given: bool) -> None:
+        self._given, self._number, self._taken = given, 0, set[str]()
+
+    def of(self, entry: dict[str, Any]) -> dict[str, str]:
+        """The field ``id`` of the next reference; none where the file gives no ids."""
+        if not self._given:
+            return {}
+        self._number += 1
+        id = _own_id(entry)
+        if not id or id in self._taken:
+            id = str(self._number)
+            while id in self._taken:  # another reference has this number as its own id
+                id += "-2"
+        self._taken.add(id)
+        return {"id": id}
+
+
+def _own_id(entry: dict[str, Any]) -> str:
+    return " ".join(str(entry.get("id", "")).split())
 
 
 def _batches(source: Source, encoding: str, errors: str) -> Iterator[tuple[list[int], str]]:
