@@ -151,6 +151,23 @@ def test_a_label_that_the_encoding_lacks(run, tmp_path):
     assert "p_経済" in (tmp_path / "out.csv").read_text(encoding="utf-8-sig")
 
 
+@pytest.mark.parametrize(("trained_in", "written_in"), [("cp1252", "cp1252"), ("utf-16", "utf-8-sig")])
+def test_labels_with_accents_for_an_input_of_ascii(trained_in, written_in, run, tmp_path):
+    rows = [[f"{word} {i}", label] for i in range(5) for word, label in (("corn", "Kürzel"), ("bank", "Wörter"))]
+    train = write_csv(tmp_path / "train.csv", rows, ["text", "label"], encoding=trained_in)
+    run("train", train, "--encoding", trained_in, "--preset", "linear", "-o", tmp_path / "m.tb")
+    new = write_csv(tmp_path / "new.csv", [["corn", "1"], ["bank", "2"]], ["text", "x"], encoding="ascii")
+    run("classify", tmp_path / "m.tb", new, "-o", tmp_path / "out.csv")
+    data = (tmp_path / "out.csv").read_bytes()
+    assert "p_Kürzel" in data.decode(written_in)
+    assert data.startswith(b"\xef\xbb\xbf") == (written_in == "utf-8-sig")
+    run("classify", tmp_path / "m.tb", new, new, "-o", tmp_path / "both.csv")  # what comes later may not be ASCII
+    assert (tmp_path / "both.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    new.write_bytes("text;x\ncorn;Łódź\n".encode())
+    run("classify", tmp_path / "m.tb", new, "-o", tmp_path / "out.csv")
+    assert "Łódź" in (tmp_path / "out.csv").read_bytes().decode("utf-8")
+
+
 def test_no_columns_of_the_input_on_request_and_by_default_in_json(run, trained, rows, tmp_path):
     new = write_csv(tmp_path / "new.csv", rows)
     run("classify", trained, new, "-o", tmp_path / "a.csv", "--no-keep-columns")
