@@ -85,7 +85,53 @@ def test_a_missing_column_is_named_with_those_there_are_and_what_to_type(run, tr
     failed = run("classify", trained, path, code=1).stderr.splitlines()
     assert "the model was trained on 'Beschreibung'); the fields are 'key', 'what happened'" in failed[0]
     assert failed[1:4] == ["columns, with the first value of each:", "  key            7", "  what happened  the bank"]
-    assert failed[4] == f"type, for example: textbayes classify {trained} {path} --text-field 'what happened'"
+    assert failed[4] == "type, for example:"
+    assert failed[5] == f"  textbayes classify {trained} {path} --text-field 'what happened'"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_new_texts_without_the_models_label_are_for_classify(command, run, trained, rows, tmp_path):
+    path = write_csv(tmp_path / "new.csv", [row[:2] + row[3:] for row in rows], ["Nr", "Beschreibung", "Eingang"])
+    more = ("-o", tmp_path / "r.html") if command == "report" else ()
+    *_, said, typed = run(command, trained, path, *more, code=1).stderr.splitlines()
+    assert said == f"textbayes: error: {path} has no column 'Team'; to label new texts use:"
+    assert typed == f"  textbayes classify {trained} {path}"
+    run(*typed.split()[1:])
+
+
+def test_columns_of_text_and_label_are_asked_for_at_once(run, rows, tmp_path):
+    path = write_csv(tmp_path / "a.csv", rows)
+    typed = run("train", path, "-o", tmp_path / "m.tb", code=1).stderr.splitlines()[-1]
+    assert typed == f"  textbayes train {path} -o {tmp_path / 'm.tb'} --text-field Beschreibung --label-field Team"
+    run(*typed.split()[1:], "--preset", "linear")
+    write_csv(path, rows, ["Nr", "Beschreibung", "label", "Wert"])
+    failed = run("train", path, "-o", tmp_path / "m.tb", code=1).stderr
+    assert failed.endswith("--text-field Beschreibung\n")  # the label is found by its name
+
+
+def test_a_cover_sheet_is_not_asked_for_its_columns(run, rows, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
+    book = openpyxl.Workbook()
+    book.active.title = "Info"
+    book.active.append(["Stand", "Mai"])
+    book.active.append(["Ort", "Bonn"])
+    data = book.create_sheet("Alle Daten")
+    for row in [HEADER, *rows]:
+        data.append(row)
+    book.save(tmp_path / "a.xlsx")
+    command = ("train", tmp_path / "a.xlsx", "-o", tmp_path / "m.tb")
+    typed = run(*command, code=1).stderr.splitlines()[-1]
+    assert typed == f"  textbayes {' '.join(map(str, command))} --sheet 'Alle Daten'"
+    failed = run(*command, "--sheet", "Alle Daten", code=1).stderr
+    assert "--sheet 'Alle Daten' --text-field Beschreibung" in failed
+    assert "--text-field" in run(*command, "--sheet", "Info", code=1).stderr.splitlines()[-1]
+
+
+def test_texts_and_model_in_the_wrong_order(run, trained, rows, tmp_path):
+    path = write_csv(tmp_path / "new texts.csv", rows)
+    said, typed = run("classify", path, trained, "--top", "2", code=1).stderr.splitlines()
+    assert said == f"textbayes: error: {path} is not a model file; did you mean:"
+    assert typed == f"  textbayes classify {trained} '{path}' --top 2"
 
 
 def test_training_without_a_label_says_what_to_type(run, rows, tmp_path):
@@ -149,6 +195,23 @@ def test_a_label_that_the_encoding_lacks(run, tmp_path):
     done = run("classify", tmp_path / "m.tb", new, "--encoding", "cp1252", "-o", tmp_path / "out.csv")
     assert "a label cannot be written in cp1252, the encoding of the input; the file is in UTF-8" in done.stderr
     assert "p_経済" in (tmp_path / "out.csv").read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize(("trained_in", "written_in"), [("cp1252", "cp1252"), ("utf-16", "utf-8-sig")])
+def test_labels_with_accents_for_an_input_of_ascii(trained_in, written_in, run, tmp_path):
+    rows = [[f"{word} {i}", label] for i in range(5) for word, label in (("corn", "Kürzel"), ("bank", "Wörter"))]
+    train = write_csv(tmp_path / "train.csv", rows, ["text", "label"], encoding=trained_in)
+    run("train", train, "--encoding", trained_in, "--preset", "linear", "-o", tmp_path / "m.tb")
+    new = write_csv(tmp_path / "new.csv", [["corn", "1"], ["bank", "2"]], ["text", "x"], encoding="ascii")
+    run("classify", tmp_path / "m.tb", new, "-o", tmp_path / "out.csv")
+    data = (tmp_path / "out.csv").read_bytes()
+    assert "p_Kürzel" in data.decode(written_in)
+    assert data.startswith(b"\xef\xbb\xbf") == (written_in == "utf-8-sig")
+    run("classify", tmp_path / "m.tb", new, new, "-o", tmp_path / "both.csv")  # what comes later may not be ASCII
+    assert (tmp_path / "both.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    new.write_bytes("text;x\ncorn;Łódź\n".encode())
+    run("classify", tmp_path / "m.tb", new, "-o", tmp_path / "out.csv")
+    assert "Łódź" in (tmp_path / "out.csv").read_bytes().decode("utf-8")
 
 
 def test_no_columns_of_the_input_on_request_and_by_default_in_json(run, trained, rows, tmp_path):

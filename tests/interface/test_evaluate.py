@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 from sklearn import metrics
 
+from textbayes.decide import make_rule
 from textbayes.store import load_model, save_model
 
 
@@ -163,17 +164,48 @@ def test_says_how_many_are_left_unsure(kind, run, lines, write, documents, many_
     each = [len(row["unsure"]) for row in decided]
     expected = sum(map(bool, each)) if kind == "binary" else sum(each)
     assert result["unsure"] == expected > 0
-    total = "10 texts" if kind == "binary" else f"{15 * 4} decisions"
-    assert (
-        f"Left to people as unsure: {expected} of {total}"
-        in run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout
-    )
+    shown = " ".join(run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout.split())
+    if kind == "multilabel":
+        assert f"Left to people as unsure: {expected} of {15 * 4} decisions" in shown
+        return
+    sure = [row["labels"] == [doc["labels"]] for row, doc in zip(decided, rows, strict=True) if not row["unsure"]]
+    assert result["n_decided"] == len(sure) == 10 - expected
+    assert result["accuracy_decided"] == (sum(sure) / len(sure) if sure else None)
+    assert f"Decided {10 - expected} of 10 texts" in shown
+    assert "left to people; the accuracy counts the label that the rule prefers" in shown
+
+
+def test_says_how_good_the_decided_texts_are(run, lines, models, write, documents, tmp_path):
+    found = lines("classify", models["multiclass"], write(documents))
+    best = {row["id"]: max(row["probabilities"].values()) for row in found}
+    ranked = sorted(best.values())
+    model = load_model(models["multiclass"])
+    cut = (ranked[5] + ranked[6]) / 2  # six of the fifteen stay below it
+    model.rule_ = make_rule("top_label", min_probability=cut).fit([[0.2, 0.3, 0.5]])
+    save_model(model, tmp_path / "m.tb")
+    wrong = max(best, key=best.__getitem__)  # one of the nine
+    others = {"grain": "money", "money": "sport", "sport": "grain"}
+    rows = [doc | {"labels": others[doc["labels"]] if doc["id"] == wrong else doc["labels"]} for doc in documents]
+    decided = [row["labels"] for row in lines("classify", tmp_path / "m.tb", write(rows))]
+    right = [given == [doc["labels"]] for given, doc in zip(decided, rows, strict=True) if given]
+    (result,) = lines("evaluate", tmp_path / "m.tb", write(rows))
+    assert (len(right), sum(right)) == (9, 8)
+    assert (result["n_decided"], result["accuracy_decided"]) == (9, 8 / 9)
+    assert result["accuracy"] == 8 / 15
+    (row,) = csv.DictReader(io.StringIO(run("evaluate", tmp_path / "m.tb", write(rows), "--csv").stdout))
+    assert (row["n_decided"], float(row["accuracy_decided"])) == ("9", pytest.approx(8 / 9))
+    shown = " ".join(run("evaluate", tmp_path / "m.tb", write(rows), "--table").stdout.split())
+    said = f"Decided 9 of 15 texts (60.0 %); {100 * 8 / 9:.1f} % of them correct. 6 are left to people, and"
+    assert f"{said} count as errors in the accuracy." in shown
 
 
 def test_a_rule_that_decides_everything_leaves_nobody_unsure(run, lines, models, write, documents):
     (result,) = lines("evaluate", models["multiclass"], write(documents))
     assert result["unsure"] is None
-    assert "unsure" not in run("evaluate", models["multiclass"], write(documents), "--table").stdout
+    assert (result["n_decided"], result["accuracy_decided"]) == (result["n_docs"], result["accuracy"])
+    shown = run("evaluate", models["multiclass"], write(documents), "--table").stdout
+    assert "unsure" not in shown
+    assert "Decided" not in shown
 
 
 def test_texts_of_the_training_set_are_warned_of(run, models, write, documents):
@@ -201,7 +233,9 @@ def test_training_evaluation_and_scikit_learn_agree(run, lines, write, documents
     path = write(rows)
     (summary,) = lines("train", path, "-o", tmp_path / "m.tb")
     (result,) = lines("evaluate", tmp_path / "m.tb", path)
-    assert summary["held_out"].keys() == result.keys() - {"unsure", "in_training", "unknown_labels"}
+    assert summary["held_out"].keys() == result.keys() - {
+        *("unsure", "n_decided", "accuracy_decided", "in_training", "unknown_labels"),
+    }
     assert list(summary["held_out"]["labels"]) == ["grain", "money"]
     assert summary["held_out"]["log_loss_per"] == result["log_loss_per"] == "text"
     decided = lines("classify", tmp_path / "m.tb", path)

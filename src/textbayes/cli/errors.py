@@ -10,7 +10,7 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -21,6 +21,7 @@ from textbayes.core.errors import TextBayesError, is_interrupt
 from textbayes.display.escapes import visible
 
 _INTERRUPTED = "interrupted; no file was left half-written"
+COMMAND = "  textbayes "  # how a line begins that is a command to copy
 TYPED = "textbayes.typed"  # where a context keeps the words of the command line
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
@@ -81,11 +82,11 @@ def _typed(option: str, found: re.Match[str]) -> str:
     return f"{option} {shlex.quote(found[1])}"
 
 
-def typed_again(*more: str) -> str:
-    """The command line at hand, with further options, as one would type it."""
+def typed_again(*more: str, instead: Mapping[str, str] | None = None) -> str:
+    """The command line at hand, with further options and other words ``instead`` of some, as one would type it."""
     context = click.get_current_context(silent=True)
     given = [] if context is None else context.find_root().meta.get(TYPED, [])
-    return shlex.join(["textbayes", *given, *more])
+    return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in given), *more])
 
 
 def _options(command: click.Command | None) -> Iterator[click.Option]:
@@ -102,7 +103,7 @@ def _fail(message: str, code: int = 1, notes: Sequence[str] = ()) -> None:
         echo(traceback.format_exc(), err=True)
     echo(f"textbayes: {' '.join(message.split())}", err=True)
     for line in notes:
-        echo(line, err=True)
+        echo(line, err=True, wrap=not line.startswith(COMMAND))  # a command is copied as one line
     raise click.exceptions.Exit(code)
 
 

@@ -31,7 +31,18 @@ from textbayes.core.types import BoolArray
 _OVERALL = ("micro_f1", "macro_f1", "micro_precision", "micro_recall", "macro_precision", "macro_recall")
 _MORE = (
     *("accuracy", "accuracy_low", "accuracy_high", "subset_accuracy", "subset_accuracy_low", "subset_accuracy_high"),
-    *("micro_f1_low", "micro_f1_high", "log_loss", "log_loss_per", "brier", "ece", "unsure", "in_training"),
+    *(
+        "micro_f1_low",
+        "micro_f1_high",
+        "log_loss",
+        "log_loss_per",
+        "brier",
+        "ece",
+        "unsure",
+        "n_decided",
+        "accuracy_decided",
+    ),
+    *("unsure", "n_decided", "accuracy_decided", "in_training"),
 )
 
 
@@ -109,7 +120,10 @@ def evaluate(
     seen.warn(len(labels))
     decided = np.vstack(decisions)
     result = measure(label_indicator(labels, names), np.vstack(proba), decided, names, kind=kind)
-    result |= {"unsure": _n_unsure(unsure, kind), "in_training": seen.n, "unknown_labels": unknown}
+    result["unsure"] = _n_unsure(unsure, kind)
+    if kind != "multilabel":
+        result |= _of_decided(label_indicator(labels, names), decided, unsure)
+    result |= {"in_training": seen.n, "unknown_labels": unknown}
     given = [[names[j] for j in np.flatnonzero(row)] for row in decided]
     found = confusion(labels, given, kind == "multilabel") if confused else []
     errors = mistakes.rows(categorizer) if n_errors is not None else []
@@ -145,6 +159,15 @@ def _n_unsure(bands: list[BoolArray], kind: Kind) -> int | None:
         return None
     band = np.vstack(bands)
     return int(band.sum() if kind == "multilabel" else band.any(axis=1).sum())
+
+
+def _of_decided(truth: BoolArray, decided: BoolArray, bands: list[BoolArray]) -> dict[str, Any]:
+    """Number of texts that the rule gives a label and does not leave to people, and the share of them that is right."""
+    sure = decided.any(axis=1)
+    if bands:
+        sure &= ~np.vstack(bands).any(axis=1)
+    right = (truth == decided).all(axis=1)[sure]
+    return {"n_decided": int(sure.sum()), "accuracy_decided": float(right.mean()) if len(right) else None}
 
 
 def label_indicator(labels: list[tuple[str, ...]], names: list[str]) -> BoolArray:

@@ -72,12 +72,31 @@ def _more_figures(result: Mapping[str, Any]) -> list[str]:
         lines.append(f"{name.capitalize()} precision {shares[0]}, {name} recall {shares[1]}.")
     if "log_loss" in result:
         lines.append(f"Brier score {number(result['brier'])}, calibration error (ECE) {number(result['ece'])}.")
-    if result.get("unsure") is not None:
-        total = result["n_docs"] if exclusive else result["n_docs"] * result["n_labels"]
+    if exclusive:
+        lines += _decided(result)
+    elif result.get("unsure") is not None:
+        total = result["n_docs"] * result["n_labels"]
         share = result["unsure"] / total if total else 0.0
-        what = "texts" if exclusive else "decisions"
-        lines.append(f"Left to people as unsure: {result['unsure']:,} of {total:,} {what} ({share:.1%}).")
+        lines.append(f"Left to people as unsure: {result['unsure']:,} of {total:,} decisions ({share:.1%}).")
     return lines
+
+
+def _decided(result: Mapping[str, Any]) -> list[str]:
+    """How many texts the rule decides and how many of those rightly, where it leaves some to people."""
+    total, decided = result["n_docs"], result.get("n_decided", result["n_docs"])
+    if decided == total:
+        return []
+    right = result["accuracy_decided"]
+    correct = "" if right is None else f"; {100 * right:.1f} % of them correct"
+    one = total - decided == 1
+    if result["unsure"] is None:
+        counted = f", and {'counts as an error' if one else 'count as errors'} in the accuracy"
+    else:  # a band of probabilities, in which the rule still has a label
+        counted = f"; the accuracy counts the label that the rule prefers for {'it' if one else 'them'}"
+    return [
+        f"Decided {decided:,} of {plural(total, 'text')} ({100 * decided / total:.1f} %){correct}. "
+        f"{total - decided:,} {'is' if one else 'are'} left to people{counted}."
+    ]
 
 
 def label_table(

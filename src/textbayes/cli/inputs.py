@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shlex
 import sys
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from textbayes.cli.options import COUNT, download_option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
 from textbayes.cli.progress import counting, downloading, reporting
 from textbayes.cli.settings import note
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
 from textbayes.data.layout import Columns, Layout, listed_columns
@@ -26,6 +28,7 @@ from textbayes.data.layout import Columns, Layout, listed_columns
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.scorer import Scorer
+    from textbayes.data.formats._fields import NoTextFieldError
 
 _READER = (
     *("text_field", "label_field", "id_field", "label_separator", "sheet", "header_row", "encoding", "errors"),
@@ -88,8 +91,17 @@ class Inputs:
 
     def without_label(self, error: InputError) -> InputError:
         """The refusal of inputs without labels, with the columns that there are and what to type."""
-        likely = self.layout.likely_label()
-        for line in [] if likely is None else _advice(self.layout.rows[0], "--label-field", likely):
+        layout = self.layout
+        expected = () if layout.expected is None else layout.expected.label
+        lacking = [name for name in expected if layout.rows and not layout.found_label()]
+        if lacking and "label_field" not in dict(self.options):
+            error = InputError(f"{self.name} has no column {lacking[0]!r}; to label new texts use:")
+            context = click.get_current_context(silent=True)
+            model = "MODEL" if context is None else context.params.get("model", "MODEL")
+            error.add_note(f"  {shlex.join(['textbayes', 'classify', model, *self.paths])}")
+            return error
+        likely = layout.likely_label()
+        for line in [] if likely is None else _advice(layout.rows[0], "--label-field", likely):
             error.add_note(line)
         return error
 
@@ -106,14 +118,25 @@ class Inputs:
             try:
                 yield from opened
             except NoTextFieldError as error:
-                example = error.example
-                if example:
-                    longest = max(example, key=lambda name: len(example[name]))
-                    for line in _advice(example, "--text-field", longest):
-                        error.add_note(line)
+                for line in self._without_text(error):
+                    error.add_note(line)
                 raise
 
         return documents()
+
+    def _without_text(self, error: NoTextFieldError) -> list[str]:
+        """The columns that there are, and what to type: another sheet, or the text's column and that of the labels."""
+        if not error.examples:
+            return []
+        example = error.examples[0]
+        if error.sheet is not None:
+            return _advice(example, "--sheet", error.sheet)
+        text = max(example, key=lambda name: sum(len(row.get(name, "")) for row in error.examples))
+        typed = ["--text-field", text]
+        if _needs_labels() and "label_field" not in dict(self.options) and not error.has_label:
+            label = Layout(rows=error.examples, found=Columns(text=(text,))).likely_label()
+            typed += [] if label is None else ["--label-field", label]
+        return _advice(example, *typed)
 
     def _from_corpus(self) -> Iterator[Document]:
         from textbayes.data import load_corpus
@@ -141,9 +164,37 @@ class Inputs:
         return f"document {number:,} of {self.name}{named}"
 
 
-def _advice(example: Mapping[str, str], option: str, column: str) -> list[str]:
-    """Columns with a value each, and the command with the option for the column that it may be."""
-    return [*listed_columns(example), f"type, for example: {typed_again(option, column)}"]
+def _advice(example: Mapping[str, str], *options: str) -> list[str]:
+    """Columns with a value each, and the command with the options that it may lack."""
+    return [*listed_columns(example), "type, for example:", f"  {typed_again(*options)}"]
+
+
+def _needs_labels() -> bool:
+    """Whether the command at hand reads labels: it has options for them."""
+    context = click.get_current_context(silent=True)
+    return context is not None and any(one.name in ("unlabelled", "merge_case") for one in context.command.params)
+
+
+def _refuse_swapped(model: Any, paths: tuple[str, ...]) -> None:
+    """Refuse texts where the model belongs, if a model is among the texts."""
+    if not isinstance(model, str) or not os.path.isfile(model):
+        return
+    others = [path for path in paths if os.path.isfile(path) and zipfile.is_zipfile(path)]
+    found = next(filter(_is_model, others), None)
+    if found is None or _is_model(model):
+        return
+    error = InputError(f"{model} is not a model file; did you mean:")
+    error.add_note(f"  {typed_again(instead={model: found, found: model})}")
+    raise error
+
+
+def _is_model(path: str) -> bool:
+    from textbayes.store import written_by
+
+    try:
+        return bool(written_by(path))
+    except TextBayesError:
+        return False
 
 
 def _say(message: str) -> None:
@@ -233,6 +284,7 @@ def _options(duplicates: str) -> list[Callable[..., Any]]:
 def _collect(given: dict[str, Any], usual_part: str, source: str | None) -> Inputs:
     """Take the options out of ``given`` and make one object of them."""
     paths, corpus, parts = given.pop("paths"), given.pop("corpus"), given.pop("parts")
+    _refuse_swapped(given.get("model"), paths)
     reader = {name: given.pop(name) for name in _READER}
     for name in ("text_field", "label_field"):
         if len(reader[name]) == 1:

@@ -149,8 +149,21 @@ class _Table:
         except UnicodeEncodeError:  # the names of labels have letters that the input's encoding lacks
             note(f"a label cannot be written in {encoding}, the encoding of the input; the file is in UTF-8")
             encoding = "utf-8-sig"
+        if encoding == "utf-8" and self._only_labels_are_not_ascii(rows, columns):
+            encoding = "utf-8-sig"  # spreadsheets take a file without the mark for one of Windows
         self._output = replace(self._output, form=form)
         self._encoder = codecs.getincrementalencoder(encoding)("replace")
+
+    def _only_labels_are_not_ascii(self, rows: list[Row], columns: Sequence[str]) -> bool:
+        """Whether the input is ASCII, the names of labels are not, and the model does not remember plain UTF-8."""
+        assert self._layout is not None
+        expected = self._layout.expected
+        if "".join(columns).isascii() or (expected is not None and expected.encoding == "utf-8"):
+            return False
+        named = self._layout.rows[0] if self._layout.rows else {}
+        return "".join(named).isascii() and all(
+            cell.isascii() for row in rows for cell in row.values() if isinstance(cell, str)
+        )
 
 
 def _has_commas(rows: list[Row]) -> bool:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = True) -> None:
+def echo(message: str = "", err: bool = False, bold: bool = False, nl: bool = True, wrap: bool = True) -> None:
     """Print a line to standard output, or to standard error; without ``nl`` the line does not end.
 
-    On a terminal a long line is broken between words, in a pipe it is left whole.
+    On a terminal a long line is broken between words unless ``wrap`` is false, in a pipe it is left whole.
     """
     shown = visible(message)
     stream = sys.stderr if err else sys.stdout
-    if nl and stream is not None and stream.isatty():
+    if nl and wrap and stream is not None and stream.isatty():
         from textbayes.display.lines import wrapped
 
         shown = wrapped(shown, shutil.get_terminal_size().columns, "  ")

@@ -15,7 +15,7 @@ from typing import Any
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
-from textbayes.data.decoding import guess_encoding
+from textbayes.data.decoding import guess_encoding, is_wide
 from textbayes.data.formats import FORMATS
 from textbayes.data.guess import flat_files, guess_format, guess_from_content
 from textbayes.data.layout import Layout
@@ -110,15 +110,21 @@ def _documents(name: str, source: Source, label: str, ids: Identifier, options: 
     check_options(f"format {name!r}", records, options)
     expected = layout_of(source).expected
     if expected is not None and "encoding" not in options and option_defaults(records).get("encoding") == "utf-8":
-        options = options | _encoding(source, expected.encoding)
+        options = options | _encoding(source, expected.encoding, single=not ids.several)
     yield from ids.documents(records(source, **options), label)
 
 
-def _encoding(source: Source, expected: str | None) -> dict[str, str]:
-    """The encoding of an earlier input, for a file that is no UTF-8."""
-    if expected in (None, "utf-8", "utf-8-sig"):
+def _encoding(source: Source, expected: str | None, single: bool) -> dict[str, str]:
+    """The encoding of an earlier input, for a file that is no UTF-8, and for a ``single`` file of ASCII alone.
+
+    ASCII reads the same in both, but results are written in the encoding of the input, and labels may not be ASCII.
+    """
+    if expected is None or expected in ("utf-8", "utf-8-sig"):
         return {}
     with open_input(source) as stream:  # a file is opened again to be read, a pipe only looked at
         head = stream.peek() if path_of(source) is None else stream.read(_LOOKED_AT)
+    if head.isascii() and b"\0" not in head:
+        whole = single and path_of(source) is not None and len(head) < _LOOKED_AT
+        return {"encoding": expected} if whole and not is_wide(expected) else {}
     cut = head[: head.rfind(b"\n") + 1] or head
-    return {} if guess_encoding(cut) == "utf-8" else {"encoding": expected or "utf-8"}
+    return {} if guess_encoding(cut) == "utf-8" else {"encoding": expected}

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 _USUAL_DELIMITERS = {",", "\t", None}
-_MOST_ROWS = 50  # that are remembered
+MOST_ROWS = 50  # that are remembered
 _MOST_LISTED, _NAME_WIDTH, _VALUE_WIDTH = 20, 28, 44
 
 
@@ -101,8 +101,12 @@ class Layout:
 
     def saw(self, row: Mapping[str, Any]) -> None:
         """Remember a row, if it is one of the first."""
-        if len(self.rows) < _MOST_ROWS:
+        if len(self.rows) < MOST_ROWS:
             self.rows.append(first_of(row))
+
+    def found_label(self) -> bool:
+        """Whether a column of labels was found."""
+        return self.found is not None and bool(self.found.label)
 
     def likely_label(self) -> str | None:
         """The column that may be the label: of the fewest values, but more than one."""

@@ -36,7 +36,7 @@ class Identifier:
     """
 
     def __init__(self, keep_duplicates: bool = False, several: bool = False) -> None:
-        self._keep, self._several = keep_duplicates, several
+        self._keep, self.several = keep_duplicates, several
         self._seen: dict[str, tuple[str, int | None]] = {}
 
     def documents(self, records: Iterator[Record], label: str) -> Iterator[Document]:
@@ -50,7 +50,7 @@ class Identifier:
                 cause = "some documents here have an id and some have none: give all an id, or pass duplicates='keep'"
                 raise MalformedFileError(label, cause, line)
             if id is None:
-                id = f"{label}:{number}" if self._several else str(number)
+                id = f"{label}:{number}" if self.several else str(number)
             elif not self._keep:
                 self._refuse_duplicate(id, line, label)
             yield Document(id, text, labels, kept)

@@ -48,10 +48,10 @@ def test_a_label_that_was_not_taken_is_known():
 def test_columns_that_cannot_be_told_apart_are_refused_with_an_example_of_each():
     with pytest.raises(NoTextFieldError, match=r"the text may be any of 'review', 'answer': name one") as caught:
         read("answer,review\nyes,a fine day\n")
-    assert caught.value.example == {"answer": "yes", "review": "a fine day"}
+    assert caught.value.examples[0] == {"answer": "yes", "review": "a fine day"}
     with pytest.raises(NoTextFieldError, match="no field 'text'") as caught:
         read("Beschreibung;Team\nDer Drucker;IT\n")
-    assert listed_columns(caught.value.example) == [
+    assert listed_columns(caught.value.examples[0]) == [
         "columns, with the first value of each:",
         "  Beschreibung  Der Drucker",
         "  Team          IT",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import math
 import re
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.types import MISSING_LABEL, NO_FIELDS
-from textbayes.data.layout import Columns, Layout, first_of
+from textbayes.data.layout import MOST_ROWS, Columns, Layout, first_of
 from textbayes.data.records import Record
 
 # Usual names, in any letter case, with spaces, hyphens or underscores.
@@ -46,13 +47,24 @@ class Chosen(NamedTuple):
 class NoTextFieldError(MalformedFileError):
     """No field is known to be the text; ``names`` are those that there are, for a person to choose among.
 
-    ``example`` has the first row, as far as it is known.
+    ``examples`` has the first rows, as far as they are known; ``sheet`` is another sheet that may hold the texts.
     """
 
     def __init__(self, path: str, cause: str, line: int | None = None, names: Sequence[str] = ()) -> None:
         super().__init__(path, cause, line)
         self.names = tuple(names)
-        self.example: Mapping[str, str] = {}
+        self.examples: list[Mapping[str, str]] = []
+        self.sheet: str | None = None
+
+    @property
+    def has_label(self) -> bool:
+        """Whether a field has a usual name of labels."""
+        return any(_key(name) in LABEL_NAMES for name in self.names)
+
+    def show(self, rows: Iterable[Sequence[str]], names: Sequence[str]) -> None:
+        """Keep the first rows as examples."""
+        rows = itertools.islice(rows, MOST_ROWS)
+        self.examples = [first_of(dict(zip(names, row, strict=False))) for row in rows]
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -138,7 +150,7 @@ class FieldReader:
         try:
             columns = self.choose(row, line)
         except NoTextFieldError as error:
-            error.example = first_of(row)
+            error.examples = [first_of(row)]
             raise
         self._layout.saw(row)
         return Record(

@@ -27,7 +27,6 @@ from textbayes.data.formats._fields import (
     checked_header,
     has_usual_names,
 )
-from textbayes.data.layout import first_of
 from textbayes.data.limits import Limits
 from textbayes.data.records import Record
 from textbayes.data.streams import Input, Source, layout_of, open_input, peek_head, read_lines
@@ -149,8 +148,8 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> I
             try:
                 fields.choose(names, start)
             except NoTextFieldError as error:
-                with contextlib.suppress(csv.Error):  # the first row may be damaged; the header is what is wrong
-                    error.example = first_of(dict(zip(names, next(rows, ()), strict=False)))
+                with contextlib.suppress(csv.Error, MalformedFileError):  # what follows is not what is wrong
+                    error.show(rows, names)
                 raise
         elif row:
             if len(row) != len(names):

@@ -30,7 +30,7 @@ from textbayes.data.formats._fields import (
     check_header_row,
     checked_header,
 )
-from textbayes.data.layout import Layout, first_of
+from textbayes.data.layout import Layout
 from textbayes.data.limits import Limits, Meter
 from textbayes.data.records import Record
 from textbayes.data.streams import Source, layout_of, limits_of, open_input, read_bytes, source_label
@@ -87,6 +87,7 @@ def read_xlsx(
         except NoTextFieldError as error:
             if len(pages) > 1:
                 error.add_note(f"sheets: {_listed(pages, label, claimed)}; choose one with sheet=NAME")
+                error.sheet = None if page is not None else _larger(pages, chosen.title, claimed, label)
             raise
 
 
@@ -105,7 +106,7 @@ def _documents(
         try:
             fields.choose(checked_header([name for name in named if name], label, names[0]), names[0])
         except NoTextFieldError as error:
-            error.example = first_of(dict(zip(named, next(rows, (0, []))[1], strict=False)))
+            error.show((row for _, row in rows), named)
             raise
     else:
         named = list(header)
@@ -215,9 +216,20 @@ def _listed(pages: Mapping[str, Any], label: str, claimed: Mapping[str, int | No
     """The sheets with their numbers of rows; they are counted where the file does not say."""
     shown = []
     for title, page in list(pages.items())[:_MOST_LISTED]:
-        rows = (claimed or {}).get(title, page.max_row)
-        shown.append(f"{title!r} ({plural(sum(1 for _ in _numbered(page, label)) if rows is None else rows, 'row')})")
+        shown.append(f"{title!r} ({plural(_n_rows(page, label, claimed), 'row')})")
     return ", ".join(shown) + (" and more" if len(pages) > len(shown) else "")
+
+
+def _n_rows(page: Any, label: str, claimed: Mapping[str, int | None] | None) -> int:
+    rows = (claimed or {}).get(page.title, page.max_row)
+    return sum(1 for _ in _numbered(page, label)) if rows is None else int(rows)
+
+
+def _larger(pages: Mapping[str, Any], chosen: str, claimed: Mapping[str, int | None], label: str) -> str | None:
+    """The sheet with the most rows, None if the chosen one has as many."""
+    rows = {title: _n_rows(page, label, claimed) for title, page in list(pages.items())[:_MOST_LISTED]}
+    largest = max(rows, key=rows.__getitem__)
+    return largest if rows[largest] > rows.get(chosen, 0) else None
 
 
 def _check_size(data: io.BytesIO, label: str, limits: Limits) -> None:
