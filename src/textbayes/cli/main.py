@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from textbayes._version import __version__
-from textbayes.cli.errors import TYPED, in_one_sentence
+from textbayes.cli.errors import TYPED, in_one_sentence, show_like_others
 from textbayes.cli.help import shorten_help
 from textbayes.cli.repeats import refuse_repeats
 from textbayes.cli.settings import common_options
@@ -32,7 +32,7 @@ GROUPS = {
         "evaluate": Lazy("textbayes.cli.evaluate:evaluate", "Measure a model on labelled texts."),
     },
     "Understand a model": {
-        "show": Lazy("textbayes.cli.show:show", "Say what is in a model file."),
+        "show": Lazy("textbayes.cli.show:show", "Show what is in a model file."),
         "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
         "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
         "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
@@ -108,6 +108,13 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[TYPED] = list(args)
         return super().parse_args(ctx, args)
+
+    def make_context(self, *args: Any, **given: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **given)
+        except click.ClickException as error:
+            show_like_others(error)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         def running() -> click.Command | None:
