@@ -117,7 +117,7 @@ def test_what_is_in_the_file(lines, run, saved):
     assert "of the first line of a text" in table
 
 
-@pytest.mark.filterwarnings("default:the prior speaks of")
+@pytest.mark.filterwarnings("default:the prior names")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # it is surer than floats can tell
 def test_a_prior_file_has_words_that_another_model_finds(lines, run, saved, write, tmp_path):
     rows = lines("prior", "--model", saved[1])

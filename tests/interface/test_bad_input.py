@@ -96,7 +96,7 @@ def test_binary_junk(refused, tmp_path):
 def test_another_encoding_names_the_option(refused, tmp_path):
     (tmp_path / "old.jsonl").write_bytes('{"text": "Größe", "labels": "a"}\n'.encode("latin-1"))
     message = refused(tmp_path / "old.jsonl")
-    assert "is not valid UTF-8: name the file's encoding, for example --encoding latin-1, or pass" in message
+    assert "is not valid UTF-8: name the file's encoding, for example --encoding cp1252 (files from Excel" in message
     assert "or pass --encoding-errors replace" in message
 
 
@@ -104,7 +104,7 @@ def test_a_dash_of_windows_names_its_encoding(refused, tmp_path):
     (tmp_path / "notes.csv").write_bytes("text,label\nwheat — and corn,grain\n".encode("cp1252"))
     message = refused(tmp_path / "notes.csv")
     assert "notes.csv, line 2: byte 0x97 in column 7 is not valid UTF-8" in message
-    assert "for example --encoding cp1252 (Windows), or pass --encoding-errors replace" in message
+    assert "for example --encoding cp1252 (files from Excel on Windows), or pass --encoding-errors replace" in message
 
 
 def test_references_are_refused_with_what_to_do(refused, tmp_path):
@@ -337,3 +337,34 @@ def test_a_real_interrupt(number, code, start, write, tmp_path):
     assert out == b""
     assert b"Traceback" not in message
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant", "code"),
+    [
+        (("words", "{model}", "--label", "Grian"), "; did you mean 'grain'?", 1),
+        (("train", "{texts}", "-o", "m.tb", "--rule", "top_label:min_probabilty=0.8"), "'min_probability'?", 2),
+        (("train", "{texts}", "-o", "m.tb", "--model", "counts:modle=poisson"), "; did you mean 'model'?", 2),
+    ],
+)
+def test_misspelt_names_get_the_closest_one(given, meant, code, run, models, write, documents):
+    places = {"model": models["multiclass"], "texts": write(documents)}
+    failed = run(*(word.format(**places) for word in given), code=code).stderr
+    assert failed.rstrip().endswith(meant)
+
+
+def test_a_misspelt_sheet_gets_the_closest_one(run, models, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
+    book = openpyxl.Workbook()
+    book.active.title = "Verlauf"
+    book.save(tmp_path / "a.xlsx")
+    failed = run("classify", models["multiclass"], tmp_path / "a.xlsx", "--sheet", "Verlauff", code=1).stderr
+    assert failed.endswith("; did you mean 'Verlauf'?\n")
+
+
+@pytest.mark.parametrize("command", [("--nonsense",), ("clasify",), ("classify", "--nonsense"), ("words",)])
+def test_wrong_usage_begins_like_other_errors(command, run):
+    failed = run(*command, code=2).stderr
+    assert failed.splitlines()[-1].startswith("textbayes: error: ")
+    assert "\nError:" not in failed
+    assert f"Try 'textbayes{' ' + command[0] if command[-1] != command[0] or command == ('words',) else ''} " in failed

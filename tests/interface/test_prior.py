@@ -45,7 +45,7 @@ def test_a_model_becomes_the_prior_of_the_next(run, write, documents, tmp_path):
     assert new.coef_[held] == pytest.approx(old.coef_[held], rel=1e-2)
 
 
-@pytest.mark.filterwarnings("default:the prior speaks of")
+@pytest.mark.filterwarnings("default:the prior names")
 def test_the_audit_tells_what_became_of_the_advice(run, lines, write, documents, tmp_path):
     advice = tmp_path / "advice.csv"
     rows = ("wheat,grain,4,0.5,me", "bank,grain,6,0.1,wrong", "volcano,grain,1,1,rare", "the,grain,1,1,stop")
@@ -53,7 +53,7 @@ def test_the_audit_tells_what_became_of_the_advice(run, lines, write, documents,
     many = ("--duplicates", "keep", "--prior", advice, "--prior-weight", "1")
     narrow = ("--family", "gaussian", "--scale", "0.5")  # else the other words make up for a wrong weight
     result = run("train", write(documents * 8), *many, *narrow, "-o", tmp_path / "m.tb")
-    assert "the prior speaks of 1 words that the model does not have: the" in " ".join(result.stderr.split())
+    assert "the prior names 1 word that the model does not have: the" in " ".join(result.stderr.split())
     model = load_model(tmp_path / "m.tb")  # no text has the word, but one may come
     assert dict(model.top_words("grain", 100))["volcano"] == pytest.approx(1.0)
     rows = lines("words", tmp_path / "m.tb", "--prior", "--label", "grain")
@@ -172,3 +172,13 @@ def test_words_of_a_model_without_a_prior(run, write, documents, tmp_path):
     run("train", write(documents), "-o", tmp_path / "m.tb")
     result = run("words", tmp_path / "m.tb", "--prior", code=1)
     assert "trained without a prior file" in result.stderr
+
+
+@pytest.mark.filterwarnings("default:the prior names")
+def test_a_misspelt_label_of_a_prior_gets_the_closest_one(run, write, documents, tmp_path):
+    advice = tmp_path / "advice.csv"
+    advice.write_text("word,label,mean,scale\nwheat,grain,1,1\nbank,mony,1,1\n", encoding="utf-8")
+    options = ("--prior", advice, "--prior-weight", "1", "--preset", "linear", "-o", tmp_path / "m.tb")
+    said = " ".join(run("train", write(documents), *options).stderr.split())
+    hint = "mony; did you mean 'money'? Its words are ignored"
+    assert f"warning: the prior names 1 label that the model does not have: {hint}" in said

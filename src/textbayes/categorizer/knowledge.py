@@ -16,6 +16,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
+from textbayes.core.wording import did_you_mean, plural
 from textbayes.kinds import kind_of, make_model
 from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
@@ -227,11 +228,14 @@ def words_known(table: WordPriors, vectorizer: Any) -> list[str]:
 def match_knowledge(table: WordPriors, vectorizer: Any, space: LabelSpace) -> MatchedPriors:
     """Find the table's words and labels in the model; labels and words that are not found are warned of."""
     matched = match_priors(table, list(vectorizer.get_feature_names_out()), space, words_of(vectorizer))
-    for what, names in (("labels", matched.unknown_labels), ("words", matched.unknown_words)):
+    for what, names in (("label", matched.unknown_labels), ("word", matched.unknown_words)):
         if names:
             shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+            if what == "label":
+                hint = did_you_mean(names[0], map(str, space.classes)) if len(names) == 1 else ""
+                shown += f"{hint or '.'} {'Its' if len(names) == 1 else 'Their'} words are ignored"
             warnings.warn(
-                f"the prior speaks of {len(names)} {what} that the model does not have: {shown}",
+                f"the prior names {plural(len(names), what)} that the model does not have: {shown}",
                 UserWarning,
                 stacklevel=4,
             )

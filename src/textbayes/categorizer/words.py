@@ -31,6 +31,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
+from textbayes.core.wording import did_you_mean
 from textbayes.decide import Rule
 from textbayes.kinds import kind_of, make_model
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
@@ -336,7 +337,9 @@ class ExplainsWords(FittedAttributes):
         """The column of a label, and whether it speaks of the other of two classes."""
         names, classes = self.label_space_.column_names, [str(name) for name in self.classes_]
         if str(label) not in classes:
-            raise InputError(f"label {label!r} is not known; choose one of {', '.join(classes)}")
+            raise InputError(
+                f"label {label!r} is not known; choose one of {', '.join(classes)}{did_you_mean(label, classes)}"
+            )
         return (names.index(str(label)), False) if str(label) in names else (0, True)
 
 

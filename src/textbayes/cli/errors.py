@@ -18,7 +18,6 @@ import click
 from textbayes.cli.settings import settings, warn
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import TextBayesError, is_interrupt
-from textbayes.display.escapes import visible
 
 _INTERRUPTED = "interrupted; no file was left half-written"
 COMMAND = "  textbayes "  # how a line begins that is a command to copy
@@ -35,7 +34,7 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
             yield
         sys.stdout.flush()  # here, so that a full disk or a closed pipe is met while it can still be told
     except click.ClickException as error:
-        error.message = visible(error.message)  # type: ignore[misc]  # final to click, but there is no other way in
+        show_like_others(error)
         raise
     except (click.Abort, click.exceptions.Exit, BrokenPipeError):
         raise  # click's own; it also ends quietly when the reader of a pipe has gone
@@ -56,6 +55,22 @@ def in_one_sentence(command: Callable[[], click.Command | None]) -> Iterator[Non
             _fail(_INTERRUPTED, INTERRUPTED)
         what = f"{type(error).__name__}: {error}"
         _fail(f"internal error ({what}); please report it with what `textbayes --debug …` shows")
+
+
+def show_like_others(error: click.ClickException) -> None:
+    """Have click show an error as all errors are shown: after "textbayes: error:", broken between words."""
+    if type(error).show in (click.ClickException.show, click.UsageError.show):  # others show help, say
+        error.show = functools.partial(_show, error)  # type: ignore[method-assign]
+
+
+def _show(error: click.ClickException, file: Any = None) -> None:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        echo(context.get_usage(), err=True)
+        if context.command.get_help_option(context) is not None:
+            echo(f"Try '{context.command_path} {context.help_option_names[-1]}' for help.", err=True)
+        echo(err=True)
+    echo(f"textbayes: error: {error.format_message()}", err=True)
 
 
 def as_options(message: str, command: click.Command | None) -> str:

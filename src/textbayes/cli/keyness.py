@@ -26,6 +26,7 @@ from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
+from textbayes.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -97,7 +98,9 @@ def keyness(
         words, names, table = _measure(given.texts, given.labels, text, rules)
     for label in labels:
         if label not in names:
-            raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")
+            raise InputError(
+                f"label {label!r} is not known; choose one of {', '.join(names)}{did_you_mean(label, names)}"
+            )
     rows = {name: _rows(table, words, names, names.index(name), rules) for name in labels or names}
     if output.is_table:
         for name, found in rows.items():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from textbayes._version import __version__
-from textbayes.cli.errors import TYPED, in_one_sentence
+from textbayes.cli.errors import TYPED, in_one_sentence, show_like_others
 from textbayes.cli.help import shorten_help
 from textbayes.cli.repeats import refuse_repeats
 from textbayes.cli.settings import common_options
@@ -108,6 +108,13 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[TYPED] = list(args)
         return super().parse_args(ctx, args)
+
+    def make_context(self, *args: Any, **given: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **given)
+        except click.ClickException as error:
+            show_like_others(error)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         def running() -> click.Command | None:

@@ -19,6 +19,7 @@ from textbayes.cli.settings import common_options
 from textbayes.cli.text_options import TextChoices, text_options
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
+from textbayes.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,7 +87,10 @@ def select(
         ranking = _rank(given.texts, given.labels, score, text, rules)
     for label in labels:
         if label not in ranking.names:
-            raise InputError(f"label {label!r} is not known; choose one of {', '.join(ranking.names)}")
+            raise InputError(
+                f"label {label!r} is not known; choose one of {', '.join(ranking.names)}"
+                f"{did_you_mean(label, ranking.names)}"
+            )
     rows = [row for name in labels or ranking.names for row in _rows(ranking, ranking.names.index(name))]
     if output.is_table:
         for name in labels or ranking.names:

@@ -15,6 +15,7 @@ from textbayes.cli.output import Output, console, make_table, output_options, pr
 from textbayes.cli.settings import common_options, note
 from textbayes.cli.terminal import echo
 from textbayes.core.errors import InputError
+from textbayes.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -257,7 +258,9 @@ def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int,
     names = categorizer.label_space_.column_names
     for label in labels:
         if label not in names:
-            raise InputError(f"label {label!r} is not known; choose one of {', '.join(names)}")
+            raise InputError(
+                f"label {label!r} is not known; choose one of {', '.join(names)}{did_you_mean(label, names)}"
+            )
     if categorizer.prior_weight_ is None:
         raise InputError("this model was trained without a prior file; give one to train with --prior")
     rows = []

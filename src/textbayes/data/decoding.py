@@ -87,7 +87,9 @@ def check_encoding(encoding: str, errors: str) -> None:
     try:
         b" ".decode(encoding, "ignore")
     except (LookupError, ValueError):  # unknown, or not of texts such as 'zlib'; a NUL in its name
-        raise InputError(f"encoding {encoding!r} is not known; try 'utf-8', 'latin-1' or 'cp1252'") from None
+        raise InputError(
+            f"encoding {encoding!r} is not known; try 'utf-8' or 'cp1252' (files from Excel on Windows)"
+        ) from None
 
 
 @functools.cache
@@ -132,8 +134,11 @@ def guess_encoding(data: bytes) -> str:
 
 
 def _likely_encoding(data: bytes) -> str:
-    name = _of_single_bytes(data)
-    return f"encoding={name!r}{' (Windows)' * (name == 'cp1252')}"
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:  # five bytes are nothing in it
+        return "encoding='latin-1'"
+    return "encoding='cp1252' (files from Excel on Windows)"
 
 
 def _of_single_bytes(data: bytes) -> str:

@@ -28,6 +28,7 @@ from textbayes.core.validation import (
     check_same_length,
     is_number,
 )
+from textbayes.core.wording import did_you_mean
 
 NEVER = 1.0
 ALWAYS = -1.0
@@ -244,8 +245,10 @@ def make_rule(rule: str | Rule, **params: Any) -> Rule:
     rule_class = rules.get(name)
     unknown = (written.keys() | params.keys()) - set(rule_class._get_param_names())
     if unknown:
-        known = ", ".join(rule_class._get_param_names()) or "none"
-        raise InputError(f"decision rule {name!r} has no parameter {sorted(unknown)[0]!r}; it has: {known}")
+        known, first = rule_class._get_param_names(), sorted(unknown)[0]
+        listed = ", ".join(known) or "none"
+        hint = did_you_mean(first, known)
+        raise InputError(f"decision rule {name!r} has no parameter {first!r}; it has: {listed}{hint}")
     return rule_class(**{**written, **params})
 
 

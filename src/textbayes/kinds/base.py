@@ -16,6 +16,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.wording import did_you_mean
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import MatchedPriors
 
@@ -195,7 +196,10 @@ class Kind(ABC):
         known = list(inspect.signature(estimator_class).parameters)
         unknown = [name for name in parameters if name not in known]
         if unknown:
-            raise InputError(f"model {self.name!r} has no parameter {unknown[0]!r}; it has: {', '.join(known)}")
+            raise InputError(
+                f"model {self.name!r} has no parameter {unknown[0]!r}; it has: {', '.join(known)}"
+                f"{did_you_mean(unknown[0], known)}"
+            )
         return estimator_class(**parameters)
 
     def owns(self, estimator: Any) -> bool:

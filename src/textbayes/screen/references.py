@@ -54,7 +54,7 @@ def ris_of(rows: Sequence[Row]) -> str:
     except ImportError:
         raise MissingExtraError("rispy", "screen", "writing RIS files") from None
 
-    class Writer(rispy.RisWriter):  # type: ignore[misc]
+    class Writer(rispy.RisWriter):
         """Without the line "1." before a reference, which is no part of RIS."""
 
         def set_header(self, count: int) -> str:

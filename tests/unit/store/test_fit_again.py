@@ -115,7 +115,7 @@ def test_every_parameter_survives(name, tmp_path):
     assert repr(fitted.prior_advice_) == repr(model.prior_advice_) == repr(again.prior_advice_)
 
 
-@pytest.mark.filterwarnings("ignore:the prior speaks of:UserWarning")
+@pytest.mark.filterwarnings("ignore:the prior names:UserWarning")
 def test_the_table_of_a_prior_file_comes_back_without_the_file(tmp_path):
     path = tmp_path / "prior.csv"
     path.write_text(TABLE.to_csv())

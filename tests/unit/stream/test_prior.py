@@ -77,7 +77,7 @@ def test_a_process_is_told_what_it_is_at_documents_of_one_word():
 
 def test_for_and_against_without_numbers_and_labels_that_are_no_topics():
     table = WordPriors([WordPrior("barley", "grain", mean="for"), WordPrior("ship", "sport", mean=1.0)])
-    with pytest.warns(UserWarning, match="speaks of 1 labels that the model does not have: sport"):
+    with pytest.warns(UserWarning, match="names 1 label that the model does not have: sport. Its words are ignored"):
         desk = started(table)
     assert weight(desk, "grain", "barlei") > 1.0
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
-from textbayes.core.wording import plural
+from textbayes.core.wording import did_you_mean, plural
 from textbayes.data.decoding import ZIP_HEAD
 from textbayes.data.formats import FORMATS, Format
 from textbayes.data.formats._fields import (
@@ -185,7 +185,9 @@ def _sheet(pages: Mapping[str, Any], wanted: str | int | None, label: str) -> An
         return pages[close[0]]
     if str(wanted).isdecimal() and 1 <= int(wanted) <= len(pages):
         return list(pages.values())[int(wanted) - 1]
-    raise InputError(f"{label} has no sheet {wanted!r}; its sheets are {_listed(pages, label)}")
+    raise InputError(
+        f"{label} has no sheet {wanted!r}; its sheets are {_listed(pages, label)}{did_you_mean(str(wanted), pages)}"
+    )
 
 
 def _likely(
