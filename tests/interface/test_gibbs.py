@@ -63,7 +63,7 @@ def test_words_with_intervals_in_every_form(sampled, lines, run):
         assert 0.0 <= row["inclusion_probability"] <= 1.0
     text = run("words", path, "--intervals", "--csv").stdout
     assert next(csv.reader(io.StringIO(text)))[2:] == [
-        "word", "form", "weight", "low", "high", "level", "sd", "sign_probability", "inclusion_probability", "weight_of"
+        "word", "form", "weight", "low", "high", "sd", "sign_probability", "inclusion_probability", "level", "weight_of"
     ]  # fmt: skip
     assert "P(sign)" in run("words", path, "--intervals", "--table").stdout
     by_sign = lines("words", path, "--by", "sign", "--label", "money")
