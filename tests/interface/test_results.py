@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
+from textbayes.core.spreadsheet import CsvForm, csv_text
 from textbayes.display.workbook import workbook
 from textbayes.store import load_model, save_model
 
@@ -169,3 +172,37 @@ def test_decisions_in_a_file_are_compared(run, models, write, documents, tmp_pat
     kept = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()]
     assert kept[0]["id"] == "=grain-0"
     run("compare", f"a={tmp_path / 'd.jsonl'}", f"b={tmp_path / 'd.jsonl'}", "--truth", path)
+
+
+def test_small_numbers_in_cells_have_no_exponent():
+    assert csv_text([[7e-05, -1.5e-07, 1e-300]]) == "0.00007,-0.00000015,1e-300\n"
+    assert csv_text([[7e-05]], form=CsvForm(delimiter=";", decimal=",")) == "0,00007\n"
+
+
+def test_probabilities_in_cells_are_short(run, lines, models, write, tmp_path):
+    path = write([{"id": "a", "text": "wheat corn harvest " * 40}, {"id": "b", "text": "the bank"}])
+    exact = [row["probabilities"] for row in lines("classify", models["multiclass"], path)]
+    cells = list(csv.DictReader(io.StringIO(run("classify", models["multiclass"], path, "--csv").stdout)))
+    run("classify", models["multiclass"], path, "-o", tmp_path / "out.xlsx")
+    header, *numbers = sheet(tmp_path / "out.xlsx")
+    for row, cell, number in zip(exact, cells, numbers, strict=True):
+        for name, p in row.items():
+            shown = cell[f"p_{name}"]
+            assert re.fullmatch(r"[01]\.\d+", shown)
+            assert len(shown.replace(".", "").lstrip("0")) <= 6
+            assert float(shown) == pytest.approx(p, rel=5e-6)
+            assert number[header.index(f"p_{name}")] == float(shown)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not tell the name of standard output")
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [("out.csv", (), True), ("out.jsonl", (), False), ("out.csv", ("--csv",), False), ("out.csv", ("--quiet",), False)],
+)
+def test_json_lines_into_a_spreadsheet_are_noted(name, options, said, start, models, new, tmp_path):
+    with (tmp_path / name).open("wb") as stream:
+        running = start("classify", models["multiclass"], new, *options, stdout=stream)
+        heard = running.communicate()[1].decode()
+    assert running.returncode == 0
+    note = "textbayes: standard output gets JSON lines; for a spreadsheet use -o out.csv"
+    assert heard.splitlines().count(note) == said

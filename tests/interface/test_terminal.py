@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 import pytest
 
-from textbayes.cli.errors import as_options
+from textbayes.cli.errors import as_options, in_one_sentence
 from textbayes.cli.output import to_json
+from textbayes.core.errors import InputError
 
 
 def test_a_table_on_a_terminal_json_in_a_pipe(on_terminal, start, models, write, documents):
@@ -97,3 +99,22 @@ def test_messages_of_the_library_in_the_words_of_the_command_line():
         assert as_options("pass download=True, or", owner) == "pass --download, or"
         assert as_options("the file's encoding; other=3", owner) == "the file's encoding; other=3"
     assert as_options("encoding='x'", None) == "encoding='x'"
+
+
+def test_sentences_are_wrapped_between_words_and_commands_are_not(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    sentence, typed = "a sentence of many words " * 5, f"  textbayes classify {'a-long-name.csv ' * 5}--top 3"
+    error = InputError(sentence)
+    error.add_note(typed)
+    with pytest.raises(click.exceptions.Exit), in_one_sentence(lambda: None):
+        raise error
+    *said, last = capsys.readouterr().err.splitlines()
+    assert last == typed
+    assert max(map(len, said)) <= 40
+    with pytest.raises(click.UsageError) as caught, in_one_sentence(lambda: None):
+        raise click.UsageError(sentence)
+    caught.value.show()
+    said = capsys.readouterr().err
+    assert max(map(len, said.splitlines())) <= 40
+    assert " ".join(said.split()) == f"textbayes: error: {sentence}".strip()

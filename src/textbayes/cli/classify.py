@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -113,6 +114,8 @@ def classify(
         if output.is_table:
             raise click.UsageError("--keep-columns needs a form that has room for them: --csv, --json or -o FILE.")
         inputs = inputs.keeping_fields()
+    if path is None:
+        _note_json(output)
     from textbayes.store import load_scorer
 
     categorizer = load_scorer(model)
@@ -160,10 +163,27 @@ def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat = {name: row[name] for name in ("id", "labels", "known_words")} | {"unsure": row.get("unsure", [])}
-    flat |= {f"p_{k}": p for k, p in row["probabilities"].items()}
+    flat |= {f"p_{k}": _short(p) for k, p in row["probabilities"].items()}
     for name, (low, high) in row.get("intervals", {}).items():
-        flat |= {f"low_{name}": low, f"high_{name}": high}
+        flat |= {f"low_{name}": _short(low), f"high_{name}": _short(high)}
     return flat
+
+
+def _short(probability: float) -> float:
+    """A probability to six digits, as many as a person reads in a cell."""
+    return float(f"{probability:.6g}")
+
+
+def _note_json(output: Output) -> None:
+    """Say how to get a spreadsheet where JSON lines, which nobody asked for, go to a file that is called one."""
+    if output.kind != "json" or click.get_current_context().params.get("as_json"):
+        return
+    try:
+        name = os.readlink(f"/proc/self/fd/{sys.stdout.fileno()}")  # where the system tells
+    except (OSError, ValueError):
+        return
+    if os.path.isfile(name) and name.lower().endswith((".csv", ".tsv", ".xlsx")):
+        note(f"standard output gets JSON lines; for a spreadsheet use -o {os.path.basename(name)}")
 
 
 def _printer(top: int) -> Callable[[list[dict[str, Any]], list[Document]], None]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 # What begins a formula in any locale, after what a spreadsheet may drop; one such character by itself is text to all.
@@ -26,6 +27,7 @@ _NUMBER = re.compile(r" *[+-]?(\d[\d.,]*|\.\d+)([eE][+-]?\d+)?%? *")
 _ENDS = "\x00-\x1f\x7f-\x9f\u2028\u2029"
 _ENDING = re.compile(f"[{_ENDS}]+")
 
+_SMALL = 1e-15  # numbers below it have an exponent
 _EMPTY = '""'  # one cell with nothing in it: a blank line would be passed over
 
 
@@ -106,7 +108,12 @@ def _written(rows: Iterable[Iterable[Any]], keep_formulas: bool, decimal: str = 
 
 
 def _number(cell: Any, decimal: str) -> str:
-    return str(cell).replace(".", decimal) if isinstance(cell, float) else str(cell)
+    text = str(cell)
+    if not isinstance(cell, float):
+        return text
+    if "e-" in text and abs(cell) >= _SMALL:  # 0.00007 rather than 7e-05, which people misread
+        text = f"{Decimal(text):f}"
+    return text.replace(".", decimal)
 
 
 def _quoted(cell: str, mark: re.Pattern[str]) -> str:
