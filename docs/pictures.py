@@ -35,7 +35,7 @@ def main() -> None:
         page = browser.new_page(viewport=SIZE, color_scheme="light")
         page.goto((Path(folder) / "reports" / "demo.html").as_uri())
         overview = page.locator("section.overview").bounding_box() or {"y": 0, "height": 1000}
-        height = overview["y"] + overview["height"] + 16
+        height = overview["y"] + overview["height"] + 2
         page.screenshot(
             path=IMAGES / "report.png", full_page=True, clip={"x": 0, "y": 0, "width": 1100, "height": height}
         )
