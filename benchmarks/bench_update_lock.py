@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 import _forked  # processes of their own, without the seconds of their start
 
 PROGRAM = [sys.executable, "-m", "textbayes.cli.main"]
-TOKEN = "a token of the benchmark"
+TOKEN = "a-token-of-the-benchmark"
 TEXTS = ["corn harvest", "wheat and corn", "corn prices", "bank rates", "the bank cuts rates", "loans of the bank"]
 LABELS = ["grain"] * 3 + ["money"] * 3
 
