@@ -21,7 +21,7 @@ from _common import close
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
-from _examples import WIDTH, Example, run_page  # noqa: E402
+from _examples import WIDTH, run_page  # noqa: E402
 
 from references.banned_phrases import banned  # noqa: E402
 
@@ -29,8 +29,8 @@ _WIDE = 2_000
 _WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
 
 
-def faults(example: Example, narrow: str, wide: str) -> Iterator[str]:
-    """What a stranger would stumble over in what an example prints."""
+def faults(narrow: str, wide: str) -> Iterator[str]:
+    """Lines of an output that are too wide, parts of words, and banned phrases."""
     for line in narrow.splitlines():
         if cell_len(line) > WIDTH:
             yield f"{cell_len(line)} columns: {line}"
@@ -58,7 +58,7 @@ def main(pages: list[str]) -> None:
         outputs = [list(run) for run in runs]  # one after the other: each has a folder of its own
         for (example, narrow), (_, wide) in zip(*outputs, strict=True):
             commands += example.source.count("textbayes ") if example.language == "bash" else 1
-            for fault in faults(example, narrow, wide):
+            for fault in faults(narrow, wide):
                 found += 1
                 print(f"{page}:{example.line + 1}: {fault}")
         print(f"{page}: {len(outputs[0])} examples", flush=True)
