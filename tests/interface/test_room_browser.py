@@ -191,22 +191,22 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
             page.keyboard.press("r" if "tea" in seen[-1] else "i")
             page.wait_for_function(OTHER_TITLE, arg=seen[-1])
             assert page.locator("button.relevant").bounding_box() == place
-        page.wait_for_function("() => document.getElementById('state').textContent.includes('saved')")
+        page.wait_for_function("() => document.getElementById('state')?.textContent.includes('saved')")
         assert len(set(seen)) == 30
         assert sum("tea" in title for title in seen) == 20
         assert page.text_content("#n-read") == "30"
 
         # The last answer is taken back and given again; a note.
         page.keyboard.press("b")
-        page.wait_for_function("() => document.getElementById('n-read').textContent === '29'")
+        page.wait_for_function("() => document.getElementById('n-read')?.textContent === '29'")
         assert page.text_content("article:not([hidden]) .title").strip() == seen[-1]
         page.keyboard.press("n")
         page.keyboard.type("read again")
         focus(page, "article:not([hidden]) form.note button")
         page.keyboard.press("Enter")
         page.keyboard.press("i")
-        page.wait_for_function("() => document.getElementById('n-read').textContent === '30'")
-        page.wait_for_function("() => document.getElementById('state').textContent.includes('saved')")
+        page.wait_for_function("() => document.getElementById('n-read')?.textContent === '30'")
+        page.wait_for_function("() => document.getElementById('state')?.textContent.includes('saved')")
 
         # The gauge.
         focus(page, "nav.parts a[href*=dashboard]")
@@ -329,11 +329,11 @@ def test_a_server_that_comes_back_gets_every_answer(browser, tmp_path):
         first = page.text_content("article:not([hidden]) .title")
         page.route("**/judge*", lambda route: route.abort())
         page.keyboard.press("r")
-        page.wait_for_function("() => document.getElementById('state').textContent.includes('trying again')")
+        page.wait_for_function("() => document.getElementById('state')?.textContent.includes('trying again')")
         page.keyboard.press("i")
         assert page.text_content("#n-read") == "2"
         page.unroute("**/judge*")
-        page.wait_for_function("() => document.getElementById('state').textContent === '· saved'")
+        page.wait_for_function("() => document.getElementById('state')?.textContent === '· saved'")
         with room.review(project).looking() as desk:
             answers = [said.values() for said in desk.opinions["relevant"].values()]
         assert [list(said) for said in answers] == [["relevant"], ["irrelevant"]]

@@ -78,7 +78,7 @@ def test_what_was_found_in_the_training_set(shown, documents):
     found = dict(line.split(None, 1) for line in text.partition("Training set")[2].splitlines()[1:7])
     assert {name: value.strip() for name, value in found.items()} == {
         "Texts": "16 from texts.jsonl",
-        "Columns": "text in 'body text', label in 'desk'",
+        "Columns": "text in 'body text', label in 'desk', no id",
         "Labels": "3, one per text",
         "Language": "English",
         "Duplicates": "1 (1 identical, 0 nearly identical); duplicates share a fold",

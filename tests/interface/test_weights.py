@@ -63,7 +63,7 @@ def test_a_pool_says_that_it_is_one_and_of_what(run, lines, write, documents, ad
     said = f"weight in the pool ({first:.2f} × laplace + {second:.2f} × gaussian)"
     assert summary["weights"] == said
     assert {row["weight_of"] for row in lines("words", path)} == {said}
-    assert run("words", path, "--table").stdout.startswith(said)
+    assert run("words", path, "--table").stdout.startswith(said[0].upper() + said[1:])
     column = model.vectorizer_.vocabulary_["wheat"]
     (wheat,) = [row for row in lines("words", path, "--prior") if row["word"] == "wheat"]
     assert wheat["weight"] == model.coef_[0, column]

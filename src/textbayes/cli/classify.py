@@ -131,7 +131,7 @@ def classify(
     columns += [f"p_{name}" for name in names]
     if intervals:
         columns += [f"{end}_{name}" for name in names for end in ("low", "high")]
-    layout, n_unknown, show = None, 0, _printer(top or 3)
+    layout, n_unknown, show = None, 0, _printer(top or 3) if output.is_table else None
     on_screen = output.is_table and sys.stdout.isatty()
     documents = inputs.documents(count=not on_screen)
     with open_results(path, output, inputs) as write:
@@ -140,7 +140,7 @@ def classify(
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
             layout = layout or Layout.of(assessed.documents, columns)
-            if output.is_table:
+            if show is not None:
                 show(rows, assessed.documents)
             elif output.kind == "json":
                 write(map(_with_fields, rows, assessed.documents) if keep_fields else rows, [])

@@ -87,7 +87,7 @@ def test_a_page_of_another_site_changes_nothing(local):
                     {"origin": "https://127.0.0.1:8765"}):  # fmt: skip
         answer = local.post("/account/tokens", data={"name": "x", "csrf": csrf}, headers=headers)
         assert answer.status_code == 403
-        assert "another site" in answer.text
+        assert "other sites" in answer.text
     for form in ({"name": "x"}, {"name": "x", "csrf": "wrong"}, {"name": "x", "csrf": csrf + "é"}):
         assert local.post("/account/tokens", data=form).status_code == 403
     own = local.post("/account/tokens", data={"name": "x", "csrf": csrf}, headers={"origin": ORIGIN})

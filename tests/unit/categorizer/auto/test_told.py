@@ -186,7 +186,7 @@ def test_a_file_with_numbers_is_the_prior_of_one_view(row, weight):
 
 def test_a_file_of_other_words_and_labels_is_followed_nowhere():
     texts, labels = coded(6, 40)
-    with pytest.warns(UserWarning, match="labels that the model does not have"):
+    with pytest.warns(UserWarning, match="label that the model does not have"):
         model = TextCategorizer(prior=WordPriors([WordPrior("wheat", "other", "for")])).fit(texts, labels)
     assert not model.prior_weight_.any()
     assert model.prior_audit_ == []
