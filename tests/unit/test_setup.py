@@ -66,24 +66,24 @@ def test_uv_is_given_the_settings_of_pip():
     listed = """:env:.cert='/certificates.pem'
 :env:.disable-pip-version-check='1'
 global.cert='/other.pem'
-global.extra-index-url='https://one/simple\\nhttps://two/simple'
+global.extra-index-url='address-one\\naddress-two'
 global.find-links='/wheels /more'
-global.index-url='https://global/simple'
-install.index-url='https://install/simple'
+global.index-url='address-global'
+install.index-url='address-install'
 """
     assert script("install").uv_environment({"PATH": "/bin"}, listed) == {
         "PATH": "/bin",
         "SSL_CERT_FILE": "/certificates.pem",
-        "UV_DEFAULT_INDEX": "https://install/simple",
+        "UV_DEFAULT_INDEX": "address-install",
         "UV_FIND_LINKS": "/wheels,/more",
-        "UV_INDEX": "https://one/simple https://two/simple",
+        "UV_INDEX": "address-one address-two",
     }
 
 
 @pytest.mark.parametrize("name", ["UV_DEFAULT_INDEX", "UV_INDEX_URL"])
 def test_settings_of_uv_itself_come_first(name):
-    own = {name: "https://own/simple"}
-    assert script("install").uv_environment(own, "global.index-url='https://pip/simple'") == own
+    own = {name: "address-own"}
+    assert script("install").uv_environment(own, "global.index-url='address-pip'") == own
     assert script("install").uv_environment(own, "") == own
 
 

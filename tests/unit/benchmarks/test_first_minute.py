@@ -23,9 +23,9 @@ def test_home_and_caches_are_empty_and_package_sources_are_kept(tmp_path, monkey
     home.mkdir()
     for name in ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "UV_CACHE_DIR", "PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS"):
         monkeypatch.setenv(name, str(user))
-    monkeypatch.setenv("PIP_INDEX_URL", "https://own/simple")
+    monkeypatch.setenv("PIP_INDEX_URL", "address-own")
     own = first_minute.own_environment(home)
-    assert own["PIP_INDEX_URL"] == "https://own/simple"
+    assert own["PIP_INDEX_URL"] == "address-own"
     assert [path for path in home.rglob("*") if path.is_file()] == [home / ".config" / "pip" / "pip.conf"]
     assert str(user) not in own.values()
 
