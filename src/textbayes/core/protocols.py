@@ -124,11 +124,15 @@ class Features:
         """Some of the documents, by number or by a mask."""
         return Features(self.counts[which], self.weights[which], self.lengths[which])
 
+    def columns(self, which: IntArray) -> Features:
+        """The same documents with some of the features."""
+        return Features(self.counts[:, which], self.weights[:, which], self.lengths)
+
 
 class Contributions(NamedTuple):
     """Contributions of words to one document's scores: ``scores`` = ``base`` + the sum of ``parts`` over its words.
 
-    Where labels tell of each other, what the others add is a part of its own: ``hints``.
+    With label stacking, what the other labels add is a part of its own: ``label_effects``.
 
     Attributes
     ----------
@@ -136,13 +140,13 @@ class Contributions(NamedTuple):
     columns : array (n_words,)
         The features that have a part.
     parts : array (n_columns, n_words)
-    hints : array (n_columns,) or None
+    label_effects : array (n_columns,) or None
     """
 
     base: FloatArray
     columns: IntArray
     parts: FloatArray
-    hints: FloatArray | None = None
+    label_effects: FloatArray | None = None
 
 
 class WordWeights(NamedTuple):
@@ -168,7 +172,7 @@ class FittedModel(Protocol):
     kind : str
         Its name among the kinds (``textbayes.kinds``).
     space : LabelSpace
-    joint : bool
+    is_softmax : bool
         Whether scores of exclusive classes are logarithms of one distribution over them, up to a constant of the
         document (a softmax), and not log-odds of each class against the others.
     reads : {"weights", "counts"}
@@ -184,7 +188,7 @@ class FittedModel(Protocol):
     @property
     def space(self) -> LabelSpace: ...
     @property
-    def joint(self) -> bool: ...
+    def is_softmax(self) -> bool: ...
     @property
     def reads(self) -> Literal["weights", "counts"]: ...
     @property
@@ -194,10 +198,6 @@ class FittedModel(Protocol):
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""
-        ...
-
-    def proba(self, features: Features, average: bool = True) -> FloatArray:
-        """Probabilities of every column; those of exclusive classes add up to one."""
         ...
 
     def contributions(self, document: Features) -> Contributions:

@@ -49,12 +49,10 @@ class SavedLabels(Saved):
 
 
 class SavedLinear(Saved):
-    """A fitted linear model, or a pool of them; older files do not say ``held_scale``."""
+    """A fitted linear model, or several merged into one."""
 
     link: Link
-    sharpness: Annotated[float, Field(ge=0.01, le=100.0)]
-    calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
-    held_scale: Annotated[float, Field(gt=0.0, le=1e100)] = 1.0
+    held_scale: Annotated[float, Field(gt=0.0, le=1e100)]
     draws: dict[str, Any] | None
 
 

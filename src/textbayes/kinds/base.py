@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
-from scipy import special
 from sklearn.base import clone
 
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.wording import did_you_mean
@@ -58,7 +57,7 @@ class Fitted(ABC):
     """A fitted model of some kind; see :class:`~textbayes.core.protocols.FittedModel`."""
 
     kind: ClassVar[str]
-    joint: bool = False
+    is_softmax: bool = False
     reads: Literal["weights", "counts"] = "weights"
     uses_lengths: bool = False
 
@@ -92,10 +91,6 @@ class Fitted(ABC):
     @abstractmethod
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """A JSON-able description and named arrays."""
-
-    def proba(self, features: Features, average: bool = True) -> FloatArray:
-        """Probabilities of every column; those of exclusive classes add up to one."""
-        return class_probabilities(self.scores(features, average), self.space, self.joint)
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """Model after more documents.
@@ -149,6 +144,7 @@ class Kind(ABC):
     chooses_words: ClassVar[bool] = False
     refits: ClassVar[bool] = False
     uses_lengths: ClassVar[bool] = False
+    reads: ClassVar[str] = "weights"
     weighs_prior_by_label: ClassVar[bool] = False
     trains: ClassVar[bool] = True
 
@@ -214,7 +210,7 @@ class Kind(ABC):
         """Settings that decide which draws are made, but not how many; None where there are no draws."""
         return None
 
-    def joint(self, estimator: Any, space: LabelSpace) -> bool:
+    def is_softmax(self, estimator: Any, space: LabelSpace) -> bool:
         """Whether scores of exclusive classes are those of one distribution over them."""
         return False
 
@@ -291,23 +287,6 @@ def _checked_object(key: str, value: dict[str, Any]) -> dict[str, Any]:
 
     schema = SavedPrior if key == "prior" else SavedInference
     return read_saved(schema, value, f"the model's {key}").model_dump(exclude_unset=True)
-
-
-def class_probabilities(scores: FloatArray, space: LabelSpace, joint: bool) -> FloatArray:
-    """Probabilities from log-odds, or from logarithms of joint probabilities; exclusive classes add up to one.
-
-    Parameters
-    ----------
-    scores : array (n_docs, n_columns)
-    space : LabelSpace
-    joint : bool
-        Scores are logarithms of one distribution over exclusive classes.
-    """
-    if joint and space.kind == "multiclass":
-        return normalise_classes(scores)
-    if space.kind == "multiclass":
-        return normalise_classes(np.asarray(special.log_expit(scores)))
-    return np.asarray(special.expit(scores))
 
 
 def labels_for(indicator: BoolArray, space: LabelSpace) -> Any:

@@ -35,11 +35,11 @@ class FittedClusters(Fitted):
     def __init__(self, space: LabelSpace, clusters: SoftClusters, order: AnyArray) -> None:
         super().__init__(space)
         self.clusters, self.order = clusters, order
-        self.joint = space.kind == "multiclass"
+        self.is_softmax = space.kind == "multiclass"
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         shares = np.log(np.maximum(self.clusters.transform(features.counts)[:, self.order], _LEAST_SHARE))
-        return shares if self.joint else shares[:, 1:] - shares[:, :1]
+        return shares if self.is_softmax else shares[:, 1:] - shares[:, :1]
 
     def contributions(self, document: Features) -> Contributions:
         """Contribution of each word: its count times the log of its rate in a cluster over its rate in all text.
@@ -55,7 +55,7 @@ class FittedClusters(Fitted):
         rates = np.log(np.maximum(self.clusters.rates_[self.order], 1e-300))
         general = self.clusters.sizes_[self.order] @ np.exp(rates)
         ratios = rates - np.log(np.maximum(general, 1e-300))
-        weights = ratios if self.joint else ratios[1:] - ratios[:1]
+        weights = ratios if self.is_softmax else ratios[1:] - ratios[:1]
         return WordWeights(weights, None, "log-ratio of the rate in the cluster and in all text")
 
     def known_words(self) -> BoolArray:

@@ -45,10 +45,10 @@ class FittedCounts(Fitted):
     def __init__(self, space: LabelSpace, classifiers: list[BayesCountClassifier], length: float) -> None:
         super().__init__(space)
         self.classifiers, self.length = classifiers, length
-        self.joint = space.kind == "multiclass"
+        self.is_softmax = space.kind == "multiclass"
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
-        if self.joint:
+        if self.is_softmax:
             return self.classifiers[0].predict_joint_log_proba(features.counts, features.lengths)
         columns = [one.decision_function(features.counts, features.lengths) for one in self.classifiers]
         return np.stack(columns, axis=1)
@@ -67,7 +67,7 @@ class FittedCounts(Fitted):
         """Log-ratios of a word that occurs once: for the label against the others, as often as they are."""
         n_features = self.classifiers[0].n_features_in_
         parts = self._of_single_words(np.arange(n_features), np.ones(n_features), self.length)
-        if self.joint:
+        if self.is_softmax:
             shares = np.exp(self.classifiers[0].class_log_prior_)
             others = (shares @ parts - shares[:, None] * parts) / np.maximum(1.0 - shares, 1e-12)[:, None]
             parts = parts - others
@@ -87,7 +87,7 @@ class FittedCounts(Fitted):
         lengths = np.full(n_words + 1, length)
         scores = [one.model_.class_scores(single, lengths, one.estimate_) for one in self.classifiers]
         parts = [(one[:-1] - one[-1]).T for one in scores]
-        return parts[0] if self.joint else np.stack([one[1] - one[0] for one in parts])
+        return parts[0] if self.is_softmax else np.stack([one[1] - one[0] for one in parts])
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
         """Exactly the model of all documents, the earlier ones and these."""
@@ -161,13 +161,14 @@ class CountsKind(Kind):
     """p(class | counts) ∝ p(class) p(counts | class): from multinomial to Dirichlet–negative-binomial."""
 
     name = "counts"
+    reads = "counts"
     uses_lengths = True
 
     @property
     def estimator_class(self) -> type:
         return BayesCountClassifier
 
-    def joint(self, estimator: Any, space: LabelSpace) -> bool:
+    def is_softmax(self, estimator: Any, space: LabelSpace) -> bool:
         return space.kind == "multiclass"
 
     def fit(

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.inference import make_inference, samples
@@ -24,66 +24,68 @@ from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import top_words
 from textbayes.posterior.intervals import PRACTICAL_SIZE
-from textbayes.posterior.predictive import label_probabilities
 from textbayes.priors import make_prior
 from textbayes.tune import BayesLinearClassifierCV
 
 
 class FittedLinear(FittedWeights):
-    """Weights and intercepts of every label, of one linear model or of a pool of them.
+    """Weights and intercepts of every label, of one linear model or of several merged into one.
 
     Parameters
     ----------
     space, coef, intercept, errors, intercept_errors, draws, held_scale, shifts
         As for :class:`FittedWeights`.
     link : link
-    sharpness : float
-        The power that probabilities of exclusive classes are normalised by.
-    calibration : float
-        The factor of predictors when probabilities are made of them.
     """
 
     kind = "linear"
 
-    def __init__(
-        self, space: LabelSpace, link: BaseLink, *, sharpness: float = 1.0, calibration: float = 1.0, **weights: Any
-    ) -> None:
+    def __init__(self, space: LabelSpace, link: BaseLink, **weights: Any) -> None:
         super().__init__(space, **weights)
-        self.link, self.sharpness, self.calibration = link, sharpness, calibration
+        self.link = link
         self.estimator: BayesLinearClassifier | None = None
 
     def predictor(self, features: Features) -> FloatArray:
         """The linear predictors that probabilities are made of, (n_docs, n_columns)."""
-        return np.asarray(self.calibration * (np.asarray(features.weights @ self.coef.T) + self.intercept))
+        return np.asarray(np.asarray(features.weights @ self.coef.T) + self.intercept)
+
+    def scaled(self, factor: float) -> Self:
+        """The same with all weights and intercepts times a factor."""
+        after = copy.copy(self)
+        after.coef, after.intercept = factor * self.coef, factor * self.intercept
+        return after
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         if self.draws is not None and average:
             return np.asarray(special.logit(self.draws.probability(features.weights, self.link)))
         return self.link.log_odds(self.predictor(features))
 
-    def proba(self, features: Features, average: bool = True) -> FloatArray:
+    def own_proba(self, features: Features, average: bool = True) -> FloatArray:
+        """Probability of each label by itself, (n_docs, n_columns)."""
         if self.draws is not None and average:
-            own = self.draws.probability(features.weights, self.link)
-            if self.space.kind != "multiclass":
-                return own
-            return normalise_classes(np.log(np.maximum(own, 1e-300)), self.sharpness)
-        return label_probabilities(self.predictor(features), self.link, self.space, self.sharpness)
+            return self.draws.probability(features.weights, self.link)
+        return self.link.probability(self.predictor(features))
+
+    def log_proba(self, features: Features, average: bool = True) -> FloatArray:
+        """Logarithm of the probability of each label by itself, (n_docs, n_columns)."""
+        if self.draws is not None and average:
+            return np.log(np.maximum(self.draws.probability(features.weights, self.link), 1e-300))
+        eta = self.predictor(features)
+        return self.link.log_prob(eta, np.ones_like(eta))
 
     def contributions(self, document: Features) -> Contributions:
-        base = self.link.log_odds(self.calibration * self.intercept)
-        weights = self.calibration * self.coef
-        return shared_parts(document.weights, weights, base, self.scores(document)[0])
+        base = self.link.log_odds(self.intercept)
+        return shared_parts(document.weights, self.coef, base, self.scores(document)[0])
 
     def words(self) -> WordWeights:
         return WordWeights(self.coef, self.errors, "weight" if self.draws is None else "posterior mean", self.shifts)
 
     def word_totals(self, features: Features) -> FloatArray:
         X = features.weights
-        base = self.calibration * self.intercept
-        read = self.calibration * np.asarray(X @ self.coef.T)
-        rise = self.link.log_odds(base + read) - self.link.log_odds(base)
+        read = np.asarray(X @ self.coef.T)
+        rise = self.link.log_odds(self.intercept + read) - self.link.log_odds(self.intercept)
         # Log-odds per unit of eta in each text: 1 for the logit, the mean slope from the base to eta for other links.
-        slopes = self.calibration * np.divide(rise, read, out=np.ones_like(read), where=read != 0.0)
+        slopes = np.divide(rise, read, out=np.ones_like(read), where=read != 0.0)
         return np.asarray(self.coef * np.asarray(X.T @ slopes).T)
 
     def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
@@ -103,8 +105,7 @@ class FittedLinear(FittedWeights):
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         draws, arrays = self.weights_state()
-        meta = {"link": self.link.spec, "sharpness": self.sharpness, "calibration": self.calibration}
-        return meta | {"held_scale": self.held_scale, "draws": draws}, arrays
+        return {"link": self.link.spec, "held_scale": self.held_scale, "draws": draws}, arrays
 
 
 def fitted_linear(estimator: BayesLinearClassifier, space: LabelSpace) -> FittedLinear:
@@ -239,10 +240,7 @@ class LinearKind(Kind):
         link = make_link(told.link)
         link.check_labels(space.n_columns)
         weights = restored_weights(told.draws, arrays, (space.n_columns, n_features))
-        return FittedLinear(
-            space, link, sharpness=told.sharpness, calibration=told.calibration,
-            held_scale=told.held_scale, **weights,
-        )  # fmt: skip
+        return FittedLinear(space, link, held_scale=told.held_scale, **weights)
 
 
 def _finds_link(estimator: BayesLinearClassifier) -> bool:

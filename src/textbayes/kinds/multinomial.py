@@ -32,7 +32,7 @@ class FittedMultinomial(FittedWeights):
     def __init__(self, space: LabelSpace, link: str = "logit", **weights: Any) -> None:
         super().__init__(space, **weights)
         self.link = make_link(link)
-        self.joint = space.kind == "multiclass"
+        self.is_softmax = space.kind == "multiclass"
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
         if self.draws is not None and average:
@@ -45,7 +45,7 @@ class FittedMultinomial(FittedWeights):
 
     def _columns(self, by_class: FloatArray) -> FloatArray:
         """Of two classes how much the second has more than the first."""
-        return by_class if self.joint else by_class[..., 1:] - by_class[..., :1]
+        return by_class if self.is_softmax else by_class[..., 1:] - by_class[..., :1]
 
     def contributions(self, document: Features) -> Contributions:
         columns = document.weights.indices.astype(np.int64)
@@ -55,7 +55,7 @@ class FittedMultinomial(FittedWeights):
 
     def words(self) -> WordWeights:
         description = "weight" if self.draws is None else "posterior mean of the weight"
-        if self.joint:
+        if self.is_softmax:
             return WordWeights(self.coef, self.errors, description)
         errors = None if self.errors is None else np.sqrt((self.errors**2).sum(axis=0))[None]
         return WordWeights(self.coef[1:] - self.coef[:1], errors, description)
@@ -64,7 +64,7 @@ class FittedMultinomial(FittedWeights):
         if self.draws is None:
             return super().probability_interval(features, level)
         low, high = self.draws.class_probability_interval(features.weights, self.link, level)
-        columns = slice(None) if self.joint else slice(1, None)
+        columns = slice(None) if self.is_softmax else slice(1, None)
         return low[:, columns], high[:, columns]
 
     def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
@@ -110,7 +110,7 @@ class MultinomialKind(Kind):
             }  # noise of a class: normal 1, Gumbel 1.28; and it is sampled
         return super().make(**(suited | parameters))
 
-    def joint(self, estimator: Any, space: LabelSpace) -> bool:
+    def is_softmax(self, estimator: Any, space: LabelSpace) -> bool:
         return space.kind == "multiclass"
 
     def samples(self, estimator: BayesMultinomialClassifier) -> bool:

@@ -8,7 +8,7 @@ Of two classes, or of one label alone, no weight is negative, and the weights sh
 be followed at all, which is little where texts are few and short and more than they ask for where they are long.
 
 Several classes that exclude each other have one weight for each member, none negative, a bias for each class, which
-repairs what one-against-the-rest fits leave of unequal classes, and one number c, the sharpness, for all: with
+repairs what one-against-the-rest fits leave of unequal classes, and one number c, the inverse temperature, for all: with
 η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised; in
 the limit of large c it is a softmax of η/2, which makes too much of a class that stands out. The probabilities that fit
 held-out texts best are raised to a power a little below one: the pool was fitted to these texts, and later ones are
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
+from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference.dense_logit import logit_mode
@@ -40,8 +40,8 @@ _FACTOR, _FACTOR_SD, _SHARE_SD = 0.8, 0.3, 0.25
 _CLASS_WEIGHT_SD = 0.5  # of weights that all classes share: each text says more of these than of one label's
 _BIAS_SD = 1.0
 _CLASS_BIAS_SD = 0.7
-_LOG_SHARPNESS_SD = 1.0
-_SHARPNESS = (-3.0, 4.0)  # bounds of its logarithm
+_LOG_TEMPERATURE_SD = 1.0
+_LOG_TEMPERATURE = (-3.0, 4.0)  # bounds of its logarithm
 # The power that probabilities of classes are raised to: at most, since later texts are others, and what n texts make of
 # it, less where they are few; without naive Bayes, which begins at ENOUGH_TEXTS, there is nothing to gain.
 # `benchmarks/tune_power.py` prints what is left.
@@ -54,15 +54,22 @@ _LEAST_VARIANCE = 1e-4
 _SLOPE_PRECISION = 20.0  # of what weights change by with the size of a label: a few labels do not say
 
 
-class PoolWeights(NamedTuple):
+class Stack(NamedTuple):
     """Weights of the members for every label, (n_members, n_columns), and a bias for each, (n_columns,).
 
-    Classes that exclude each other have a sharpness as well: the power of what each has by itself.
+    Classes that exclude each other may have an inverse temperature as well: the power of what each has by itself.
+    ``calibration`` is a factor of all scores.
     """
 
     weights: FloatArray
     bias: FloatArray
-    sharpness: float | None = None
+    inverse_temperature: float | None = None
+    calibration: float = 1.0
+
+    @classmethod
+    def shared(cls, weights: FloatArray, n_columns: int) -> Stack:
+        """One weight for each member, the same for all labels."""
+        return cls(np.tile(weights[:, None], n_columns), np.zeros(n_columns))
 
     def scores(self, member_scores: FloatArray) -> FloatArray:
         """Log-odds of the pool from those of its members, (n_members, n_docs, n_columns).
@@ -70,18 +77,19 @@ class PoolWeights(NamedTuple):
         Of classes that exclude each other: logarithms of their probabilities, up to the same number for all.
         """
         log_odds = np.asarray(np.einsum("mk,mnk->nk", self.weights, member_scores) + self.bias)
-        return log_odds if self.sharpness is None else self.sharpness * special.log_expit(log_odds / self.sharpness)
+        power = self.inverse_temperature
+        return log_odds if power is None else power * special.log_expit(log_odds / power)
 
 
 def fit_stacking(
     scores: FloatArray,
     indicator: BoolArray,
     space: LabelSpace,
-    learnable: BoolArray | None = None,
+    label_seen: BoolArray | None = None,
     weight: FloatArray | None = None,
     expected: FloatArray | None = None,
     most: int = _MOST_ENTRIES,
-) -> PoolWeights:
+) -> Stack:
     """Weights and biases of highest posterior, given what members said of documents that they did not see.
 
     Parameters
@@ -89,7 +97,7 @@ def fit_stacking(
     scores : array (n_members, n_docs, n_columns)
     indicator : boolean array (n_docs, n_columns)
     space : LabelSpace
-    learnable : boolean array (n_docs, n_columns), optional
+    label_seen : boolean array (n_docs, n_columns), optional
         False where a score means nothing, since the other folds lacked the label.
     weight : array (n_docs,), optional
         How much each document counts.
@@ -100,7 +108,7 @@ def fit_stacking(
         Documents × classes, of classes that exclude each other, that are read; of more, a sample.
     """
     mean = np.full(len(scores), 1.0 / len(scores)) if expected is None else expected
-    use = np.ones(indicator.shape, dtype=np.bool_) if learnable is None else learnable
+    use = np.ones(indicator.shape, dtype=np.bool_) if label_seen is None else label_seen
     counts = np.ones(len(indicator)) if weight is None else weight
     if space.kind == "multiclass":
         return _class_weights(scores, indicator, use, counts, mean, most)
@@ -108,35 +116,35 @@ def fit_stacking(
         yes = indicator[:, 0]
         sign = -1.0 if space.kind == "binary" and 2 * yes.sum() > len(yes) else 1.0  # the rarer class is the label
         found = _single_weights(_rows(sign * scores[:, :, 0], yes if sign > 0.0 else ~yes, use[:, 0], counts), mean)
-        return PoolWeights(found.weights, sign * found.bias)
+        return Stack(found.weights, sign * found.bias)
     return _label_weights(scores, indicator, use, counts, mean)
 
 
 def _class_weights(
     scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray, most: int
-) -> PoolWeights:
-    """Weights and sharpness of exclusive classes."""
+) -> Stack:
+    """Weights and inverse temperature of exclusive classes."""
     n_members, _, n_columns = scores.shape
     usable = indicator & use
     rows, weight = some_of(usable, weight, max(most // n_columns, 1_000))
     if not len(rows):
-        return PoolWeights(np.tile(mean[:, None], n_columns), np.zeros(n_columns), 1.0)
+        return Stack(np.tile(mean[:, None], n_columns), np.zeros(n_columns), 1.0)
     S = np.ascontiguousarray(scores[:, rows], dtype=np.float32)
     codes, counts = indicator[rows].argmax(axis=1), weight.astype(np.float64)
     center = np.concatenate([mean, np.zeros(n_columns + 1)])
-    sd = np.repeat([_CLASS_WEIGHT_SD, _CLASS_BIAS_SD, _LOG_SHARPNESS_SD], [n_members, n_columns, 1])
+    sd = np.repeat([_CLASS_WEIGHT_SD, _CLASS_BIAS_SD, _LOG_TEMPERATURE_SD], [n_members, n_columns, 1])
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        share, bias, sharpness = theta[:n_members], theta[n_members:-1], float(np.exp(theta[-1]))
+        share, bias, inverse_temperature = theta[:n_members], theta[n_members:-1], float(np.exp(theta[-1]))
         gradient, off = np.empty(len(theta)), (theta - center) / sd
-        likelihood = class_power_likelihood(S, codes, counts, share, bias, sharpness, gradient)
+        likelihood = class_power_likelihood(S, codes, counts, share, bias, inverse_temperature, gradient)
         return 0.5 * float(off @ off) - likelihood, off / sd - gradient
 
-    bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_SHARPNESS]
+    bounds = [(0.0, None)] * n_members + [(None, None)] * n_columns + [_LOG_TEMPERATURE]
     found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
     power = lasting_power(int(usable.any(axis=1).sum()))
-    share, bias, sharpness = found[:n_members], found[n_members:-1], float(np.exp(found[-1]))
-    return PoolWeights(np.tile(power * share[:, None], n_columns), power * bias, power * sharpness)
+    share, bias, inverse_temperature = found[:n_members], found[n_members:-1], float(np.exp(found[-1]))
+    return Stack(np.tile(power * share[:, None], n_columns), power * bias, power * inverse_temperature)
 
 
 def lasting_power(n_texts: int) -> float:
@@ -165,37 +173,37 @@ def some_of(usable: BoolArray, weight: FloatArray, most: int) -> tuple[IntArray,
     return chosen, weight[chosen] * (len(rows) / most)
 
 
-def _single_weights(told: _Told, mean: FloatArray) -> PoolWeights:
+def _single_weights(rows: _Rows, mean: FloatArray) -> Stack:
     """Weights of two classes, or of one label alone: each its mean times a common factor, and a part of its own."""
     center = np.concatenate([[0.0], _FACTOR * mean])
     together = np.concatenate([[0.0], _FACTOR_SD * mean])
     own = np.array([_BIAS_SD] + [_SHARE_SD] * len(mean))
     precision = np.linalg.inv(np.diag(own**2) + np.outer(together, together))
-    sign = np.where(told.y, 1.0, -1.0)
+    sign = np.where(rows.y, 1.0, -1.0)
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        log_odds, pull = sign * (told.F @ theta), precision @ (theta - center)
-        gradient = pull - told.F.T @ (told.weight * sign * special.expit(-log_odds))
-        loss = told.weight @ np.logaddexp(0.0, -log_odds) + 0.5 * (theta - center) @ pull
+        log_odds, pull = sign * (rows.F @ theta), precision @ (theta - center)
+        gradient = pull - rows.F.T @ (rows.weight * sign * special.expit(-log_odds))
+        loss = rows.weight @ np.logaddexp(0.0, -log_odds) + 0.5 * (theta - center) @ pull
         return float(loss), gradient
 
     bounds = [(None, None)] + [(0.0, None)] * len(mean)
     found = optimize.minimize(objective, center, jac=True, bounds=bounds, method="L-BFGS-B").x
-    return PoolWeights(found[1:, None], found[:1])
+    return Stack(found[1:, None], found[:1])
 
 
 def _label_weights(
     scores: FloatArray, indicator: BoolArray, use: BoolArray, weight: FloatArray, mean: FloatArray
-) -> PoolWeights:
+) -> Stack:
     n_members, _, n_labels = scores.shape
     n_terms = n_members + 1
     prior = np.concatenate([[0.0], mean])
     precision = 1.0 / np.array([_BIAS_SD] + [_WEIGHT_SD] * n_members) ** 2
-    told = [_rows(scores[:, :, k], indicator[:, k], use[:, k], weight) for k in range(n_labels)]
+    rows = [_rows(scores[:, :, k], indicator[:, k], use[:, k], weight) for k in range(n_labels)]
     # All labels as one: where the others begin.
-    together = _Told(*(np.concatenate(parts) for parts in zip(*told, strict=True)))
+    together = _Rows(*(np.concatenate(parts) for parts in zip(*rows, strict=True)))
     start, _ = logit_mode(*together, prior, prior, precision)
-    own = np.array([one.y.any() for one in told])
+    own = np.array([one.y.any() for one in rows])
     size = np.log2(np.maximum(weight @ indicator, 1.0))
     if own.any():  # nothing is known of labels smaller or larger than those that were tested
         size = np.clip(size, size[own].min(), size[own].max())
@@ -207,7 +215,7 @@ def _label_weights(
     for _ in range(_ROUNDS if own.sum() > 1 else 0):
         expected = known @ by_size.T
         for k in np.flatnonzero(own):
-            theta[k], hessian = logit_mode(*told[k], theta[k], expected[k], 1.0 / variance)
+            theta[k], hessian = logit_mode(*rows[k], theta[k], expected[k], 1.0 / variance)
             spread[k] = np.diag(np.linalg.inv(hessian))
         design = known[own]
         gram = design.T @ design + np.diag([1e-3, _SLOPE_PRECISION])
@@ -216,10 +224,10 @@ def _label_weights(
         variance = np.maximum(left.mean(axis=0), _LEAST_VARIANCE)
     theta[~own] = (known @ by_size.T)[~own]
     theta[~own & (weight @ indicator > 0.5 * weight.sum())] = prior  # a label of nearly all texts is like no other
-    return PoolWeights(np.ascontiguousarray(theta[:, 1:].T), theta[:, 0].copy())
+    return Stack(np.ascontiguousarray(theta[:, 1:].T), theta[:, 0].copy())
 
 
-class _Told(NamedTuple):
+class _Rows(NamedTuple):
     """What members said of some documents, with a column of ones; whether the label applies; how much each counts."""
 
     F: FloatArray
@@ -227,7 +235,7 @@ class _Told(NamedTuple):
     weight: FloatArray
 
 
-def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray) -> _Told:
+def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray) -> _Rows:
     """The documents that a label's regression reads: all, or its own, the likeliest others and a sample of the rest."""
     rows = np.flatnonzero(use & (weight > 0.0))
     counts = weight[rows].astype(np.float64)
@@ -242,4 +250,4 @@ def _rows(scores: FloatArray, y: BoolArray, use: BoolArray, weight: FloatArray) 
             kept = np.sort(np.concatenate([order[:n_near], rest]))
             rows, counts = rows[kept], counts[kept]
     F = np.column_stack([np.ones(len(rows)), scores[:, rows].T.astype(np.float64)])
-    return _Told(F, y[rows], counts)
+    return _Rows(F, y[rows], counts)

@@ -1,0 +1,395 @@
+"""Fitted members added up: what the answers of a ``TextCategorizer`` are made of."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import special
+
+from textbayes.core.errors import ModelFileError, NotSupportedError
+from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
+from textbayes.core.saved_arrays import saved_array
+from textbayes.core.state import part_of, under
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.kinds import kinds
+from textbayes.kinds.linear import FittedLinear
+from textbayes.links.base import BaseLink
+from textbayes.posterior.intervals import pooled_standard_errors
+
+LEAST_SLOPE = 0.05  # of label stacking on the words' scores: below it these could not be computed from its result
+
+
+class Part(NamedTuple):
+    """A fitted member of an ensemble, its weight for each label (n_columns,), and the columns that it reads."""
+
+    model: FittedModel
+    weight: FloatArray
+    columns: IntArray | None = None
+
+
+class LabelStacking(NamedTuple):
+    """A second stage over labels that may go together: the scores of the others are a feature of each.
+
+    Scores become slope · first + offset + effect · P(some other label applies), with P by the first scores. The members'
+    weights have slope and offset in them, so that only the effect is added here.
+
+    Attributes
+    ----------
+    slope, offset, effect : arrays (n_labels,)
+    """
+
+    slope: FloatArray
+    offset: FloatArray
+    effect: FloatArray
+
+    def added(self, scores: FloatArray) -> FloatArray:
+        """What the other labels of each document add to its scores, (n_docs, n_labels)."""
+        return np.asarray(self.effect * some_other_label((scores - self.offset) / self.slope))
+
+
+def some_other_label(log_odds: FloatArray) -> FloatArray:
+    """Probability of each document that some label other than this one applies, 1 − Π_{j≠k} (1 − p_j).
+
+    Parameters
+    ----------
+    log_odds : array (n_docs, n_labels)
+        Of every label by itself.
+    """
+    none = special.log_expit(-log_odds)
+    return np.asarray(-np.expm1(none.sum(axis=1, keepdims=True) - none))
+
+
+class Ensemble:
+    """Fitted members whose scores are added up with weights, and what turns the sum into probabilities.
+
+    Linear members with the same link are merged into one linear model (:func:`merge_linear`), so that neither scoring
+    nor the model file grows with their number.
+
+    Parameters
+    ----------
+    space : LabelSpace
+    parts : sequence of Part
+    is_softmax : bool
+        Whether exclusive classes are normalised as a softmax of the scores, and not by their own probabilities.
+    calibration : float
+        Factor of the scores, of a linear model of its predictors.
+    inverse_temperature : float
+        Power of each class's own probability before those of exclusive classes are normalised.
+    label_stacking : LabelStacking or None
+    typical : array (n_parts, n_features) or None
+        Mean value of each word in the texts that have it, in the units of each part: times it, weights of different
+        parts can be added.
+    """
+
+    def __init__(
+        self,
+        space: LabelSpace,
+        parts: Sequence[Part],
+        *,
+        is_softmax: bool = False,
+        calibration: float = 1.0,
+        inverse_temperature: float = 1.0,
+        label_stacking: LabelStacking | None = None,
+        typical: FloatArray | None = None,
+    ) -> None:
+        self.space, self.parts, self.is_softmax = space, list(parts), is_softmax
+        self.calibration, self.inverse_temperature = calibration, inverse_temperature
+        self.typical = typical
+        self.label_stacking = label_stacking
+
+    @classmethod
+    def of(cls, model: FittedModel) -> Self:
+        """The ensemble of one fitted model, which answers as the model does."""
+        return cls(model.space, [Part(model, np.ones(model.space.n_columns))], is_softmax=model.is_softmax)
+
+    @property
+    def single(self) -> FittedModel | None:
+        """The only member, or the linear model that all are merged into; None where there are several."""
+        return self.parts[0].model if len(self.parts) == 1 else None
+
+    @property
+    def linear(self) -> FittedLinear | None:
+        """The linear model that all members are merged into, if they are, before calibration."""
+        return self.single if isinstance(self.single, FittedLinear) else None
+
+    @property
+    def uses_lengths(self) -> bool:
+        """Whether the lengths of documents matter, which cost a reading of the texts."""
+        return any(part.model.uses_lengths for part in self.parts)
+
+    @property
+    def reads(self) -> str:
+        """What the weights of words multiply: "weights" or "counts"."""
+        return self.single.reads if self.single is not None else "weights"
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether intervals of probabilities come from a posterior; others have them from held-out texts."""
+        return self.single is not None and self.calibration == 1.0 and self.single.has_posterior
+
+    def scores(self, features: Features, average: bool = True) -> FloatArray:
+        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
+
+        Parameters
+        ----------
+        features : Features
+        average : bool
+            Average over the posterior rather than score at its mean.
+        """
+        scores = self._member_scores(features, average)
+        return scores if self.label_stacking is None else scores + self.label_stacking.added(scores)
+
+    def proba(self, features: Features, average: bool = True) -> FloatArray:
+        """Probabilities of every column; those of exclusive classes add up to one."""
+        linear = self._calibrated()
+        if self.space.kind == "multiclass":
+            if linear is not None:
+                return normalise_classes(linear.log_proba(features, average), self.inverse_temperature)
+            scores = self.scores(features, average)
+            own = scores if self.is_softmax else np.asarray(special.log_expit(scores))
+            return normalise_classes(own, self.inverse_temperature)
+        if linear is not None and self.label_stacking is None:
+            return linear.own_proba(features, average)
+        return np.asarray(special.expit(self.scores(features, average)))
+
+    def contributions(self, document: Features) -> Contributions:
+        """The parts that words have in the scores of one document."""
+        linear = self._calibrated()
+        if linear is not None:
+            found = linear.contributions(document)
+            if self.label_stacking is None:
+                return found
+            scores = self._member_scores(document)
+            return found._replace(label_effects=self.label_stacking.added(scores)[0])
+        parts = [part.model.contributions(self._read(part, document)) for part in self.parts]
+        columns = [
+            one.columns if part.columns is None else part.columns[one.columns]
+            for part, one in zip(self.parts, parts, strict=True)
+        ]
+        words = np.unique(np.concatenate(columns))
+        total, base = np.zeros((self.space.n_columns, len(words))), np.zeros(self.space.n_columns)
+        for part, own, one in zip(self.parts, columns, parts, strict=True):
+            weight = self.calibration * part.weight
+            total[:, np.searchsorted(words, own)] += weight[:, None] * one.parts
+            base += weight * one.base
+        return Contributions(base, words, total)
+
+    def words(self) -> WordWeights:
+        """Weights of single words; of several members what a word adds to a text that has it, on average."""
+        if self.single is not None:
+            return self.single.words()
+        assert self.typical is not None
+        total, spread = 0.0, 0.0
+        for part, typical in zip(self.parts, self.typical, strict=True):
+            found, share = part.model.words(), part.weight[:, None] * typical
+            total = total + share * self._wide(part, found.weights)
+            # Members learn from the same texts and are taken to err together.
+            errors = np.nan if found.errors is None else self._wide(part, np.nan_to_num(found.errors))
+            spread = spread + share * errors
+        errors = None if np.isnan(np.sum(spread)) else np.where(np.asarray(spread) > 0.0, spread, np.nan)
+        return WordWeights(np.asarray(total), errors, "log-odds that the word adds to a text that has it, on average")
+
+    def word_totals(self, features: Features) -> FloatArray:
+        """Sum of each word's contributions to the scores of these documents, (n_columns, n_features)."""
+        linear = self._calibrated()
+        if linear is not None:
+            return linear.word_totals(features)
+        parts = [
+            part.weight[:, None] * self._wide(part, part.model.word_totals(self._read(part, features)))
+            for part in self.parts
+        ]
+        return np.asarray(self.calibration * np.sum(parts, axis=0))
+
+    def known_words(self) -> BoolArray:
+        """Mask of the features that say something of some label, (n_features,)."""
+        known = [self._wide(part, part.model.known_words()[None]) > 0.0 for part in self.parts]
+        return np.asarray(np.any(known, axis=0)[0])
+
+    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
+        """Ends of the credible interval of each label's own probability, of an ensemble that ``has_posterior``."""
+        if self.single is None or not self.has_posterior:
+            raise NotSupportedError(
+                "this model cannot give credible intervals of probabilities; use a model that samples, or --model online"
+            )
+        return self.single.probability_interval(features, level)
+
+    def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
+        """The ensemble after more documents: every member learns them, and their weights stay.
+
+        Parameters
+        ----------
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        weight : array (n_docs,), optional
+            How much each document counts.
+        """
+        after = copy.copy(self)
+        after.parts = [
+            part._replace(model=part.model.update(self._read(part, features), indicator, weight)) for part in self.parts
+        ]
+        return after
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """A JSON-able description and named arrays."""
+        members: list[dict[str, Any]] = []
+        arrays: dict[str, AnyArray] = {"weights": np.stack([part.weight for part in self.parts])}
+        for number, part in enumerate(self.parts):
+            meta, own = part.model.to_state()
+            members.append({"kind": part.model.kind, "state": meta})
+            arrays |= under(str(number), own)
+            if part.columns is not None:
+                arrays[f"{number}.columns"] = part.columns
+        if self.typical is not None:
+            arrays["typical"] = self.typical
+        if self.label_stacking is not None:
+            arrays |= under("label_stacking", self.label_stacking._asdict())
+        meta = {name: getattr(self, name) for name in ("is_softmax", "calibration", "inverse_temperature")}
+        return meta | {"members": members}, arrays
+
+    @classmethod
+    def from_state(cls, told: Any, arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int) -> Self:
+        """The ensemble of a file, everything checked that it could claim.
+
+        Parameters
+        ----------
+        told : SavedEnsemble
+        arrays : mapping of str to array
+        space : LabelSpace
+        n_features : int
+        """
+        n_members = len(told.members)
+        weights = saved_array(arrays, "weights", np.float64, (n_members, space.n_columns))
+        parts = []
+        for number, member in enumerate(told.members):
+            if member.kind not in kinds.names():
+                raise ModelFileError(f"the model is of type {member.kind!r}, which this version does not know")
+            own, columns = part_of(arrays, str(number)), None
+            if "columns" in own:
+                columns = saved_array(own, "columns", np.int64, (None,), least=0, most=n_features - 1)
+                del own["columns"]
+                if (np.diff(columns) <= 0).any():
+                    raise ModelFileError("the model's columns are not in order; was the file altered?")
+            width = n_features if columns is None else len(columns)
+            model = kinds.get(member.kind).from_state(member.state, own, space, width)
+            parts.append(Part(model, weights[number], columns))
+        typical = None
+        if n_members > 1:
+            typical = saved_array(arrays, "typical", np.float64, (n_members, n_features), least=0.0)
+        made = cls(
+            space, parts, is_softmax=told.is_softmax, calibration=told.calibration,
+            inverse_temperature=told.inverse_temperature, typical=typical,
+        )  # fmt: skip
+        if stacking := part_of(arrays, "label_stacking"):
+            made.label_stacking = made._restored_stacking(stacking)
+        return made
+
+    def _restored_stacking(self, arrays: Mapping[str, AnyArray]) -> LabelStacking:
+        if self.space.kind != "multilabel" or self.linear is None or self.linear.link.name != "logit":
+            raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
+        shape = (self.space.n_columns,)
+        slope = saved_array(arrays, "slope", np.float64, shape, least=LEAST_SLOPE)
+        return LabelStacking(slope, *(saved_array(arrays, name, np.float64, shape) for name in ("offset", "effect")))
+
+    def _calibrated(self) -> FittedLinear | None:
+        """The one linear model as its probabilities are made: with the calibration in its weights."""
+        linear = self.linear
+        if linear is None or self.calibration == 1.0:
+            return linear
+        kept = vars(self).get("_scaled")
+        if kept is None or kept[0] is not linear:
+            kept = self._scaled = (linear, linear.scaled(self.calibration))
+        return kept[1]
+
+    def _member_scores(self, features: Features, average: bool = True) -> FloatArray:
+        """Scores before label stacking."""
+        linear = self._calibrated()
+        if linear is not None:
+            return linear.scores(features, average)
+        parts = []
+        for part in self.parts:
+            scores = part.model.scores(self._read(part, features), average)
+            parts.append(part.weight * (scores if self.is_softmax else log_odds(part.model, scores)))
+        return np.asarray(self.calibration * np.sum(parts, axis=0))
+
+    def _read(self, part: Part, features: Features) -> Features:
+        """The columns that a part reads."""
+        return features if part.columns is None else features.columns(part.columns)
+
+    def _wide(self, part: Part, values: AnyArray) -> FloatArray:
+        """Values of a part's columns, (n_rows, n_own), among those of all columns, 0 elsewhere."""
+        if part.columns is None:
+            return np.asarray(values, dtype=np.float64)
+        assert self.typical is not None
+        wide = np.zeros((len(values), self.typical.shape[1]))
+        wide[:, part.columns] = values
+        return wide
+
+
+def log_odds(model: FittedModel, scores: FloatArray) -> FloatArray:
+    """Scores of a model as log-odds of every column: those of a softmax against all other classes.
+
+    Parameters
+    ----------
+    model : FittedModel
+    scores : array (n_docs, n_columns)
+        By the model.
+    """
+    if not (model.is_softmax and model.space.kind == "multiclass"):
+        return scores
+    log_proba = special.log_softmax(scores, axis=1)
+    return np.asarray(log_proba - np.log(np.maximum(-np.expm1(log_proba), 1e-300)))
+
+
+def merge_linear(
+    space: LabelSpace, link: BaseLink, parts: Sequence[Part], n_features: int, bias: FloatArray | None = None
+) -> FittedLinear:
+    """Linear models with one link, times their weights, as one linear model over all columns.
+
+    Standard errors are upper bounds, since members learn from the same texts and are taken to err together; there are
+    some where every member has them.
+
+    Parameters
+    ----------
+    space : LabelSpace
+    link : BaseLink
+    parts : sequence of Part
+        Of ``FittedLinear`` models.
+    n_features : int
+    bias : array (n_columns,), optional
+        Added to the intercepts.
+    """
+    models: list[Any] = [part.model for part in parts]
+    # Laid out word by word, so that scoring reads one run of memory per word for all labels.
+    coef = np.zeros((n_features, space.n_columns)).T
+    intercept = np.zeros(space.n_columns) if bias is None else bias.copy()
+    for part, model in zip(parts, models, strict=True):
+        start = 0
+        for run in _runs(part.columns, n_features):
+            width = run.stop - run.start
+            coef[:, run] += part.weight[:, None] * model.coef[:, start : start + width]
+            start += width
+        intercept += part.weight * model.intercept
+    merged = FittedLinear(space, link, coef=coef, intercept=intercept)
+    merged.held_scale = max((model.held_scale for model in models), default=1.0)
+    estimators = [model.estimator for model in models if model.estimator is not None]
+    known = [one.approximation_ for one in estimators if one.approximation_ is not None]
+    weights = np.array([part.weight[0] for part in parts])
+    if known and len(known) == len(parts):
+        merged.errors = pooled_standard_errors(weights, known)
+        merged.shifts = np.asarray(sum(a * one.mean_shifts()[0] for a, one in zip(weights, known, strict=True)))
+    ends = [model.intercept_errors for model in models if model.intercept_errors is not None]
+    if ends and len(ends) == len(parts):
+        merged.intercept_errors = np.tensordot(weights, ends, axes=1)
+    return merged
+
+
+def _runs(columns: IntArray | None, n_features: int) -> list[slice]:
+    """Columns, in order, as runs of neighbours: a slice copies nothing."""
+    if columns is None:
+        return [slice(0, n_features)]
+    runs = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
+    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs if len(run)]

@@ -1,0 +1,262 @@
+"""Where the documents of a training are: fits of members to some of them, and scores of others.
+
+:class:`TextSource` has them in memory. ``textbayes.scale`` has sources whose documents are in files or with workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.base import clone
+
+from textbayes.categorizer.knowledge import Knowledge
+from textbayes.categorizer.members import Member
+from textbayes.core.cross_validation import Folds
+from textbayes.core.folds import joined_groups
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.kinds import FitOptions
+from textbayes.kinds.sampling import SamplingCallback
+from textbayes.lexical import takes_counts
+from textbayes.select import scores, select_per_label
+from textbayes.text import TermWeighting
+from textbayes.text.sentences import SentenceVectorizer
+from textbayes.text.views import TextViews, ViewsWeighting, side_by_side
+
+Read = Callable[[FittedModel, Features], FloatArray]
+"""What a fitted member says of documents, (n_docs, n_columns)."""
+
+
+class FitSettings(NamedTuple):
+    """Settings of the fits of a training, as for ``TextCategorizer``."""
+
+    select: str | None = None
+    select_k: int | None = None
+    select_threshold: float | None = None
+    refit_k: int | None = None
+    refit_by: str = "mean"
+    intervals: bool = False
+    keep_draws: int = 1_000
+    n_jobs: int | None = None
+    random_state: int = 0
+
+
+@dataclass(frozen=True)
+class Target:
+    """Labels of a training and what is the same in all of its fits; it reaches each worker once.
+
+    Parameters
+    ----------
+    indicator : boolean array (n_docs, n_columns)
+    space : LabelSpace
+    weight : array (n_docs,) or None
+        How much each document counts.
+    folds : Folds
+    groups, copies : arrays (n_docs,) or None
+        Documents of one group share a fold; the place of the first document that each is a copy of.
+    settings : FitSettings
+    """
+
+    indicator: BoolArray
+    space: LabelSpace
+    weight: FloatArray | None
+    folds: Folds
+    groups: IntArray | None = None
+    copies: IntArray | None = None
+    settings: FitSettings = FitSettings()
+
+    def options(self, features: Features, rows: BoolArray, stage: str, watch: SamplingCallback) -> FitOptions:
+        """Options of a fit to some documents, with the words that each label may use."""
+        settings, words, last = self.settings, None, bool(rows.all())
+        if settings.select is not None:
+            function = scores.get(settings.select)
+            result = function(features.counts if takes_counts(function) else features.weights, self.indicator[rows])
+            words = select_per_label(result, k=settings.select_k, threshold=settings.select_threshold)
+        return FitOptions(
+            self.weight_of(rows), words, settings.intervals and last, settings.refit_k, settings.refit_by, stage=stage,
+            last=last, watch=watch, groups=self._together(rows),
+        )  # fmt: skip
+
+    def _together(self, rows: BoolArray) -> IntArray | None:
+        """For folds inside a fit: numbers of what shares a fold among some texts; None where every text is alone."""
+        together = self.copies
+        if self.groups is not None:
+            together = joined_groups(self.groups, self.copies, self.folds.n_cut)
+        if together is None or len(np.unique(together[rows])) < 2:  # nothing to tell from another
+            return None
+        return together[rows]
+
+    def weight_of(self, rows: BoolArray) -> FloatArray | None:
+        """How much some of the documents count."""
+        return None if self.weight is None else self.weight[rows]
+
+
+class Group(NamedTuple):
+    """Members fitted to the same documents, and the weighting of words that they were given."""
+
+    views: tuple[int, ...]
+    weightings: list[TermWeighting]
+    models: list[FittedModel]
+
+
+class Source(Protocol):
+    """Documents of a training."""
+
+    @property
+    def vectorizer(self) -> Any:
+        """The fitted vectorizer of all views."""
+        ...
+
+    @property
+    def n_words(self) -> int:
+        """Columns that stand for words, which come first."""
+        ...
+
+    def fit(
+        self, members: Sequence[Member], rows: BoolArray, target: Target, stage: str, watch: SamplingCallback,
+        knowledge: Knowledge | None = None, weightings: list[TermWeighting] | None = None,
+    ) -> Group:  # fmt: skip
+        """Members, which read the same views, fitted to some of the documents.
+
+        Words are weighed by these documents alone, unless weightings of all views are given.
+        """
+        ...
+
+    def scores(self, group: Group, rows: BoolArray, read: Read) -> FloatArray:
+        """What fitted members say of some of the documents, (n_members, n_rows, n_columns)."""
+        ...
+
+    def allocate(self, shape: tuple[int, ...], dtype: Any) -> AnyArray:
+        """An array for numbers of all documents, to be filled in."""
+        ...
+
+    def columns(self, views: Sequence[int]) -> IntArray | None:
+        """The columns of some views among those of all; None for all of them."""
+        ...
+
+    def all_weightings(self) -> list[TermWeighting]:
+        """The weighting of each view, fitted to all documents."""
+        ...
+
+    def everything(self, group: Group) -> Features:
+        """All documents in all views; empty where they are not in memory."""
+        ...
+
+    def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
+        """The fitted vectorizer and weighting of all views, with which a categorizer reads texts."""
+        ...
+
+
+class TextSource:
+    """Documents in memory: counts of the words of each view, and lengths.
+
+    Parameters
+    ----------
+    views : TextViews
+        Fitted.
+    blocks : list of CSR matrix
+        Counts of the words of each view.
+    lengths : array (n_docs,)
+        Thousands of words of each document.
+    """
+
+    def __init__(self, views: TextViews, blocks: list[Any], lengths: FloatArray) -> None:
+        self.views, self.blocks, self.lengths = views, blocks, lengths
+
+    @property
+    def vectorizer(self) -> Any:
+        return self.views.vectorizers_[0] if len(self.blocks) == 1 else self.views
+
+    @property
+    def n_words(self) -> int:
+        vectors = [isinstance(one, SentenceVectorizer) for one in self.views.vectorizers_]
+        return int(self.views.bounds_[vectors.index(True) if any(vectors) else -1])
+
+    @property
+    def all_views(self) -> tuple[int, ...]:
+        """The numbers of all views."""
+        return tuple(range(len(self.blocks)))
+
+    def fit(
+        self, members: Sequence[Member], rows: BoolArray, target: Target, stage: str, watch: SamplingCallback,
+        knowledge: Knowledge | None = None, weightings: list[TermWeighting] | None = None,
+    ) -> Group:  # fmt: skip
+        views = members[0].views
+        own = self.weightings(views, rows) if weightings is None else [weightings[v] for v in views]
+        features = self.features(views, own, rows, counts=any(member.reads == "counts" for member in members))
+        options, indicator = target.options(features, rows, stage, watch), target.indicator[rows]
+        models = []
+        for number, member in enumerate(members, start=1):
+            name = stage if len(members) == 1 else f"{stage}, model {number}"
+            own_options = replace(options, stage=name)
+            models.append(member.fit(features, indicator, target.space, own_options, knowledge))
+        return Group(views, own, models)
+
+    def scores(self, group: Group, rows: BoolArray, read: Read) -> FloatArray:
+        counts = any(model.reads == "counts" for model in group.models)
+        features = self.features(group.views, group.weightings, rows, counts)
+        return np.stack([read(model, features) for model in group.models])
+
+    def allocate(self, shape: tuple[int, ...], dtype: Any) -> AnyArray:
+        return np.empty(shape, dtype)
+
+    def weightings(self, views: Sequence[int], rows: BoolArray) -> list[TermWeighting]:
+        """The weighting of each view, fitted to some of the documents."""
+        return [clone(self.views.views[v].weighting).fit(_rows(self.blocks[v], rows)) for v in views]
+
+    def features(
+        self, views: Sequence[int], weightings: Sequence[TermWeighting], rows: BoolArray, counts: bool = True
+    ) -> Features:
+        """Some of the documents in some views, side by side.
+
+        Parameters
+        ----------
+        views : sequence of int
+        weightings : sequence of TermWeighting
+            Of these views, fitted.
+        rows : boolean array (n_docs,)
+        counts : bool
+            Whether counts are needed; those of several views take time to put side by side.
+        """
+        blocks = [_rows(self.blocks[v], rows) for v in views]
+        factors = [self.views.views[v].factor for v in views]
+        weights = [
+            weighting.transform(block) if factor == 1.0 else factor * weighting.transform(block)
+            for factor, weighting, block in zip(factors, weightings, blocks, strict=True)
+        ]
+        lengths = self.lengths if rows.all() else self.lengths[rows]
+        return Features(side_by_side(blocks) if counts or len(blocks) == 1 else None, side_by_side(weights), lengths)
+
+    def columns(self, views: Sequence[int]) -> IntArray | None:
+        """The columns of some views among those of all; None for all of them."""
+        if tuple(views) == self.all_views:
+            return None
+        bounds = self.views.bounds_
+        return np.concatenate([np.arange(bounds[v], bounds[v + 1]) for v in views])
+
+    def without_last_view(self) -> TextSource:
+        """The same documents without the last view."""
+        views = TextViews.of_fitted(self.views.views[:-1], self.views.vectorizers_[:-1])
+        return TextSource(views, self.blocks[:-1], self.lengths)
+
+    def all_weightings(self) -> list[TermWeighting]:
+        return self.weightings(self.all_views, np.ones(len(self.lengths), dtype=np.bool_))
+
+    def everything(self, group: Group) -> Features:
+        rows = np.ones(len(self.lengths), dtype=np.bool_)
+        counts = any(model.reads == "counts" for model in group.models)
+        return self.features(self.all_views, group.weightings, rows, counts)
+
+    def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
+        if len(weightings) == 1:
+            return self.vectorizer, weightings[0]
+        factors = [view.factor for view in self.views.views]
+        return self.views, ViewsWeighting.of_fitted(weightings, factors, self.views.bounds_)
+
+
+def _rows(matrix: Any, rows: BoolArray) -> Any:
+    return matrix if rows.all() else matrix[rows]

@@ -1,0 +1,343 @@
+"""How members become one model: weights fitted to what they said of texts that they were not trained on.
+
+There are three ways, classes with the same methods. :class:`LabelWeights` has weights that differ by label; automatic
+training uses it. :class:`SharedWeights` has one weight for each member, for models that are named: a log-linear pool, which
+averages their errors and calibrates them. :class:`PosteriorMixture` mixes the draws of members that sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import optimize
+
+from textbayes.categorizer.ensemble import Ensemble, Part, log_odds, merge_linear
+from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.stacking import Stack, fit_stacking
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.kinds import kind_of
+from textbayes.kinds.linear import FittedLinear, LinearKind
+from textbayes.links import make_link
+from textbayes.links.base import BaseLink
+from textbayes.posterior.intervals import mixture_standard_errors
+from textbayes.posterior.mixture import pooled_draws
+
+_PRIOR_SD = 2.0  # of the weights of a pool
+_ENTRIES = 1 << 22  # of a block of rows: 32 MiB of numbers
+_LOG_TEMPERATURE_SD = 0.5  # of the inverse temperature's logarithm: a few texts that are all right do not unbound it
+
+Shrink = Callable[[FittedLinear], None]
+"""Leaves out small weights of a merged linear model, in place."""
+
+
+class LabelWeights(NamedTuple):
+    """Weights for every member and label, see ``stacking``; the members' log-odds are added.
+
+    Parameters
+    ----------
+    space : LabelSpace
+    """
+
+    space: LabelSpace
+
+    dtype = np.float32
+
+    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
+        """Scores of documents by a fitted member, (n_docs, n_columns)."""
+        return log_odds(member, member.scores(features))
+
+    def fit(self, scores: FloatArray, held: HeldOut, expected: FloatArray | None = None) -> Stack:
+        """Weights of the members, given their scores of held-out documents (n_members, n_held_out, n_columns)."""
+        return fit_stacking(scores, held.indicator, self.space, held.label_seen, held.weight, expected)
+
+    def finish(self, stack: Stack, scores: FloatArray, held: HeldOut) -> Stack:
+        """The stack as it is: biases and inverse temperature were fitted with the weights."""
+        return stack
+
+    def probabilities(self, scores: FloatArray, stack: Stack) -> FloatArray:
+        """Probabilities of the ensemble, (n_docs, n_columns)."""
+        return plug_in_proba(stack.scores(scores), make_link("logit"), self.space, is_softmax=True)
+
+    def combine(
+        self, parts: Sequence[Part], stack: Stack, features: Features, keep_draws: int, shrink: Shrink | None
+    ) -> Ensemble:
+        """The ensemble of the members fitted to all texts.
+
+        Parameters
+        ----------
+        parts : sequence of Part
+            The members, with the columns that they read; their weights are those of the stack.
+        stack : Stack
+        features : Features
+            The training texts, all columns.
+        keep_draws : int
+            Draws kept of a mixture.
+        shrink : function or None
+        """
+        temperature = stack.inverse_temperature or 1.0
+        parts = [part._replace(weight=weight) for part, weight in zip(parts, stack.weights, strict=True)]
+        linear = [part for part in parts if isinstance(part.model, FittedLinear) and part.model.link.name == "logit"]
+        others = [part._replace(weight=part.weight / temperature) for part in parts if part not in linear]
+        merged = merge_linear(self.space, make_link("logit"), linear, features.n_features, stack.bias)
+        if shrink is not None:
+            shrink(merged)
+        merged.coef /= temperature
+        merged.intercept = merged.intercept / temperature
+        parts = [Part(merged, np.ones(self.space.n_columns)), *others]
+        typical = typical_values(parts, features) if others else None
+        return Ensemble(self.space, parts, inverse_temperature=temperature, typical=typical)
+
+
+class SharedWeights(NamedTuple):
+    """One weight for each member, none negative; scores are added.
+
+    Parameters
+    ----------
+    space : LabelSpace
+    link : BaseLink
+        That of linear members that share one, whose predictors are added; of others log-odds are, and it is the logit.
+    linear : bool
+    is_softmax : bool
+        Whether exclusive classes are normalised as a softmax of the scores.
+    calibrate : bool
+        Find the factor of the scores of a single member; several are calibrated by their weights.
+    """
+
+    space: LabelSpace
+    link: BaseLink
+    linear: bool
+    is_softmax: bool = False
+    calibrate: bool = False
+
+    dtype = np.float64
+
+    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
+        """Scores of documents by a fitted member, (n_docs, n_columns)."""
+        if self.linear and isinstance(member, FittedLinear):
+            return member.predictor(features)
+        return member.scores(features)
+
+    def fit(self, scores: FloatArray, held: HeldOut, expected: FloatArray | None = None) -> Stack:
+        """Weights of the members that fit held-out labels best, under w ~ N(1/n_members, 2²); 1 of a single one."""
+        weights = np.ones(1) if len(scores) == 1 else self._weights(scores, held)
+        return Stack.shared(weights, self.space.n_columns)
+
+    def finish(self, stack: Stack, scores: FloatArray, held: HeldOut) -> Stack:
+        """With the factor c, under c ~ N(1, 2²), with which a single member's probabilities fit held-out labels best."""
+        if len(scores) > 1 or not self.calibrate:
+            return stack
+        return stack._replace(calibration=float(self._weights(scores, held)[0]))
+
+    def probabilities(self, scores: FloatArray, stack: Stack) -> FloatArray:
+        """Probabilities of the ensemble, (n_docs, n_columns)."""
+        eta = np.tensordot(stack.calibration * stack.weights[:, 0], scores, axes=1)
+        return plug_in_proba(eta, self.link, self.space, self.is_softmax)
+
+    def combine(
+        self, parts: Sequence[Part], stack: Stack, features: Features, keep_draws: int, shrink: Shrink | None
+    ) -> Ensemble:
+        """As :meth:`LabelWeights.combine`."""
+        parts = [part._replace(weight=weight) for part, weight in zip(parts, stack.weights, strict=True)]
+        if self.linear:
+            models: list[Any] = [part.model for part in parts]
+            merged = merge_linear(self.space, models[0].link, parts, models[0].coef.shape[1])
+            return Ensemble(self.space, [Part(merged, np.ones(self.space.n_columns))], calibration=stack.calibration)
+        typical = typical_values(parts, features) if len(parts) > 1 else None
+        return Ensemble(
+            self.space, parts, is_softmax=self.is_softmax, calibration=stack.calibration, typical=typical
+        )
+
+    def _weights(self, scores: FloatArray, held: HeldOut) -> FloatArray:
+        """Mode of the posterior of the weights, given held-out labels."""
+        equal = np.full(len(scores), 1.0 / len(scores))
+        if not held.has_both():
+            return equal
+
+        def negative_log_posterior(pool: FloatArray) -> float:
+            loss = 0.0
+            for rows in row_blocks(held.indicator.shape):
+                eta = np.tensordot(pool, scores[:, rows], axes=1)
+                loss += held.total_loss(plug_in_proba(eta, self.link, self.space, self.is_softmax), rows)
+            return loss + 0.5 * float((((pool - equal) / _PRIOR_SD) ** 2).sum())
+
+        bounds = [(0.0, 10.0)] * len(scores)
+        found = optimize.minimize(negative_log_posterior, equal, bounds=bounds, method="L-BFGS-B")
+        return np.asarray(found.x if found.fun <= negative_log_posterior(equal) else equal)
+
+
+class PosteriorMixture(NamedTuple):
+    """A mixture of the posteriors of sampled linear models, with weights that add up to one.
+
+    A mixture of draws is a set of draws, so the ensemble has a posterior as its members have, and one member alone keeps
+    its own as it is: nothing is scaled. Weights maximise the likelihood of held-out documents.
+
+    Classes that exclude each other have one regression each, against all others: together they are no model of the
+    choice among them. Their probabilities are normalised as p_k^c / Σ_j p_j^c, with one number c, the inverse
+    temperature, that fits held-out documents best. Of other labels the probabilities are the posterior's own.
+
+    With ``average`` a member says probabilities averaged over its draws, p = Σ_m a_m E_m[ψ(eta)]; without, predictors
+    at its posterior mean, p = ψ(Σ_m a_m E_m[eta]).
+
+    References
+    ----------
+    Yao, Vehtari, Simpson & Gelman (2018), Using stacking to average Bayesian predictive distributions, Bayesian
+    Analysis 13, 917–1007.
+    """
+
+    space: LabelSpace
+    link: BaseLink
+    average: bool = True
+
+    dtype = np.float64
+
+    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
+        """Scores of documents by a fitted member: probabilities of each label by itself, or predictors."""
+        assert isinstance(member, FittedLinear)
+        draws = drawn(member)
+        return draws.probability(features.weights, self.link) if self.average else member.predictor(features)
+
+    def fit(self, scores: FloatArray, held: HeldOut, expected: FloatArray | None = None) -> Stack:
+        """Weights of the members, none negative and one in sum."""
+        n_members, n_columns = len(scores), self.space.n_columns
+        equal = np.full(n_members, 1.0 / n_members)
+        if n_members == 1 or not held.has_both():
+            return Stack.shared(equal, n_columns)
+
+        def loss(pool: FloatArray) -> float:
+            return held.total_loss(self.probabilities(scores, Stack.shared(pool, n_columns)))
+
+        whole = {"type": "eq", "fun": lambda pool: pool.sum() - 1.0}
+        found = optimize.minimize(loss, equal, bounds=[(0.0, 1.0)] * n_members, constraints=[whole], method="SLSQP")
+        pool = np.clip(found.x, 0.0, 1.0)
+        pool /= pool.sum()
+        corners = [equal, *np.eye(n_members)]
+        return Stack.shared(min([pool, *corners], key=loss), n_columns)  # the search may stop short of a corner
+
+    def finish(self, stack: Stack, scores: FloatArray, held: HeldOut) -> Stack:
+        """With the inverse temperature that exclusive classes are normalised by."""
+        if self.space.kind != "multiclass" or not (held.label_seen & held.indicator).any():
+            return stack
+
+        def loss(power: float) -> float:
+            proba = self.probabilities(scores, stack._replace(inverse_temperature=float(np.exp(power))))
+            return held.total_loss(proba) + 0.5 * (power / _LOG_TEMPERATURE_SD) ** 2
+
+        found = optimize.minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x
+        return stack._replace(inverse_temperature=float(np.exp(found)))
+
+    def probabilities(self, scores: FloatArray, stack: Stack) -> FloatArray:
+        """Probabilities of the ensemble, (n_docs, n_columns)."""
+        mixed = np.tensordot(stack.weights[:, 0], scores, axes=1)
+        temperature = stack.inverse_temperature or 1.0
+        if not self.average:
+            return plug_in_proba(mixed, self.link, self.space, inverse_temperature=temperature)
+        if self.space.kind != "multiclass":
+            return mixed
+        return normalise_classes(np.log(np.maximum(mixed, 1e-300)), temperature)
+
+    def combine(
+        self, parts: Sequence[Part], stack: Stack, features: Features, keep_draws: int, shrink: Shrink | None
+    ) -> Ensemble:
+        """As :meth:`LabelWeights.combine`; the mean of a mixture is the mean of the means."""
+        parts = [part._replace(weight=weight) for part, weight in zip(parts, stack.weights, strict=True)]
+        models: list[Any] = [part.model for part in parts]
+        merged = merge_linear(self.space, models[0].link, parts, models[0].coef.shape[1])
+        draws = [drawn(model) for model in models]
+        merged.errors = mixture_standard_errors(stack.weights[:, 0], draws)
+        merged.draws = pooled_draws(stack.weights[:, 0], draws, keep_draws)
+        return Ensemble(
+            self.space,
+            [Part(merged, np.ones(self.space.n_columns))],
+            inverse_temperature=stack.inverse_temperature or 1.0,
+        )
+
+
+Stacker = LabelWeights | SharedWeights | PosteriorMixture
+
+
+def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, calibrate: bool = False) -> Stacker:
+    """The way to combine named models.
+
+    Linear models of one link are added as linear models, those that all sample are mixed; others add their log-odds.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        The members, not fitted.
+    space : LabelSpace
+    average : bool
+        Average probabilities over the draws of members that sample.
+    calibrate : bool
+        Calibrate the scores of a single member.
+    """
+    members = [kind_of(estimator) for estimator in estimators]
+    if all(isinstance(kind, LinearKind) for kind in members):
+        links = {make_link(estimator.link).spec for estimator in estimators}
+        sampled = [kind.samples(estimator) for kind, estimator in zip(members, estimators, strict=True)]
+        if all(sampled) and len(links) == 1:
+            if calibrate:
+                raise NotSupportedError(
+                    "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model "
+                    "are those of its draws: leave out calibrate=True"
+                )
+            return PosteriorMixture(space, make_link(estimators[0].link), average)
+        if not any(sampled) and len(links) == 1:
+            return SharedWeights(space, make_link(estimators[0].link), True, False, calibrate)
+    softmax = any(kind.is_softmax(estimator, space) for kind, estimator in zip(members, estimators, strict=True))
+    return SharedWeights(space, make_link("logit"), False, softmax, calibrate)
+
+
+def plug_in_proba(
+    scores: FloatArray,
+    link: BaseLink,
+    space: LabelSpace,
+    is_softmax: bool = False,
+    inverse_temperature: float = 1.0,
+) -> FloatArray:
+    """Probability of every column at its predictor; those of exclusive classes add up to one.
+
+    Parameters
+    ----------
+    scores : array (n_docs, n_columns)
+    link : BaseLink
+    space : LabelSpace
+    is_softmax : bool
+        Scores are logarithms of one distribution over exclusive classes, and not of each class by itself.
+    inverse_temperature : float
+        The power of each class's probability before they are normalised.
+    """
+    if space.kind != "multiclass":
+        return link.probability(scores)
+    own = scores if is_softmax else link.log_prob(scores, np.ones_like(scores))
+    return normalise_classes(own, inverse_temperature)
+
+
+def row_blocks(shape: tuple[int, ...]) -> list[slice]:
+    """Rows of a large matrix in blocks, so that what is computed of a block hardly counts; all rows of a small one."""
+    step = max(_ENTRIES // max(shape[1], 1), 1)
+    return [slice(first, first + step) for first in range(0, shape[0], step)]
+
+
+def typical_values(parts: Sequence[Part], features: Features) -> FloatArray:
+    """Mean value of each word in the texts that have it, (n_parts, n_features): in counts, or in weights."""
+    found = []
+    for part in parts:
+        matrix = (features.counts if part.model.reads == "counts" else features.weights).tocsc()
+        n = np.maximum(np.diff(matrix.indptr), 1)
+        found.append(np.asarray(matrix.sum(axis=0)).ravel() / n)
+    return np.stack(found)
+
+
+def drawn(member: FittedLinear) -> Any:
+    """The draws of a fitted member."""
+    if member.draws is None:
+        raise InputError(
+            "inference 'gibbs' cannot sample the prior that was asked for (a sign, or a family that has no draws); "
+            "leave the sign out, or use inference 'coordinate'"
+        )
+    return member.draws

@@ -1,0 +1,62 @@
+"""Naive Bayes of weighted words, and lexicons: linear models that are computed from sums, without a search."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.models.counts.families.complement import complement_scores
+
+
+class NaiveBayesWeights(BaseEstimator):
+    """Naive Bayes of weighted words as log-odds of every label, one label against the texts without it.
+
+    Parameters
+    ----------
+    complement : bool
+        Complement naive Bayes: a class is scored by how badly the other classes explain the words.
+    pseudo_count : float
+        Added to the sum of every word.
+
+    References
+    ----------
+    Rennie, Shih, Teevan & Karger (2003), Tackling the poor assumptions of naive Bayes text classifiers, ICML.
+    """
+
+    def __init__(self, complement: bool = False, pseudo_count: float = 0.1) -> None:
+        self.complement = complement
+        self.pseudo_count = pseudo_count
+
+    def fit(self, X: Any, indicator: BoolArray, sample_weight: FloatArray | None = None) -> Self:
+        """Weights from the sums of words over the documents of each label.
+
+        Parameters
+        ----------
+        X : CSR matrix (n_docs, n_features)
+        indicator : boolean array (n_docs, n_columns)
+        sample_weight : array (n_docs,), optional
+        """
+        counts = np.ones(len(indicator)) if sample_weight is None else sample_weight
+        sums = np.ascontiguousarray(np.asarray(X.T @ (indicator * counts[:, None])).T)
+        if self.complement:
+            score = complement_scores(sums, self.pseudo_count)
+            self.coef_ = score - score.mean(axis=0)
+        else:
+            self.coef_ = self._log_ratios(sums, np.asarray(X.T @ counts))
+        self.intercept_ = np.zeros(len(self.coef_))
+        return self
+
+    def _log_ratios(self, own: FloatArray, total: FloatArray) -> FloatArray:
+        """Log-ratio of a word's share in a label's documents and in all others, (n_columns, n_features)."""
+        others = total - own
+        np.maximum(others, 0.0, out=others)  # a sum may be rounded to less than its part
+        for sums in (own, others):  # in place: labels × words may be many
+            sums += self.pseudo_count
+            whole = sums.sum(axis=1, keepdims=True)
+            np.log(sums, out=sums)
+            sums -= np.log(whole)
+        own -= others
+        return own
