@@ -22,13 +22,13 @@ from textbayes.categorizer.trained import Trained, TrainingData
 from textbayes.categorizer.words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.folds import group_codes
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, ThresholdRule
-from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors

@@ -18,12 +18,11 @@ from textbayes.categorizer.pool import Pooling
 from textbayes.categorizer.presets import default_models, default_weighting
 from textbayes.core.errors import InputError
 from textbayes.core.executor import spread
+from textbayes.core.folds import joined_groups, label_seen, stratified_folds
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import learnable_entries, stratified_folds
-from textbayes.decide.folds import joined_groups
 from textbayes.kinds import FitOptions, kind_of, make_model
 from textbayes.kinds.sampling import SamplingCallback, at_mode
 from textbayes.kinds.settings import parameters_state
@@ -193,7 +192,7 @@ class Training:
                 self._watch.finish(name, known)
             held_out[:, fold == k] = known
         self._report("cross-validation", self._n_folds, self._n_folds)
-        return held_out, learnable_entries(indicator, fold)
+        return held_out, label_seen(indicator, fold)
 
     def score_fold(
         self, k: int, name: str, members: Sequence[Any], pooling: Pooling, knowledge: Knowledge | None

@@ -24,8 +24,8 @@ from textbayes.categorizer.auto.training import AutoTraining
 from textbayes.categorizer.knowledge import read_prior
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.trained import Trained, TrainingData
+from textbayes.core.folds import stratified_folds
 from textbayes.core.progress import Progress
-from textbayes.decide import stratified_folds
 from textbayes.knowledge import WordPriors
 from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TextVectorizer

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from textbayes.categorizer.auto.stacking import PoolWeights, fit_stacking
+from textbayes.core.folds import label_seen
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import learnable_entries
 from textbayes.kinds.base import class_probabilities
 
 _TO_COMPARE = 400_000  # texts × classes that a member's own pool is fitted to
@@ -41,7 +41,7 @@ class HeldOut:
     def of(cls, indicator: BoolArray, fold: IntArray, weight: FloatArray | None, space: LabelSpace) -> HeldOut:
         """Those of all texts that have a fold; the fold of the others, which are only learnt from, is −1."""
         rows = fold >= 0
-        learnable = learnable_entries(indicator, fold)[rows]
+        learnable = label_seen(indicator, fold)[rows]
         return cls(indicator[rows], learnable, fold[rows], None if weight is None else weight[rows], space)
 
     def of_labels(self, labels: IntArray) -> HeldOut:

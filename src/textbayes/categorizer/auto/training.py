@@ -22,11 +22,11 @@ from textbayes.categorizer.auto.stacking import LEAST_WEIGHT, PoolWeights
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.trained import Trained
 from textbayes.core.errors import is_interrupt
+from textbayes.core.folds import label_order
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import label_order
 from textbayes.kinds.hinted import FittedHinted, some_other_label
 from textbayes.kinds.linear import FittedLinear
 from textbayes.links import make_link
