@@ -34,7 +34,7 @@ from sklearn.exceptions import ConvergenceWarning
 from _common import close
 from textbayes import BayesMultinomialClassifier, TextCategorizer, load_corpus
 from textbayes.categorizer.presets import default_vectorizer, default_weighting
-from textbayes.decide.folds import stratified_folds
+from textbayes.core.folds import stratified_folds
 from textbayes.evaluate import calibration_error
 
 CORPORA = {"bbc": 4, "openstax": 4, "20newsgroups": 2}  # folds of the training part

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegressionCV
 
 from _common import close, reuters_matrix
-from textbayes.decide import stratified_folds
+from textbayes.core.folds import stratified_folds
 from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate
 from textbayes.links import make_link

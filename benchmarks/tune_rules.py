@@ -15,7 +15,8 @@ import numpy as np
 
 from _tasks import TASKS
 from textbayes import TextCategorizer
-from textbayes.decide import make_rule, stratified_folds
+from textbayes.core.folds import stratified_folds
+from textbayes.decide import make_rule
 from textbayes.evaluate import contingency, f_measure
 
 RULES = ("shrunk_f1", "pcut", "pcut:strength=0", "pcut:strength=5", "pcut:strength=20", "pcut:strength=35",

@@ -6,8 +6,7 @@ from typing import Any
 
 from textbayes.core.types import FloatArray
 from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.weights import FittedWeights
-from textbayes.links import BaseLink, make_link
+from textbayes.links import BaseLink
 
 
 class FittedAttributes:
@@ -25,33 +24,33 @@ class FittedAttributes:
 
     @property
     def link_(self) -> BaseLink:
-        fitted = self._weights()
-        return fitted.link if isinstance(fitted, FittedLinear) else make_link("logit")
+        return self._weights().link
 
     @property
     def draws_(self) -> Any:
-        return getattr(self._fitted(), "draws", None)
+        linear = self._fitted().linear
+        return None if linear is None else linear.draws
 
     @property
     def standard_errors_(self) -> FloatArray | None:
-        fitted = self._fitted()
-        return fitted.errors if isinstance(fitted, FittedLinear) else fitted.words().errors
+        errors: FloatArray | None = self._fitted().words().errors
+        return errors
 
     @property
     def calibration_(self) -> float:
-        return float(getattr(self._fitted(), "calibration", 1.0))
+        return float(self._fitted().calibration)
 
     @property
-    def sharpness_(self) -> float:
-        return float(getattr(self._fitted(), "sharpness", 1.0))
+    def inverse_temperature_(self) -> float:
+        return float(self._fitted().inverse_temperature)
 
     def _fitted(self) -> Any:
         if "model_" not in vars(self):
             raise AttributeError("this TextCategorizer is not fitted; call fit first")
         return self.model_
 
-    def _weights(self) -> FittedWeights:
-        fitted = self._fitted()
-        if not isinstance(fitted, FittedWeights):
-            raise AttributeError(f"a model of kind {fitted.kind!r} has no such weights; see top_words and explain")
+    def _weights(self) -> FittedLinear:
+        fitted = self._fitted().linear
+        if fitted is None:
+            raise AttributeError("this model is not linear and has no such weights; see top_words and explain")
         return fitted

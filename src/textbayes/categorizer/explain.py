@@ -138,15 +138,15 @@ def explanation(
     return Explanation(label, float(probability), False, odds, base, contributions)
 
 
-def as_one_distribution(told: Contributions, sharpness: float) -> Contributions:
+def as_one_distribution(told: Contributions, inverse_temperature: float) -> Contributions:
     """Parts of the logarithms of exclusive classes' probabilities, given those of each one's own log-odds.
 
     p_k ∝ σ(s_k)^c is not linear in the words: the mean slope of c ln σ between base and score shares it out.
     """
     scores = told.base + told.parts.sum(axis=1)
-    base, total = (sharpness * special.log_expit(value) for value in (told.base, scores))
+    base, total = (inverse_temperature * special.log_expit(value) for value in (told.base, scores))
     rise = scores - told.base
-    slope = np.divide(total - base, rise, out=sharpness * special.expit(-scores), where=np.abs(rise) > 1e-6)
+    slope = np.divide(total - base, rise, out=inverse_temperature * special.expit(-scores), where=np.abs(rise) > 1e-6)
     parts = slope[:, None] * told.parts
     return Contributions(total - parts.sum(axis=1), told.columns, parts)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from textbayes.core.folds import label_seen
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import learnable_entries
 
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 
@@ -39,7 +39,7 @@ class HeldOut:
     def of(cls, indicator: BoolArray, fold: IntArray, weight: FloatArray | None, space: LabelSpace) -> HeldOut:
         """Those of all texts that have a fold; the fold of the others, which are only learnt from, is −1."""
         rows = fold >= 0
-        seen = learnable_entries(indicator, fold)
+        seen = label_seen(indicator, fold)
         if rows.all():
             return cls(indicator, seen, fold, weight, space)
         return cls(indicator[rows], seen[rows], fold[rows], None if weight is None else weight[rows], space)

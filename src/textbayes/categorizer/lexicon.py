@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from textbayes.categorizer.auto.members import Told
 from textbayes.categorizer.knowledge import match_knowledge, words_known
+from textbayes.categorizer.members import Lexicon, Member
 from textbayes.core.labels import LabelSpace
 from textbayes.knowledge import WordPriors, from_names, match_priors, words_of
 from textbayes.text.views import TextViews
 
 
-def told_members(
+def lexicon_members(
     texts: Sequence[str],
     views: TextViews,
     blocks: list[Any],
     space: LabelSpace,
     new_words: bool,
     table: WordPriors | None = None,
-) -> tuple[Told | None, Told | None]:
+) -> tuple[Member | None, Member | None]:
     """Members that know the names of the labels and what a prior file says; None where they know no word.
 
     Texts that hold the word "wheat" are likelier to be of the label wheat, but names are often codes, and files may be
@@ -47,10 +47,10 @@ def told_members(
             _widen(known, texts, views, blocks, v)
     # Matched when all words are there.
     names = match_priors(named, vectorizer.vocabulary_, space)
-    told = None if table is None else match_knowledge(table, vectorizer, space)
+    prior = None if table is None else match_knowledge(table, vectorizer, space)
     return (
-        Told("names of labels", (v,), names) if len(names.column) else None,
-        Told("prior file", (v,), told) if told is not None and len(told.column) else None,
+        Member("names of labels", (v,), Lexicon(names)) if len(names.column) else None,
+        Member("prior file", (v,), Lexicon(prior)) if prior is not None and len(prior.column) else None,
     )
 
 

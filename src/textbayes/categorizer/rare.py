@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from textbayes.categorizer.auto.held_out import HeldOut
+from textbayes.categorizer.held_out import HeldOut
+from textbayes.core.folds import label_order
+from textbayes.core.folds import label_order
 from textbayes.core.types import BoolArray, FloatArray, IntArray
-from textbayes.decide import label_order
 
 _FROM, _TO = 4, 40  # texts of the labels that are cut down
 _MOST, _LEAST = 40, 5  # such labels: more add little, fewer say nothing

@@ -139,11 +139,12 @@ class SavedMember(Saved):
     state: dict[str, Any]
 
 
-class SavedPool(Saved):
+class SavedEnsemble(Saved):
     """Fitted models whose scores are added."""
 
-    joint: bool
+    is_softmax: bool
     calibration: Annotated[float, Field(ge=0.0, le=1000.0)]
+    inverse_temperature: Annotated[float, Field(ge=0.01, le=100.0)]
     members: Annotated[list[SavedMember], Field(min_length=1)]
 
 
@@ -181,7 +182,7 @@ class SavedChoice(Saved):
     n_folds: WholeFrom1 | None = None
     n_held_out: WholeFrom1 | None = None
     log_loss: _Loss | None
-    second_pass: bool
+    label_stacking: bool
     left_out: list[Text]
     interrupted: bool
     n_done: WholeFrom1 | None = None
@@ -219,7 +220,7 @@ class SavedColumns(Saved):
 class SavedCategorizer(Saved):
     """Saved description of a whole categorizer."""
 
-    model: SavedMember
+    ensemble: SavedEnsemble
     labels: SavedLabels
     rule: dict[str, Any]
     held_out: SavedFigures

@@ -10,11 +10,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from textbayes.categorizer.auto import needs_one_view, uses_auto
 from textbayes.categorizer.knowledge import check_prior
+from textbayes.categorizer.prepare import make_weighting, needs_one_view, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.state import VECTORIZERS
-from textbayes.categorizer.training import make_weighting
 from textbayes.core.class_weight import check_class_weight
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace

@@ -25,7 +25,7 @@ from textbayes.lexical import takes_counts
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting
 from textbayes.text.sentences import SentenceVectorizer
-from textbayes.text.views import TextViews, ViewsWeighting, side_by_side
+from textbayes.text.views import TextViews, View, ViewsWeighting, side_by_side
 
 Read = Callable[[FittedModel, Features], FloatArray]
 """What a fitted member says of documents, (n_docs, n_columns)."""
@@ -156,25 +156,26 @@ class TextSource:
 
     Parameters
     ----------
-    views : TextViews
-        Fitted.
+    views : list of View
+    vectorizers : list of fitted vectorizers
     blocks : list of CSR matrix
         Counts of the words of each view.
     lengths : array (n_docs,)
         Thousands of words of each document.
     """
 
-    def __init__(self, views: TextViews, blocks: list[Any], lengths: FloatArray) -> None:
-        self.views, self.blocks, self.lengths = views, blocks, lengths
+    def __init__(self, views: list[View], vectorizers: list[Any], blocks: list[Any], lengths: FloatArray) -> None:
+        self.views, self.vectorizers, self.blocks, self.lengths = views, vectorizers, blocks, lengths
+        self.bounds = np.cumsum([0, *(block.shape[1] for block in blocks)])
 
     @property
     def vectorizer(self) -> Any:
-        return self.views.vectorizers_[0] if len(self.blocks) == 1 else self.views
+        return self.vectorizers[0] if len(self.blocks) == 1 else TextViews.of_fitted(self.views, self.vectorizers)
 
     @property
     def n_words(self) -> int:
-        vectors = [isinstance(one, SentenceVectorizer) for one in self.views.vectorizers_]
-        return int(self.views.bounds_[vectors.index(True) if any(vectors) else -1])
+        vectors = [isinstance(one, SentenceVectorizer) for one in self.vectorizers]
+        return int(self.bounds[vectors.index(True) if any(vectors) else -1])
 
     @property
     def all_views(self) -> tuple[int, ...]:
@@ -206,7 +207,7 @@ class TextSource:
 
     def weightings(self, views: Sequence[int], rows: BoolArray) -> list[TermWeighting]:
         """The weighting of each view, fitted to some of the documents."""
-        return [clone(self.views.views[v].weighting).fit(_rows(self.blocks[v], rows)) for v in views]
+        return [clone(self.views[v].weighting).fit(_rows(self.blocks[v], rows)) for v in views]
 
     def features(
         self, views: Sequence[int], weightings: Sequence[TermWeighting], rows: BoolArray, counts: bool = True
@@ -223,7 +224,7 @@ class TextSource:
             Whether counts are needed; those of several views take time to put side by side.
         """
         blocks = [_rows(self.blocks[v], rows) for v in views]
-        factors = [self.views.views[v].factor for v in views]
+        factors = [self.views[v].factor for v in views]
         weights = [
             weighting.transform(block) if factor == 1.0 else factor * weighting.transform(block)
             for factor, weighting, block in zip(factors, weightings, blocks, strict=True)
@@ -235,13 +236,11 @@ class TextSource:
         """The columns of some views among those of all; None for all of them."""
         if tuple(views) == self.all_views:
             return None
-        bounds = self.views.bounds_
-        return np.concatenate([np.arange(bounds[v], bounds[v + 1]) for v in views])
+        return np.concatenate([np.arange(self.bounds[v], self.bounds[v + 1]) for v in views])
 
     def without_last_view(self) -> TextSource:
         """The same documents without the last view."""
-        views = TextViews.of_fitted(self.views.views[:-1], self.views.vectorizers_[:-1])
-        return TextSource(views, self.blocks[:-1], self.lengths)
+        return TextSource(self.views[:-1], self.vectorizers[:-1], self.blocks[:-1], self.lengths)
 
     def all_weightings(self) -> list[TermWeighting]:
         return self.weightings(self.all_views, np.ones(len(self.lengths), dtype=np.bool_))
@@ -254,8 +253,8 @@ class TextSource:
     def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
         if len(weightings) == 1:
             return self.vectorizer, weightings[0]
-        factors = [view.factor for view in self.views.views]
-        return self.views, ViewsWeighting.of_fitted(weightings, factors, self.views.bounds_)
+        factors = [view.factor for view in self.views]
+        return self.vectorizer, ViewsWeighting.of_fitted(weightings, factors, self.bounds)
 
 
 def _rows(matrix: Any, rows: BoolArray) -> Any:

@@ -9,16 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from textbayes.categorizer.knowledge import advice_state, restored_advice
-from textbayes.categorizer.pooled import FittedPool
+from textbayes.categorizer.ensemble import Ensemble
 from textbayes.categorizer.tables import audit_arrays, prior_arrays, restored_audit, restored_prior
 from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.protocols import FittedModel
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.decide import Rule, make_rule
-from textbayes.kinds import kinds
 from textbayes.kinds.settings import model_state, restored_model
 from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
@@ -61,7 +59,7 @@ def state_of(model: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         arrays |= under("calibration_band", model.calibration_band_.to_arrays())
     arrays |= under("vectorizer", vectorizer_arrays) | under("weighting", weighting_arrays)
     meta = {
-        "model": {"kind": model.model_.kind, "state": fitted},
+        "ensemble": fitted,
         "labels": {"kind": space.kind, "classes": space.classes.tolist()},
         "rule": model.rule_.to_state(),
         "held_out": model.held_out_,
@@ -109,7 +107,8 @@ def restore(model: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray])
     # An automatic pool may turn a member of many round; what it is made of is merged, so the number is only told.
     least = 0.0 if told.choice is None else -1e6
     model.pool_ = saved_array(arrays, "pool", np.float64, (n_members,), least=least)
-    model.model_ = _fitted(told.model, part_of(arrays, "fitted"), model)
+    fitted = part_of(arrays, "fitted")
+    model.model_ = Ensemble.from_state(told.ensemble, fitted, model.label_space_, shape[1])
     model.prior_table_ = restored_prior(arrays)
     model.prior_audit_ = restored_audit(arrays, model.label_space_)
     model.prior_advice_ = restored_advice(dict(row) for row in told.prior_advice)
@@ -172,15 +171,6 @@ def _given_weighting(given: Any, model: Any) -> Any:
     if TermWeighting(given.weighting).get_params() != model.weighting_.get_params():
         raise ModelFileError("the model's weighting is not the one it was given; was the file altered?")
     return given.weighting
-
-
-def _fitted(told: Any, arrays: Mapping[str, AnyArray], model: Any) -> FittedModel:
-    n_features = _n_columns(model.vectorizer_)
-    if told.kind == FittedPool.kind:
-        return FittedPool.from_state(told.state, arrays, model.pool_, model.label_space_, n_features)
-    if told.kind not in kinds.names():
-        raise ModelFileError(f"the model is of kind {told.kind!r}, which this version of textbayes does not know")
-    return kinds.get(told.kind).from_state(told.state, arrays, model.label_space_, n_features)
 
 
 def _label_counts(counts: list[int] | None, model: Any) -> IntArray | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from textbayes.categorizer.auto.stacking import LEAST_WEIGHT
+from textbayes.categorizer.stacking import LEAST_WEIGHT
 from textbayes.core.wording import plural
 
 _FEATURES = {"words": "words", "stem": "word stems", "head": "first lines", "chars": "character n-grams"}
@@ -86,7 +86,7 @@ def describe_choice(choice: Mapping[str, Any]) -> str:
         parts.append(f"Left out, since their weight was near zero: {_listed(choice['left_out'], '; ')}.")
     if choice.get("embeddings") is not None:
         parts.append(_embeddings(**choice["embeddings"], n_texts=choice["n_texts"]))
-    if choice["second_pass"]:
+    if choice["label_stacking"]:
         parts.append("The scores of a text's other labels are features too.")
     if partial := partial_members(choice):
         parts.append(f"The training was interrupted: it is a model of {partial}.")

@@ -33,7 +33,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.decide import label_order
+from textbayes.core.folds import label_order
 from textbayes.kinds import FitOptions, kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.sampling import SamplingCallback, at_mode
@@ -267,7 +267,7 @@ def fingerprint(at: Setting, source: Source, members: Sequence[Member], prior: P
     counts = source.blocks[0]
     arrays = [counts.data, counts.indices, counts.indptr, target.indicator, target.folds.number]
     settings = target.settings._replace(keep_draws=0, n_jobs=None, intervals=False)
-    described: list[Any] = [list(settings), repr(at.plan.stacker), source.views.views[0].weighting.get_params()]
+    described: list[Any] = [list(settings), repr(at.plan.stacker), source.views[0].weighting.get_params()]
     described.append(None if prior is None else [prior.table.to_csv(), prior.weight])
     if target.weight is not None:
         described.append(target.weight.tolist())
@@ -285,7 +285,7 @@ def choose_scheme(at: Setting, source: Source) -> None:
     """Weigh plain words by the scheme, of those planned, that gives the lowest log-loss of the first fold."""
     if len(at.plan.schemes) < 2 or not isinstance(source, TextSource):
         return
-    view, losses = source.views.views[0], []
+    view, losses = source.views[0], []
     for scheme in at.plan.schemes:
         view.weighting = TermWeighting(scheme)
         losses.append(_first_fold_loss(at.plan.members[0], at, source))
@@ -473,7 +473,7 @@ def settle_sentences(
     """What became of the sentence vectors; where no member reads them, texts are not read so from now on."""
     if at.plan.sentences is None or not isinstance(source, TextSource):
         return source, None
-    vectorizer: Any = source.views.vectorizers_[at.plan.sentences]
+    vectorizer: Any = source.vectorizers[at.plan.sentences]
     if all(member.views != (at.plan.sentences,) for member in members):
         source = source.without_last_view()
         outcome = {"log_loss": None, "log_loss_without": None} | (outcome or {}) | {"outcome": "left out"}
@@ -589,10 +589,10 @@ def threshold_of_rare(
 def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensemble) -> dict[str, Any]:
     """What became of a prior file that is a member: how far each label follows it, why, and its audit."""
     prior, (members, scores, stack) = at.plan.prior, found
-    if prior is None or not isinstance(source, TextSource) or all(member is not prior for member in members):
+    if prior is None or not isinstance(source, TextSource) or all(member.name != prior.name for member in members):
         return {}
-    others = np.array([member is not prior for member in members])
-    rest = [member for member in members if member is not prior]
+    others = np.array([member.name != prior.name for member in members])
+    rest = [member for member in members if member.name != prior.name]
     without = at.plan.stacker.fit(scores[others], at.held, expected_weights(rest))
     loss_with, loss_without = (
         decision_losses(at.plan.stacker.probabilities(own, one), at.held.indicator)
@@ -603,10 +603,10 @@ def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensembl
     space, counts = at.target.space, source.blocks[v]
     advice = prior_advice(known, counts, loss_with, loss_without, at.held.label_seen, space)
     features = source.features(prior.views, source.weightings(prior.views, rows), rows)
-    columns = slice(int(source.views.bounds_[v]), int(source.views.bounds_[v + 1]))
+    columns = slice(int(source.bounds[v]), int(source.bounds[v + 1]))
     audit = known.audit_by_regression(
         ensemble.words().weights[:, columns], features, at.target.indicator,
-        source.views.get_feature_names_out()[columns], space, at.target.weight,
+        source.vectorizer.get_feature_names_out()[columns], space, at.target.weight,
     )  # fmt: skip
     return {"prior_weight": known.weight, "prior_advice": advice, "prior_audit": audit}
 
@@ -618,7 +618,7 @@ def describe(
     assert isinstance(source, TextSource)
     names = [member.name for member in after.members]
     losses = [alone_loss(one, at.held) for one in after.scores]
-    widths = np.diff(source.views.bounds_).tolist()
+    widths = np.diff(source.bounds).tolist()
     return {
         "n_texts": len(at.target.indicator),
         "n_folds": at.target.folds.n_cut,
@@ -630,7 +630,7 @@ def describe(
         "n_planned": len(at.plan.members),
         "views": [
             {"name": view.name, "words": n, "scheme": view.weighting.scheme, "pairs": view.has_pairs}
-            for view, n in zip(source.views.views, widths, strict=True)
+            for view, n in zip(source.views, widths, strict=True)
         ],
         "members": [
             {"name": member.name, "scale": member.scale, "log_loss": _or_none(loss), "weight": float(share.mean())}

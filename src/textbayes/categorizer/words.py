@@ -101,8 +101,8 @@ class ExplainsWords(FittedAttributes):
         counts = np.asarray(features.counts[0, told.columns].todense(), dtype=np.float64).ravel()
         no_words = ~self.word_columns()[told.columns]
         counts[no_words] = 1.0
-        if self.label_space_.kind == "multiclass" and not self.model_.joint:
-            told = as_one_distribution(told, self.sharpness_)
+        if self.label_space_.kind == "multiclass" and not self.model_.is_softmax:
+            told = as_one_distribution(told, self.inverse_temperature_)
         if merge:
             gathered = gather(self.vectorizer_, told.columns, counts, common_forms([text], self.vectorizer_))
             words, counts = gathered.forms, gathered.occurrences(counts)
@@ -134,9 +134,9 @@ class ExplainsWords(FittedAttributes):
             base, parts = against_others(told, column)
             rivals = rivals_of(column, names, proba)
         one = explanation(self.label_space_.column_names[column], p, base, parts, words, counts, top)
-        if told.hints is not None:
-            hint = float(told.hints[column])
-            one = one._replace(other_labels=hint, log_odds=one.log_odds + hint)
+        if told.label_effects is not None:
+            effect = float(told.label_effects[column])
+            one = one._replace(other_labels=effect, log_odds=one.log_odds + effect)
         if 0.0 < p < 1.0 and abs(special.expit(one.log_odds) - p) > 1e-9:  # probabilities not averaged, scores are
             gap = float(special.logit(p)) - one.log_odds
             one = one._replace(base=one.base + gap, log_odds=one.log_odds + gap)

@@ -70,8 +70,8 @@ def link(
     textbayes train train.csv --link skew_t:df=1,skew=1.5 --family laplace -o m.tb
     """
     given = read_labelled(inputs, labelling)
+    from textbayes.core.folds import stratified_folds
     from textbayes.core.labels import encode_labels
-    from textbayes.decide import stratified_folds
     from textbayes.text.copies import copies_in_words, find_copies, text_sketches
     from textbayes.tune import link_report
 

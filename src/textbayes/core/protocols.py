@@ -100,8 +100,8 @@ class Features:
 
     Parameters
     ----------
-    counts : CSR matrix (n_docs, n_features)
-        How often each word occurs.
+    counts : CSR matrix (n_docs, n_features) or None
+        How often each word occurs; None where no model asks.
     weights : CSR matrix (n_docs, n_features)
         What linear models read: TF-IDF or the like.
     lengths : array (n_docs,)
@@ -122,11 +122,16 @@ class Features:
 
     def rows(self, which: Any) -> Features:
         """Some of the documents, by number or by a mask."""
-        return Features(self.counts[which], self.weights[which], self.lengths[which])
+        return Features(_part(self.counts, which), _part(self.weights, which), self.lengths[which])
 
     def columns(self, which: IntArray) -> Features:
         """The same documents with some of the features."""
-        return Features(self.counts[:, which], self.weights[:, which], self.lengths)
+        every = slice(None)
+        return Features(_part(self.counts, (every, which)), _part(self.weights, (every, which)), self.lengths)
+
+
+def _part(matrix: Any, which: Any) -> Any:
+    return None if matrix is None else matrix[which]
 
 
 class Contributions(NamedTuple):

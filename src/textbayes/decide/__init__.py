@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
+    from textbayes.core.folds import stratified_folds
     from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, check_rule, make_rule, rules
     from textbayes.decide.classifier import ThresholdClassifier
     from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
     from textbayes.decide.fewest_errors import FewestErrors
     from textbayes.decide.fixed import FixedThreshold
-    from textbayes.decide.folds import grouped_folds, label_order, learnable_entries, stratified_folds
     from textbayes.decide.interval import FInterval, f1_interval
     from textbayes.decide.max_f1 import MaxF1
     from textbayes.decide.micro_macro import MicroMacroF1
@@ -50,12 +50,9 @@ _PUBLIC = {
     "check_rule": "textbayes.decide._base",
     "expected_f1_thresholds": "textbayes.decide.expected_f1",
     "f1_interval": "textbayes.decide.interval",
-    "grouped_folds": "textbayes.decide.folds",
-    "label_order": "textbayes.decide.folds",
-    "learnable_entries": "textbayes.decide.folds",
     "make_rule": "textbayes.decide._base",
     "rules": "textbayes.decide._base",
-    "stratified_folds": "textbayes.decide.folds",
+    "stratified_folds": "textbayes.core.folds",
 }
 
 __all__ = [
@@ -80,9 +77,6 @@ __all__ = [
     "check_rule",
     "expected_f1_thresholds",
     "f1_interval",
-    "grouped_folds",
-    "label_order",
-    "learnable_entries",
     "make_rule",
     "rules",
     "stratified_folds",

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_para
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.folds import group_codes, stratified_folds
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.decide._base import Rule, ThresholdRule, make_rule
-from textbayes.decide.folds import group_codes, stratified_folds
 from textbayes.decide.out_of_fold import (
     Target,
     fit_quietly,

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.folds import stratified_folds
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
-from textbayes.decide import stratified_folds
 from textbayes.knowledge.apply import informed
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength

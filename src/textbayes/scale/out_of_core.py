@@ -25,12 +25,12 @@ from textbayes.categorizer.train_members import train_with
 from textbayes.categorizer.trained import TrainingData
 from textbayes.categorizer.training import Training, make_weighting, members_of
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.folds import group_codes
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_same_length
-from textbayes.decide.folds import group_codes
 from textbayes.kinds import kind_of
 from textbayes.kinds.counts import CountsKind
 from textbayes.kinds.linear import LinearKind, fitted_linear

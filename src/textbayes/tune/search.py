@@ -12,10 +12,9 @@ from sklearn.model_selection import check_cv
 
 from textbayes.core.errors import InputError
 from textbayes.core.executor import in_parallel
+from textbayes.core.folds import group_codes, stratified_folds
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
-from textbayes.decide import stratified_folds
-from textbayes.decide.folds import group_codes
 from textbayes.inference import BaseInference, Problem
 from textbayes.models.weights import as_columns
 from textbayes.tune.losses import Errors, Rule, Scoring, choose, held_out_losses

@@ -5,8 +5,8 @@ import pytest
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.training import Training
+from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import encode_labels
-from textbayes.decide import stratified_folds
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
 from textbayes.store import load_model, save_model

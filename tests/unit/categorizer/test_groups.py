@@ -7,8 +7,8 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.training import Training
 from textbayes.core.errors import InputError
+from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import encode_labels
-from textbayes.decide import stratified_folds
 from textbayes.kinds.sampling import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.decide import stratified_folds
+from textbayes.core.folds import stratified_folds
 from textbayes.knowledge import WordPrior, choose_weight, informed, match_priors
 from textbayes.models.linear.classifier import BayesLinearClassifier
 

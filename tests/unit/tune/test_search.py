@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
-from textbayes.decide import stratified_folds
+from textbayes.core.folds import stratified_folds
 from textbayes.links import make_link
 from textbayes.tune import BayesLinearClassifierCV, factor_grid, search_scale
 from textbayes.tune.losses import choose, f1_losses, log_losses

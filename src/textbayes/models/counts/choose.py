@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.folds import label_seen, stratified_folds
 from textbayes.core.types import FloatArray, IntArray, Matrix
-from textbayes.decide import learnable_entries, stratified_folds
 from textbayes.models.counts.base import BaseCountModel
 
 FIRST = (1.0, 3.0, 10.0, 30.0)
@@ -59,7 +59,7 @@ def choose_beta(
     indicator = codes[:, None] == np.arange(weights.shape[1])
     fold = stratified_folds(indicator, min(cv, smallest), random_state, groups)
     tests = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
-    weight = weight * learnable_entries(indicator, fold)[np.arange(len(codes)), codes]  # others have not been learnt
+    weight = weight * label_seen(indicator, fold)[np.arange(len(codes)), codes]  # others have not been learnt
     plain = replace(model, sampling=None)
     parts = [plain.statistics(X[test], weights[test], omega[test]) for test in tests]
     exposure = float(np.asarray(weights.T @ omega).mean())

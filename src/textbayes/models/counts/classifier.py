@@ -13,9 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.folds import group_codes
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.decide.folds import group_codes
 from textbayes.models.counts.base import BaseCountModel
 from textbayes.models.counts.choose import choose_beta
 from textbayes.models.counts.inputs import (

@@ -10,8 +10,8 @@ from textbayes.categorizer.auto import plan
 from textbayes.categorizer.auto.held_out import HeldOut
 from textbayes.categorizer.auto.stacking import fit_stacking
 from textbayes.categorizer.auto.story import describe_choice
+from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import LabelSpace, encode_labels
-from textbayes.decide import stratified_folds
 from textbayes.report import collect_report
 from textbayes.report.wording import folds_in_words
 

@@ -14,7 +14,7 @@ from textbayes.core.types import BoolArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator
 
 
-def learnable_entries(indicator: BoolArray, fold: IntArray) -> BoolArray:
+def label_seen(indicator: BoolArray, fold: IntArray) -> BoolArray:
     """Whether the other folds of each document hold both texts of a label and texts without it, like ``indicator``.
 
     Where they do not, what is said of the label there means nothing. False for documents of no fold.

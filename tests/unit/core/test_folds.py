@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from textbayes.core.errors import InputError
-from textbayes.decide import grouped_folds, label_order, stratified_folds
+from textbayes.core.folds import grouped_folds, label_order, stratified_folds
 
 
 @given(hnp.arrays(bool, st.tuples(st.integers(2, 40), st.integers(1, 5))), st.integers(2, 5), st.integers(0, 9))

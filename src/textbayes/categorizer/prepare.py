@@ -1,0 +1,190 @@
+"""From the parameters of a categorizer and its texts to what is trained: a plan, the documents, their labels and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sklearn.base import clone
+
+from textbayes.categorizer.held_out import ENOUGH_TEXTS
+from textbayes.categorizer.knowledge import match_knowledge, read_prior, words_known
+from textbayes.categorizer.lexicon import lexicon_members
+from textbayes.categorizer.members import Member
+from textbayes.categorizer.plan import Plan, auto_plan, folds_for, folds_held_out
+from textbayes.categorizer.presets import default_models, default_vectorizer, default_weighting
+from textbayes.categorizer.reading import plain_words, read_views, sentence_model, text_lengths, with_sentences
+from textbayes.categorizer.sources import FitSettings, Target, TextSource
+from textbayes.categorizer.stackers import stacker_for
+from textbayes.categorizer.train import PriorFile, TrainingData
+from textbayes.core.cross_validation import Folds
+from textbayes.core.errors import InputError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.progress import Progress
+from textbayes.kinds import kind_of, make_model
+from textbayes.knowledge import WordPriors
+from textbayes.knowledge.rows import AGAINST, FOR
+from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.base import BaseTextVectorizer
+from textbayes.text.copies import Copies, find_copies, text_sketches
+from textbayes.text.sentence_models import name_of
+from textbayes.text.views import View
+
+if TYPE_CHECKING:
+    from textbayes.categorizer.estimator import TextCategorizer
+
+
+class Prepared(NamedTuple):
+    """What a training is given: arguments of ``train``, and the prior table as it was read."""
+
+    plan: Plan
+    source: TextSource
+    target: Target
+    prior: PriorFile | None = None
+    table: WordPriors | None = None
+    too_long: str | None = None
+
+
+def prepare(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
+    """Read the texts, and plan the training that the parameters of a categorizer ask for.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+        Its parameters are read and nothing is changed.
+    data : TrainingData
+    report : Progress
+    """
+    return _automatic(model, data, report) if uses_auto(model) else _named(model, data, report)
+
+
+def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
+    report("reading words", 0, 1)
+    views, blocks = read_views(data.texts, model.vectorizer)
+    report("reading words", 1, 1)
+    table = None if model.prior is None else read_prior(model.prior)
+    n_texts, few = len(data.texts), len(data.texts) < ENOUGH_TEXTS
+    names, prior = lexicon_members(data.texts, views, blocks, data.space, new_words=few, table=table)
+    read = [view.name for view in views.views]
+    network, too_long = sentence_model(model.embeddings, model.budget, model.vectorizer is not None, data.texts)
+    sentences = None
+    if network is not None and not too_long:
+        sentences = len(read)
+        views, blocks = with_sentences(views, blocks, data.texts, network, report)
+    plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences)
+    used = any(member.uses_lengths for member in plan.members)
+    lengths = text_lengths(data.texts, blocks[0], views, used)
+    source = TextSource(views.views, views.vectorizers_, blocks, lengths)
+    grouped = few and data.groups is not None  # which may be fewer than folds
+    n_folds = model.cv if grouped else folds_for(n_texts, model.cv, model.budget)
+    folds = Folds.stratified(data.indicator, n_folds, model.random_state, data.groups, data.firsts)
+    folds = folds.holding_out(folds_held_out(n_texts, folds.n_cut, model.budget))
+    named = name_of(network) if too_long and network is not None else None
+    return Prepared(plan, source, target_of(model, data, folds), None, table, named)
+
+
+def _named(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
+    plan = named_plan(model, data.space)
+    report("reading words", 0, 1)
+    vectorizer: Any = default_vectorizer() if model.vectorizer is None else clone(model.vectorizer)
+    vectorizer.set_output(transform="default")  # whatever a vectorizer that was given does for others
+    counts = vectorizer.fit_transform(data.texts)
+    table = None if model.prior is None else read_prior(model.prior)
+    if table is not None and (missing := words_known(table, vectorizer)):
+        # No training text has them, but later ones may: their weights stay at the prior mean.
+        counts = vectorizer.add_terms(missing).transform(data.texts)
+    report("reading words", 1, 1)
+    used = any(member.uses_lengths for member in plan.members)
+    lengths = text_lengths(data.texts, counts, vectorizer, used)
+    views = [View("words", vectorizer, make_weighting(model.weighting))]
+    prior = None
+    if table is not None:
+        prior = PriorFile(table, match_knowledge(table, vectorizer, data.space), model.prior_weight)
+    target = target_of(model, data)
+    return Prepared(plan, TextSource(views, [vectorizer], [counts], lengths), target, prior, table)
+
+
+def named_plan(model: TextCategorizer, space: LabelSpace) -> Plan:
+    """The plan of models that are named, or of the linear preset: one view, members fitted together.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    space : LabelSpace
+    """
+    estimators = members_of(model)
+    for one in estimators:
+        kind_of(one).check(one, model.select, model.refit_k, model.refit_by)
+    stacker = stacker_for(estimators, space, model.average, model.calibrate)
+    names = [kind_of(one).describe(one) for one in estimators]
+    members = [Member(name, (0,), clone(one)) for name, one in zip(names, estimators, strict=True)]
+    return Plan(members, stacker, together=True)
+
+
+def target_of(model: TextCategorizer, data: TrainingData, folds: Folds | None = None) -> Target:
+    """Labels, folds and settings of a training.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    data : TrainingData
+    folds : Folds, optional
+        Those of ``cv`` unless given.
+    """
+    if folds is None:
+        folds = Folds.stratified(data.indicator, model.cv, model.random_state, data.groups, data.firsts)
+    settings = FitSettings(**{name: getattr(model, name) for name in FitSettings._fields})
+    return Target(data.indicator, data.space, data.weight, folds, data.groups, data.firsts, settings)
+
+
+def uses_auto(model: TextCategorizer) -> bool:
+    """Whether a categorizer's training is automatic: no model is given, and nothing that needs one view of words."""
+    return model.preset == "auto" and model.model is None and not needs_one_view(model)
+
+
+def needs_one_view(model: TextCategorizer) -> list[str]:
+    """The parameters of a categorizer that ask for what only the linear preset, with one view of words, can do."""
+    asked = [name for name in ("weighting", "select", "refit_k") if getattr(model, name) is not None]
+    if model.prior is not None and (model.prior_weight != "auto" or not _only_directions(model.prior)):
+        asked.append("prior")
+    asked += [name for name in ("intervals", "calibrate") if getattr(model, name)]
+    hashed = model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer)
+    return [*asked, "vectorizer"] if hashed else asked
+
+
+def _only_directions(prior: WordPriors | str | Path) -> bool:
+    """Whether a table says no more of words than that they speak for labels, or against them."""
+    return all(row[2] in (FOR, AGAINST) and row[3:6] == (None, None, None) for row in read_prior(prior))
+
+
+def copies_among(model: TextCategorizer, texts: Sequence[str]) -> Copies:
+    """The texts that are copies of others, as the words are read that a categorizer learns from.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+    texts : sequence of str
+    """
+    vectorizer: Any = model.vectorizer
+    if not isinstance(vectorizer, BaseTextVectorizer):
+        vectorizer = plain_words() if uses_auto(model) else default_vectorizer()
+    return find_copies(text_sketches(texts, vectorizer))
+
+
+def members_of(model: TextCategorizer) -> list[Any]:
+    """The estimators that a categorizer's ``model`` stands for: the default ones, one, or several to be combined."""
+    given = default_models() if model.model is None else model.model
+    members = [make_model(one) for one in (given if isinstance(given, list | tuple) else [given])]
+    if not members:
+        raise InputError("model=[] is empty; pass a model, its name, or a list of some")
+    if any(getattr(member, "class_weight", None) is not None for member in members):
+        raise InputError("a model has a class_weight of its own; give it to the TextCategorizer instead")
+    return members
+
+
+def make_weighting(weighting: TermWeighting | str | None) -> TermWeighting:
+    """The weighting as given, by name, or the default one; not fitted."""
+    if weighting is None:
+        return default_weighting()
+    return TermWeighting(weighting) if isinstance(weighting, str) else clone(weighting).set_output(transform="default")
