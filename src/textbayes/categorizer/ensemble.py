@@ -34,8 +34,8 @@ class Part(NamedTuple):
 class LabelStacking(NamedTuple):
     """A second stage over labels that may go together: the scores of the others are a feature of each.
 
-    Scores become slope · first + offset + effect · P(some other label applies), with P by the first scores. The members'
-    weights have slope and offset in them, so that only the effect is added here.
+    Scores become slope · first + offset + effect · P(some other label applies), with P by the first scores. The weights
+    of words have slope and offset in them, so that only the effect is added here.
 
     Attributes
     ----------
@@ -193,8 +193,8 @@ class Ensemble:
             found, share = part.model.words(), part.weight[:, None] * typical
             total = total + share * self._wide(part, found.weights)
             # Members learn from the same texts and are taken to err together.
-            errors = np.nan if found.errors is None else self._wide(part, np.nan_to_num(found.errors))
-            spread = spread + share * errors
+            own = np.nan if found.errors is None else self._wide(part, np.nan_to_num(found.errors))
+            spread = spread + share * own
         errors = None if np.isnan(np.sum(spread)) else np.where(np.asarray(spread) > 0.0, spread, np.nan)
         return WordWeights(np.asarray(total), errors, "log-odds that the word adds to a text that has it, on average")
 
@@ -218,7 +218,7 @@ class Ensemble:
         """Ends of the credible interval of each label's own probability, of an ensemble that ``has_posterior``."""
         if self.single is None or not self.has_posterior:
             raise NotSupportedError(
-                "this model cannot give credible intervals of probabilities; use a model that samples, or --model online"
+                "this model has no credible intervals of probabilities; use a model that samples, or --model online"
             )
         return self.single.probability_interval(features, level)
 

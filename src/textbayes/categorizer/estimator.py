@@ -260,7 +260,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             rule.thresholds_[~tested] = trained.rare_threshold
         self.vectorizer_, self.weighting_, self.model_ = trained.vectorizer, trained.weighting, trained.ensemble
         self.pool_, self.rule_, self.choice_ = trained.weights, rule, trained.choice
-        self.prior_table_, self.prior_weight_ = None, trained.prior_weight
+        self.prior_table_: WordPriors | None = None
+        self.prior_weight_ = trained.prior_weight
         self.prior_audit_, self.prior_advice_ = trained.prior_audit, trained.prior_advice
         weight = None if data.weight is None else trained.of_tested(data.weight)
         self.calibration_band_: CalibrationBand | None = CalibrationBand.fit(proba, indicator, learnable, weight)

@@ -95,8 +95,8 @@ class Member:
     @property
     def scale(self) -> float | None:
         """Scale of the prior of a regression, if it has one."""
-        scale = getattr(self.estimator, "scale", None)
-        return float(scale) if np.ndim(scale) == 0 and scale is not None else None
+        scale: Any = getattr(self.estimator, "scale", None)
+        return None if scale is None or np.ndim(scale) else float(scale)
 
     def fit(
         self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions,

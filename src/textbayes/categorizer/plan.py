@@ -1,7 +1,7 @@
 """Which members a training fits, how it reads the texts, and what it does with them beyond fitting.
 
-A plan is a list of members and a way to combine them. Automatic training and named models have a plan each; a model type
-that registers itself in :data:`candidates` becomes a member of every automatic training.
+A plan is a list of members and a way to combine them. Automatic training and named models have a plan each; what
+is registered in :data:`candidates` becomes a member of every automatic training.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Plan:
     schemes : tuple of str
         Those tried for the weights of plain words.
     automatic : bool
-        Whether members whose weight is near zero, and small weights of words, are left out, and the choice is described.
+        Whether members of a weight near zero, and small weights of words, are left out, and the choice is described.
     label_stacking : bool
         Whether the scores of other labels may be features of each.
     rare_threshold : bool

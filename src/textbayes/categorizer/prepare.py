@@ -1,4 +1,4 @@
-"""From the parameters of a categorizer and its texts to what is trained: a plan, the documents, their labels and folds."""
+"""From the parameters of a categorizer and its texts to a training: its plan, documents, labels and folds."""
 
 from __future__ import annotations
 

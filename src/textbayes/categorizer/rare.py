@@ -9,7 +9,6 @@ from scipy import special
 
 from textbayes.categorizer.held_out import HeldOut
 from textbayes.core.folds import label_order
-from textbayes.core.folds import label_order
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 
 _FROM, _TO = 4, 40  # texts of the labels that are cut down

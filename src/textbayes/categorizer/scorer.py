@@ -55,7 +55,7 @@ class Scorer:
         How texts are read, a block of columns each.
     coef, intercept : arrays (n_columns, n_words), (n_columns,)
     link : BaseLink
-    calibration, sharpness : float
+    inverse_temperature : float
         As of ``TextCategorizer``.
     band : CalibrationBand or None
         What held-out texts say of the probabilities.
@@ -76,14 +76,13 @@ class Scorer:
         coef: FloatArray,
         intercept: FloatArray,
         link: BaseLink,
-        calibration: float,
-        sharpness: float,
+        inverse_temperature: float,
         band: CalibrationBand | None = None,
         columns: dict[str, Any] | None = None,
     ) -> None:
         self.label_space_, self.rule_, self.columns_ = space, rule, columns
         self._views, self._coef, self._intercept = views, coef, intercept
-        self._link, self._calibration, self._sharpness, self._band = link, calibration, sharpness, band
+        self._link, self._inverse_temperature, self._band = link, inverse_temperature, band
         ends = np.cumsum(views.widths)
         self._starts = [0, *ends[:-1].tolist()]
         self._known = np.split((coef != 0.0).any(axis=0).astype(np.float64), ends[:-1])
@@ -118,8 +117,8 @@ class Scorer:
         columns = np.concatenate([block.indices + start for block, start in both])[order]
         row_starts = np.sum([block.indptr for block in blocks], axis=0)
         weights = sparse.csr_matrix((data, columns, row_starts), shape=(len(row_starts) - 1, self._coef.shape[1]))
-        eta = self._calibration * (np.asarray(weights @ self._coef.T) + self._intercept)
-        return label_probabilities(eta, self._link, self.label_space_, self._sharpness)
+        eta = np.asarray(weights @ self._coef.T) + self._intercept
+        return label_probabilities(eta, self._link, self.label_space_, self._inverse_temperature)
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self | None:
@@ -132,13 +131,15 @@ class Scorer:
         from textbayes.kinds._schema import SavedLinear
 
         told = read_description(meta, arrays)
-        if told.model.kind != "linear":
+        ensemble = told.ensemble
+        (member, *others), stacked = ensemble.members, part_of(arrays, "fitted.label_stacking")
+        if member.kind != "linear" or others or stacked:
             return None
-        fitted = read_saved(SavedLinear, told.model.state, "the model's weights")
+        fitted = read_saved(SavedLinear, member.state, "the model's weights")
         views = read_word_views(told.vectorizer, told.weighting, arrays)
         if fitted.draws is not None or views is None:
             return None
-        space, own = label_space(told.labels), part_of(arrays, "fitted")
+        space, own = label_space(told.labels), part_of(arrays, "fitted.0")
         shape = (space.n_columns, sum(views.widths))
         link = make_link(fitted.link)
         link.check_labels(space.n_columns)
@@ -147,7 +148,8 @@ class Scorer:
         rule = Rule.from_state(told.rule, space.n_columns)
         band = part_of(arrays, "calibration_band")
         return cls(
-            space, rule, views, coef, intercept, link, fitted.calibration, fitted.sharpness,
+            space, rule, views, ensemble.calibration * coef, ensemble.calibration * intercept, link,
+            ensemble.inverse_temperature,
             CalibrationBand.from_arrays(band, space.n_columns) if band else None,
             None if told.columns is None else told.columns.model_dump(),
         )  # fmt: skip

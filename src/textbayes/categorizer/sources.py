@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -67,7 +67,7 @@ class Target:
     folds: Folds
     groups: IntArray | None = None
     copies: IntArray | None = None
-    settings: FitSettings = FitSettings()
+    settings: FitSettings = field(default_factory=FitSettings)
 
     def options(self, features: Features, rows: BoolArray, stage: str, watch: SamplingCallback) -> FitOptions:
         """Options of a fit to some documents, with the words that each label may use."""
@@ -100,7 +100,7 @@ class Group(NamedTuple):
 
     views: tuple[int, ...]
     weightings: list[TermWeighting]
-    models: list[FittedModel]
+    models: Sequence[FittedModel]
 
 
 class Source(Protocol):

@@ -1,14 +1,15 @@
 """How members become one model: weights fitted to what they said of texts that they were not trained on.
 
 There are three ways, classes with the same methods. :class:`LabelWeights` has weights that differ by label; automatic
-training uses it. :class:`SharedWeights` has one weight for each member, for models that are named: a log-linear pool, which
-averages their errors and calibrates them. :class:`PosteriorMixture` mixes the draws of members that sample.
+training uses it. :class:`SharedWeights` has one weight for each member, for models that are named: a log-linear pool,
+which averages their errors and calibrates them. :class:`PosteriorMixture` mixes the draws of members that sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -19,7 +20,7 @@ from textbayes.categorizer.stacking import Stack, fit_stacking
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.protocols import Features, FittedModel
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import FloatArray
 from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear, LinearKind
 from textbayes.links import make_link
@@ -35,7 +36,8 @@ Shrink = Callable[[FittedLinear], None]
 """Leaves out small weights of a merged linear model, in place."""
 
 
-class LabelWeights(NamedTuple):
+@dataclass(frozen=True)
+class LabelWeights:
     """Weights for every member and label, see ``stacking``; the members' log-odds are added.
 
     Parameters
@@ -45,7 +47,7 @@ class LabelWeights(NamedTuple):
 
     space: LabelSpace
 
-    dtype = np.float32
+    dtype: ClassVar[Any] = np.float32
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
         """Scores of documents by a fitted member, (n_docs, n_columns)."""
@@ -93,7 +95,8 @@ class LabelWeights(NamedTuple):
         return Ensemble(self.space, parts, inverse_temperature=temperature, typical=typical)
 
 
-class SharedWeights(NamedTuple):
+@dataclass(frozen=True)
+class SharedWeights:
     """One weight for each member, none negative; scores are added.
 
     Parameters
@@ -114,7 +117,7 @@ class SharedWeights(NamedTuple):
     is_softmax: bool = False
     calibrate: bool = False
 
-    dtype = np.float64
+    dtype: ClassVar[Any] = np.float64
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
         """Scores of documents by a fitted member, (n_docs, n_columns)."""
@@ -128,7 +131,7 @@ class SharedWeights(NamedTuple):
         return Stack.shared(weights, self.space.n_columns)
 
     def finish(self, stack: Stack, scores: FloatArray, held: HeldOut) -> Stack:
-        """With the factor c, under c ~ N(1, 2²), with which a single member's probabilities fit held-out labels best."""
+        """With the factor c of a single member, under c ~ N(1, 2²), whose probabilities fit held-out texts best."""
         if len(scores) > 1 or not self.calibrate:
             return stack
         return stack._replace(calibration=float(self._weights(scores, held)[0]))
@@ -148,9 +151,7 @@ class SharedWeights(NamedTuple):
             merged = merge_linear(self.space, models[0].link, parts, models[0].coef.shape[1])
             return Ensemble(self.space, [Part(merged, np.ones(self.space.n_columns))], calibration=stack.calibration)
         typical = typical_values(parts, features) if len(parts) > 1 else None
-        return Ensemble(
-            self.space, parts, is_softmax=self.is_softmax, calibration=stack.calibration, typical=typical
-        )
+        return Ensemble(self.space, parts, is_softmax=self.is_softmax, calibration=stack.calibration, typical=typical)
 
     def _weights(self, scores: FloatArray, held: HeldOut) -> FloatArray:
         """Mode of the posterior of the weights, given held-out labels."""
@@ -170,11 +171,12 @@ class SharedWeights(NamedTuple):
         return np.asarray(found.x if found.fun <= negative_log_posterior(equal) else equal)
 
 
-class PosteriorMixture(NamedTuple):
+@dataclass(frozen=True)
+class PosteriorMixture:
     """A mixture of the posteriors of sampled linear models, with weights that add up to one.
 
-    A mixture of draws is a set of draws, so the ensemble has a posterior as its members have, and one member alone keeps
-    its own as it is: nothing is scaled. Weights maximise the likelihood of held-out documents.
+    A mixture of draws is a set of draws, so the ensemble has a posterior as its members have, and one member alone
+    keeps its own as it is: nothing is scaled. Weights maximise the likelihood of held-out documents.
 
     Classes that exclude each other have one regression each, against all others: together they are no model of the
     choice among them. Their probabilities are normalised as p_k^c / Σ_j p_j^c, with one number c, the inverse
@@ -193,7 +195,7 @@ class PosteriorMixture(NamedTuple):
     link: BaseLink
     average: bool = True
 
-    dtype = np.float64
+    dtype: ClassVar[Any] = np.float64
 
     def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
         """Scores of documents by a fitted member: probabilities of each label by itself, or predictors."""

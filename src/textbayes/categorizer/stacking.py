@@ -8,7 +8,7 @@ Of two classes, or of one label alone, no weight is negative, and the weights sh
 be followed at all, which is little where texts are few and short and more than they ask for where they are long.
 
 Several classes that exclude each other have one weight for each member, none negative, a bias for each class, which
-repairs what one-against-the-rest fits leave of unequal classes, and one number c, the inverse temperature, for all: with
+repairs what one-against-the-rest fits leave of unequal classes, and one number c for all, the inverse temperature: with
 η_k = b_k + Σ_m a_m s_mk, p_k = σ(η_k/c)^c / Σ_j σ(η_j/c)^c. For c = 1 each class's own probability is normalised; in
 the limit of large c it is a softmax of η/2, which makes too much of a class that stands out. The probabilities that fit
 held-out texts best are raised to a power a little below one: the pool was fitted to these texts, and later ones are

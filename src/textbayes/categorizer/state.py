@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from textbayes.categorizer.knowledge import advice_state, restored_advice
 from textbayes.categorizer.ensemble import Ensemble
+from textbayes.categorizer.knowledge import advice_state, restored_advice
 from textbayes.categorizer.tables import audit_arrays, prior_arrays, restored_audit, restored_prior
 from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace

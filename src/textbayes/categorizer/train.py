@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -25,15 +25,15 @@ from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.prune import prune
 from textbayes.categorizer.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
-from textbayes.categorizer.stackers import LabelWeights, Stacker, row_blocks
+from textbayes.categorizer.stackers import LabelWeights, row_blocks
 from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking
 from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.executor import spread
+from textbayes.core.folds import label_order
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.core.folds import label_order
 from textbayes.kinds import FitOptions, kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.sampling import SamplingCallback, at_mode
@@ -194,7 +194,8 @@ def train(
     source, sentences = settle_sentences(at, source, members, sentences)
     proba = probabilities(at, source, scores, stack)
     ensemble, group, features = fit_all(at, source, members, stack, knowledge, report, watch)
-    threshold, choice, found = None, None, {}
+    threshold, choice = None, None
+    found: dict[str, Any] = {}
     if plan.automatic and target.space.kind == "multilabel":
         first = stack.scores(scores)
         if plan.label_stacking:
@@ -230,7 +231,7 @@ class Weighed(NamedTuple):
 
 # -- before the cross-validation ---------------------------------------------------------------------------------------
 def prepared_members(at: Setting, source: Source, report: Progress) -> list[Member]:
-    """The members, not fitted, with their threads; those that look for their scale have found it, once, on all texts."""
+    """The members, not fitted; those that look for their scale have found it, once, on all texts."""
     settings, target = at.target.settings, at.target
     members = at.plan.members
     if settings.n_jobs is not None:

@@ -83,8 +83,8 @@ def print_estimate(
 
 def _n_fits(model: TextCategorizer, out_of_core: bool) -> Callable[[int], float]:
     """How many fits a training on so many documents is worth: automatic ones hold out fewer folds of many."""
-    from textbayes.categorizer.auto import uses_auto
-    from textbayes.categorizer.auto.plan import fits_to_all
+    from textbayes.categorizer.plan import fits_to_all
+    from textbayes.categorizer.prepare import uses_auto
 
     if out_of_core or not uses_auto(model):
         return lambda _: 1.0  # as many of any number

@@ -43,7 +43,7 @@ def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> 
     why = None if asked is not None or inputs.corpus is not None else too_large(inputs.paths)
     if not (asked or why):
         return False
-    from textbayes.categorizer.auto import uses_auto
+    from textbayes.categorizer.prepare import uses_auto
     from textbayes.scale.out_of_core import check_supported
 
     if uses_auto(model):

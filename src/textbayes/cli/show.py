@@ -59,7 +59,7 @@ def show(model: str, output: Output) -> None:
 
 def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]:
     """Summary of the model in a few numbers. The file's own time stands for the date of training, which is not kept."""
-    from textbayes.categorizer.auto.story import partial_members
+    from textbayes.categorizer.summary import partial_members
 
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return {
@@ -164,18 +164,18 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
 
 def _model(model: TextCategorizer) -> str:
     """An automatic model in a sentence, with how many weights it has."""
-    from textbayes.categorizer.auto.story import model_sentence
+    from textbayes.categorizer.summary import model_sentence
 
     weights = model.model_.words().weights
     told = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
-    if model.label_space_.kind == "multiclass" and model.sharpness_ != 1.0:
-        told += f" Probabilities are raised to the power {model.sharpness_:.2f} and normalised."
+    if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
+        told += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."
     return told
 
 
 def _print_members(model: TextCategorizer) -> None:
     """Print a table of the members: what each is, what it reads, its weight in the ensemble, its held-out log-loss."""
-    from textbayes.categorizer.auto.story import member_rows
+    from textbayes.categorizer.summary import member_rows
     from textbayes.report.wording import members_in_words
 
     screen = console()

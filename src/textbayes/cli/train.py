@@ -270,7 +270,7 @@ def train(
 
 def _check_has_parts(model: TextCategorizer, spread: bool) -> None:
     """Refuse --keep-partial where no part of a training is a model."""
-    from textbayes.categorizer.auto import uses_auto
+    from textbayes.categorizer.prepare import uses_auto
 
     if spread or not uses_auto(model):
         raise click.UsageError(
@@ -303,7 +303,7 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
     if rest["select"] is not None and rest["select_k"] is None and rest["select_threshold"] is None:
         raise click.UsageError("--select needs --top-k or --threshold to choose words by.")
     from textbayes.categorizer import TextCategorizer
-    from textbayes.categorizer.auto import needs_one_view
+    from textbayes.categorizer.prepare import needs_one_view
 
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
@@ -317,7 +317,7 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
 
 
 def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
-    from textbayes.categorizer.auto.story import describe_choice, partial_members
+    from textbayes.categorizer.summary import describe_choice, partial_members
 
     space, choice, copies = model.label_space_, model.choice_, model.copies_ or {}
     drawn = {} if model.draws_ is None else _drawn(model.draws_)

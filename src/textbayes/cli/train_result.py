@@ -77,7 +77,7 @@ def found_in_words(model: TextCategorizer, given: Labelled, inputs: Inputs) -> I
 
 def model_in_words(model: TextCategorizer, path: Path | None) -> str:
     """The model in a sentence, and the command that lists what it is made of."""
-    from textbayes.categorizer.auto.story import model_sentence, partial_members
+    from textbayes.categorizer.summary import model_sentence, partial_members
 
     if model.choice_ is not None:
         told = model_sentence(model.choice_)
@@ -95,7 +95,7 @@ def model_in_words(model: TextCategorizer, path: Path | None) -> str:
 
 def _language(model: TextCategorizer, given: Labelled) -> str:
     """The language of the texts, or empty where these are not at hand."""
-    from textbayes.categorizer.auto.plan import language_of
+    from textbayes.categorizer.reading import language_of
     from textbayes.text.language import UNKNOWN
 
     texts = [document.text for document in given.documents[:: max(len(given.documents) // 1_000, 1)]]

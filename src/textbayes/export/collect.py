@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.pooled import FittedPool
+from textbayes.categorizer.ensemble import Ensemble
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.protocols import FittedModel
 from textbayes.core.types import FloatArray
@@ -14,7 +14,6 @@ from textbayes.export.counts import add_counts
 from textbayes.export.readings import ReadView, read_views
 from textbayes.export.scoring import Block, Hints, Scoring
 from textbayes.kinds.counts import FittedCounts
-from textbayes.kinds.hinted import FittedHinted
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.multinomial import FittedMultinomial
 from textbayes.kinds.weights import FittedWeights
@@ -31,28 +30,29 @@ def scoring_of(model: TextCategorizer) -> Scoring:
         Of a linear, multinomial or count kind, or a pool of these.
     """
     check_is_fitted(model, "model_")
-    views, fitted, space = read_views(model), model.model_, model.label_space_
-    scoring = Scoring(space)
-    if isinstance(fitted, FittedPool):
-        for member, share in zip(fitted.members, fitted.pool, strict=True):
-            if isinstance(member, FittedLinear) and member.link.name != "logit":
-                raise NotSupportedError(
-                    f"a pool of a model with link {member.link.name!r} and others cannot be exported; train the linear "
-                    "model by itself, or with --link logit"
-                )
-            _add(scoring, views, member, fitted.calibration * float(share), model.average)
-    else:
-        _add(scoring, views, fitted, 1.0, model.average)
-    if space.kind == "multiclass":
-        scoring.normalise = "softmax" if fitted.joint else "own"
-    if isinstance(fitted, FittedLinear):
-        if fitted.link.name not in _LINKS:
+    views, space = read_views(model), model.label_space_
+    ensemble: Ensemble = model.model_
+    scoring, linear = Scoring(space), ensemble.linear
+    for part in ensemble.parts:
+        own = part.model
+        if linear is None and isinstance(own, FittedLinear) and own.link.name != "logit":
             raise NotSupportedError(
-                f"link {fitted.link.name!r} has no formula that other programs know; train with --link logit or probit"
+                f"a pool of a model with link {own.link.name!r} and others cannot be exported; train the linear "
+                "model by itself, or with --link logit"
             )
-        scoring.link, scoring.sharpness = fitted.link.name, fitted.sharpness
-    if isinstance(fitted, FittedHinted):
-        scoring.hints = Hints(fitted.slope, fitted.offset, fitted.hint)
+        if part.columns is not None or len(set(part.weight)) > 1:
+            raise NotSupportedError("an ensemble of other than linear models cannot be exported; train with --model")
+        _add(scoring, views, own, ensemble.calibration * float(part.weight[0]), model.average)
+    if space.kind == "multiclass":
+        scoring.normalise = "softmax" if ensemble.is_softmax else "own"
+    if linear is not None:
+        if linear.link.name not in _LINKS:
+            raise NotSupportedError(
+                f"link {linear.link.name!r} has no formula that other programs know; train with --link logit or probit"
+            )
+        scoring.link, scoring.sharpness = linear.link.name, ensemble.inverse_temperature
+    if ensemble.label_stacking is not None:
+        scoring.hints = Hints(*ensemble.label_stacking)
     _add_rule(scoring, model)
     return scoring
 
@@ -71,12 +71,11 @@ def _add(scoring: Scoring, views: list[ReadView], fitted: FittedModel, factor: f
             raise NotSupportedError(
                 f"a multinomial model with link {fitted.link.name!r} has no formula; train it with link=logit"
             )
-        both = fitted.joint
+        both = fitted.is_softmax
         coef = fitted.coef if both else fitted.coef[1:] - fitted.coef[:1]
         intercept = fitted.intercept if both else fitted.intercept[1:] - fitted.intercept[:1]
         _add_weights(scoring, views, factor * coef, factor * intercept)
     elif isinstance(fitted, FittedLinear):
-        factor *= fitted.calibration
         _add_weights(scoring, views, factor * fitted.coef, factor * fitted.intercept)
     else:
         raise NotSupportedError(

@@ -57,7 +57,7 @@ def _classes(fitted: FittedCounts) -> Iterator[tuple[int, BayesCountClassifier, 
     """Column, classifier, number of the class in it, and sign: of two classes the second less the first."""
     for number, one in enumerate(fitted.classifiers):
         for c in range(len(one.classes_)):
-            yield (c, one, c, 1.0) if fitted.joint else (number, one, c, 2.0 * c - 1.0)
+            yield (c, one, c, 1.0) if fitted.is_softmax else (number, one, c, 2.0 * c - 1.0)
 
 
 def _linear(one: BayesCountClassifier, c: int) -> tuple[FloatArray, float, float]:

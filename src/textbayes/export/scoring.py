@@ -110,7 +110,7 @@ class DispersedBlock:
 
 
 class Hints(NamedTuple):
-    """Second pass over what a first says of the other labels, see :class:`~textbayes.kinds.hinted.FittedHinted`."""
+    """Second pass over what a first says of the other labels, see ``LabelStacking``."""
 
     slope: FloatArray
     offset: FloatArray

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.auto.story import partial_members
-from textbayes.categorizer.training import members_of
+from textbayes.categorizer.prepare import members_of
+from textbayes.categorizer.summary import partial_members
 from textbayes.decide import Rule
 from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.weights import FittedWeights
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.copies import copies_in_words
 from textbayes.text.language_names import language_name
@@ -151,17 +150,17 @@ def _weighting(weighting: TermWeighting) -> str:
 
 
 def _model(model: TextCategorizer) -> str:
-    fitted = model.model_
-    if isinstance(fitted, FittedLinear) or (model.choice_ is not None and isinstance(fitted, FittedWeights)):
+    fitted = model.model_.linear
+    if fitted is not None:
         used, size = int(np.count_nonzero(fitted.coef)), int(fitted.coef.size)
         text = f"{_regression(fitted)}; {used:,} of {size:,} weights are not zero"
     else:
-        text = "; ".join(members_in_words(model)) or fitted.kind
+        text = "; ".join(members_in_words(model)) or "; ".join(one.kind for one in model.model_.members)
     if len(model.pool_) > 1:
         shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
         text += f"; a pool of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
-    if fitted.space.kind == "multiclass" and model.sharpness_ != 1.0:
-        text += f"; probabilities of the labels to the power {model.sharpness_:.2f} are made to add up to one"
+    if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
+        text += f"; probabilities of the labels to the power {model.inverse_temperature_:.2f} are made to add up to one"
     if model.draws_ is not None:
         n_draws = max(one.intercept.size for one in model.draws_.labels)
         how = "averaged over them" if model.average else "at their mean"
@@ -169,9 +168,7 @@ def _model(model: TextCategorizer) -> str:
     return text
 
 
-def _regression(fitted: FittedWeights) -> str:
-    if not isinstance(fitted, FittedLinear):
-        return "softmax regression over the labels"
+def _regression(fitted: FittedLinear) -> str:
     n_labels = Counter(fitted.link.for_label(label) for label in range(fitted.space.n_columns))
     links = [
         {"logit": "logistic", "probit": "probit"}.get(link.name, f"{link.spec}-link")

@@ -17,15 +17,17 @@ from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.inputs import weighed
-from textbayes.categorizer.pool import Pooling
+from textbayes.categorizer.knowledge import Knowledge
+from textbayes.categorizer.members import Member
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of
 from textbayes.categorizer.presets import default_vectorizer
+from textbayes.categorizer.reading import text_lengths
 from textbayes.categorizer.settings import check_settings, rule_for
-from textbayes.categorizer.train_members import text_lengths, train_with
-from textbayes.categorizer.trained import TrainingData
-from textbayes.categorizer.training import Training, make_weighting, members_of
+from textbayes.categorizer.sources import Group, Read, Target
+from textbayes.categorizer.train import TrainingData, train
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.executor import Executor, using
-from textbayes.core.labels import encode_labels
+from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
@@ -123,72 +125,86 @@ class SpreadDocuments:
         return list(zip(self._texts, self.split(rows), strict=True))
 
 
-class SpreadTraining(Training):
-    """A training whose documents are with the workers of an executor.
+class WorkerSource:
+    """Documents that are with the workers of an executor.
 
     Parameters
     ----------
-    settings : TextCategorizer
     executor : Executor
     parts : sequence
         What stands for the ``Part`` of each partition.
     sizes : sequence of int
         Their numbers of documents.
-    n_features : int
-    data : TrainingData
-        Without texts.
-    report : Progress
+    vectorizer : TextVectorizer
+        Fitted.
+    weighting : TermWeighting
+        Not fitted.
     """
 
     def __init__(
-        self, settings: TextCategorizer, executor: Executor, parts: Sequence[Any], sizes: Sequence[int],
-        n_features: int, data: TrainingData, report: Progress,
+        self, executor: Executor, parts: Sequence[Any], sizes: Sequence[int], vectorizer: TextVectorizer,
+        weighting: TermWeighting,
     ) -> None:  # fmt: skip
-        super().__init__(
-            settings, None, np.zeros(0), data.indicator, data.space, report, SamplingCallback(), data.weight,
-            None, data.firsts,
-        )  # fmt: skip
-        self._executor, self._parts, self._n_features = executor, parts, n_features
-        self._ends = np.cumsum(sizes)[:-1]
+        self._executor, self._parts, self._weighting = executor, parts, weighting
+        self._ends, self._vectorizer = np.cumsum(sizes)[:-1], vectorizer
         self._fitted_before: dict[int, BayesLinearClassifier] = {}
 
-    def _split(self, array: AnyArray) -> list[AnyArray]:
-        return np.split(array, self._ends)
+    @property
+    def vectorizer(self) -> Any:
+        return self._vectorizer
 
-    def _fit(
-        self, members: Sequence[Any], rows: BoolArray, knowledge: Any, stage: str
-    ) -> tuple[TermWeighting, list[FittedModel]]:
+    @property
+    def n_words(self) -> int:
+        return len(self._vectorizer.vocabulary_)
+
+    def fit(
+        self, members: Sequence[Member], rows: BoolArray, target: Target, stage: str, watch: SamplingCallback,
+        knowledge: Knowledge | None = None, weightings: list[TermWeighting] | None = None,
+    ) -> Group:  # fmt: skip
         mine = self._split(rows)
         frequency = self._executor.map_reduce(_frequency, np.add, list(zip(self._parts, mine, strict=True)))
-        weighting = make_weighting(self._settings.weighting).fit_frequencies(frequency, int(rows.sum()))
-        weights = [None] * len(mine) if self._weight is None else self._split(self._weight)
-        asked = list(zip(self._parts, mine, self._split(self._indicator), weights, strict=True))
-        if isinstance(kind_of(members[0]), CountsKind):
-            return weighting, [self._fit_counts(member, asked) for member in members]
+        weighting = clone(self._weighting).fit_frequencies(frequency, int(rows.sum()))
+        weights = [None] * len(mine) if target.weight is None else self._split(target.weight)
+        asked = list(zip(self._parts, mine, self._split(target.indicator), weights, strict=True))
+        if isinstance(kind_of(members[0].estimator), CountsKind):
+            models = [self._fit_counts(member.estimator, asked, target.space) for member in members]
+            return Group((0,), [weighting], models)
         documents = self._executor.keep(_documents, asked, weighting)
         fitted: list[FittedModel] = []
         for number, member in enumerate(members):
             start = self._fitted_before.get(number)  # of another fold: most documents are the same
-            one = fit_in_parts(self._executor, documents, member, self._space, self._n_features, start)
+            one = fit_in_parts(self._executor, documents, member.estimator, target.space, self.n_words, start)
             self._fitted_before[number] = one
-            fitted.append(fitted_linear(one, self._space))
-        return weighting, fitted
+            fitted.append(fitted_linear(one, target.space))
+        return Group((0,), [weighting], fitted)
 
-    def _fit_counts(self, member: BayesCountClassifier, asked: list[Any]) -> FittedCounts:
-        space = self._space
+    def scores(self, group: Group, rows: BoolArray, read: Read) -> FloatArray:
+        asked = list(zip(self._parts, self._split(rows), strict=True))
+        return np.concatenate(list(self._executor.map(_scored, asked, group, read)), axis=1)
+
+    def allocate(self, shape: tuple[int, ...], dtype: Any) -> AnyArray:
+        return np.empty(shape, dtype)
+
+    def columns(self, views: Sequence[int]) -> IntArray | None:
+        return None
+
+    def all_weightings(self) -> list[TermWeighting]:
+        raise NotSupportedError(f"several views are not read by workers; {_ONE_PLACE}")
+
+    def everything(self, group: Group) -> Features:
+        return Features(None, None, np.zeros(0))  # models of one type are combined without a look at the documents
+
+    def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
+        return self.vectorizer, weightings[0]
+
+    def _split(self, array: AnyArray) -> list[AnyArray]:
+        return np.split(array, self._ends)
+
+    def _fit_counts(self, estimator: BayesCountClassifier, asked: list[Any], space: LabelSpace) -> FittedCounts:
         n = space.n_columns if space.kind == "multilabel" else 1
-        begun = [copy.copy(member).begin(_names(space), self._n_features) for _ in range(n)]
+        begun = [copy.copy(estimator).begin(_names(space), self.n_words) for _ in range(n)]
         learnt, total, n_docs = self._executor.map_reduce(_gathered, _both_gathered, asked, begun, space)
         return FittedCounts(space, [one.settle() for one in learnt], max(total / max(n_docs, 1), 1e-3))
-
-    def _scores(
-        self, fitted: Sequence[FittedModel], rows: BoolArray, weighting: TermWeighting, pooling: Pooling
-    ) -> FloatArray:
-        asked = list(zip(self._parts, self._split(rows), strict=True))
-        return np.concatenate(list(self._executor.map(_scored, asked, list(fitted), weighting, pooling)), axis=1)
-
-    def _features(self, rows: BoolArray, weighting: TermWeighting) -> Features:
-        return Features(None, None, np.zeros(0))  # models of one kind are pooled without a look at the documents
 
 
 def fit_documents(
@@ -233,10 +249,9 @@ def fit_documents(
     documents.forget_texts()
     report("reading words", 2, 2)
     sizes = [int(part.sum()) for part in documents.split(rows)]
-    n_features = len(vectorizer.get_feature_names_out())
-    training = SpreadTraining(model, documents.executor, parts, sizes, n_features, data, report)
+    source = WorkerSource(documents.executor, parts, sizes, vectorizer, make_weighting(model.weighting))
     with using(None):  # folds are led from here, whoever is asked to spread other work
-        trained = train_with(training, model, data, vectorizer, report)
+        trained = train(named_plan(model, space), source, target_of(model, data), report)
     return model._take_over(trained, rule, data, fingerprints)
 
 
@@ -340,12 +355,10 @@ def _both_gathered(one: Any, other: Any) -> tuple[list[BayesCountClassifier], fl
     return both, one[1] + other[1], one[2] + other[2]
 
 
-def _scored(
-    asked: tuple[Part, BoolArray], fitted: list[FittedModel], weighting: TermWeighting, pooling: Pooling
-) -> FloatArray:
+def _scored(asked: tuple[Part, BoolArray], group: Group, read: Read) -> FloatArray:
     part, rows = asked
     if not rows.any():  # a small partition may have no document in a fold
-        return np.empty((len(fitted), 0, fitted[0].space.n_columns))
-    counts = part.counts[rows]
+        return np.empty((len(group.models), 0, group.models[0].space.n_columns))
+    counts, (weighting,) = part.counts[rows], group.weightings
     features = Features(counts, weighting.transform(counts), part.lengths[rows])
-    return np.stack([pooling.member_scores(member, features) for member in fitted])
+    return np.stack([read(model, features) for model in group.models])

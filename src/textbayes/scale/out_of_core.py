@@ -18,18 +18,19 @@ from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.inputs import weighed
-from textbayes.categorizer.pool import Pooling
+from textbayes.categorizer.knowledge import Knowledge
+from textbayes.categorizer.members import Member
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.settings import check_settings, rule_for
-from textbayes.categorizer.train_members import train_with
-from textbayes.categorizer.trained import TrainingData
-from textbayes.categorizer.training import Training, make_weighting, members_of
+from textbayes.categorizer.sources import Group, Read, Target
+from textbayes.categorizer.train import TrainingData, train
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.folds import group_codes
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features, FittedModel
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.kinds import kind_of
 from textbayes.kinds.counts import CountsKind
@@ -45,29 +46,65 @@ from textbayes.text.copies import find_copies
 _IN_MEMORY = "or train in memory (without --out-of-core)"
 
 
-class ShardTraining(Training):
-    """A training whose documents are in shards.
+class ShardSource:
+    """Documents in shards: each fit reads them from files.
 
     Parameters
     ----------
     shards : TextShards
+    weighting : TermWeighting
+        Not fitted.
     scratch : Path
         A folder for the matrices of single fits.
-    settings, data, report
-        As for ``train_members``.
     """
 
-    def __init__(self, settings: Any, shards: TextShards, data: TrainingData, report: Progress, scratch: Path) -> None:
-        watch = SamplingCallback()
-        super().__init__(
-            settings, None, np.zeros(0), data.indicator, data.space, report, watch, data.weight, data.groups,
-            data.firsts,
-        )  # fmt: skip
-        self._shards, self._scratch = shards, scratch
+    def __init__(self, shards: TextShards, weighting: TermWeighting, scratch: Path) -> None:
+        self._shards, self._weighting, self._scratch = shards, weighting, scratch
 
-    def room(self, shape: tuple[int, ...]) -> FloatArray:
+    @property
+    def vectorizer(self) -> Any:
+        return self._shards.vectorizer
+
+    @property
+    def n_words(self) -> int:
+        return int(self._shards.n_features)
+
+    def fit(
+        self, members: Sequence[Member], rows: BoolArray, target: Target, stage: str, watch: SamplingCallback,
+        knowledge: Knowledge | None = None, weightings: list[TermWeighting] | None = None,
+    ) -> Group:  # fmt: skip
+        frequency = np.zeros(self._shards.n_features, dtype=np.int64)
+        for part, _ in self._parts(rows):
+            frequency += np.bincount(part.counts.indices, minlength=len(frequency))
+        weighting = clone(self._weighting).fit_frequencies(frequency, int(rows.sum()))
+        if isinstance(kind_of(members[0].estimator), CountsKind):
+            models = [self._fit_counts(member, rows, target) for member in members]
+        else:
+            models = self._fit_linear(members, rows, target, weighting)
+        return Group((0,), [weighting], models)
+
+    def scores(self, group: Group, rows: BoolArray, read: Read) -> FloatArray:
+        (weighting,), found = group.weightings, []
+        for part, _ in self._parts(rows):
+            features = Features(part.counts, weighting.transform(part.counts), part.lengths)
+            found.append(np.stack([read(model, features) for model in group.models]))
+        return np.concatenate(found, axis=1)
+
+    def allocate(self, shape: tuple[int, ...], dtype: Any) -> AnyArray:
         with NamedTemporaryFile(dir=self._scratch, suffix=".bin", delete=False) as file:
-            return new_mapped(Path(file.name), shape, np.float64)
+            return new_mapped(Path(file.name), shape, dtype)
+
+    def columns(self, views: Sequence[int]) -> IntArray | None:
+        return None
+
+    def all_weightings(self) -> list[TermWeighting]:
+        raise NotSupportedError(f"several views are not read out of core; {_IN_MEMORY}")
+
+    def everything(self, group: Group) -> Features:
+        return Features(None, None, np.zeros(0))  # models of one type are combined without a look at the documents
+
+    def reader(self, weightings: list[TermWeighting]) -> tuple[Any, Any]:
+        return self.vectorizer, weightings[0]
 
     def _parts(self, rows: BoolArray) -> Iterator[tuple[Block, BoolArray]]:
         """Counts and lengths of some documents, a shard at a time, and which of all they are."""
@@ -80,32 +117,18 @@ class ShardTraining(Training):
             elif own.any():
                 yield Block(first, counts[own], lengths[own]), mine
 
-    def _fit(
-        self, members: Sequence[Any], rows: BoolArray, knowledge: Any, stage: str
-    ) -> tuple[TermWeighting, list[FittedModel]]:
-        frequency = np.zeros(self._shards.n_features, dtype=np.int64)
-        for part, _ in self._parts(rows):
-            frequency += np.bincount(part.counts.indices, minlength=len(frequency))
-        weighting = make_weighting(self._settings.weighting).fit_frequencies(frequency, int(rows.sum()))
-        if isinstance(kind_of(members[0]), CountsKind):
-            return weighting, [self._fit_counts(member, rows) for member in members]
-        return weighting, self._fit_linear(members, rows, weighting)
-
-    def _fit_counts(self, member: Any, rows: BoolArray) -> FittedModel:
-        kind = kind_of(member)
+    def _fit_counts(self, member: Member, rows: BoolArray, target: Target) -> FittedModel:
+        kind = kind_of(member.estimator)
         assert isinstance(kind, CountsKind)
-        weight = self._weight
         parts = (
-            (
-                Features(part.counts, part.counts, part.lengths),
-                self._indicator[mine],
-                None if weight is None else weight[mine],
-            )
+            (Features(part.counts, part.counts, part.lengths), target.indicator[mine], target.weight_of(mine))
             for part, mine in self._parts(rows)
         )
-        return kind.fit_parts(member, parts, self._space)
+        return kind.fit_parts(member.estimator, parts, target.space)
 
-    def _fit_linear(self, members: Sequence[Any], rows: BoolArray, weighting: TermWeighting) -> list[FittedModel]:
+    def _fit_linear(
+        self, members: Sequence[Member], rows: BoolArray, target: Target, weighting: TermWeighting
+    ) -> list[FittedModel]:
         with TemporaryDirectory(dir=self._scratch) as name:
             folder = Path(name)
             X = columns_on_disk(
@@ -113,30 +136,13 @@ class ShardTraining(Training):
                 self._shards.n_features,
                 folder,
             )
-            weight = None if self._weight is None else self._weight[rows]
-            indicator = new_mapped(folder / "labels.bin", (X.shape[0], self._indicator.shape[1]), np.bool_)
-            np.compress(rows, self._indicator, axis=0, out=indicator)
-            fitted: list[FittedModel] = [
-                fitted_linear(fit_in_groups(member, X, indicator, weight, folder=folder), self._space)
+            weight = target.weight_of(rows)
+            indicator = new_mapped(folder / "labels.bin", (X.shape[0], target.indicator.shape[1]), np.bool_)
+            np.compress(rows, target.indicator, axis=0, out=indicator)
+            return [
+                fitted_linear(fit_in_groups(member.estimator, X, indicator, weight, folder=folder), target.space)
                 for member in members
             ]
-            return fitted
-
-    def _scores(
-        self, fitted: Sequence[FittedModel], rows: BoolArray, weighting: TermWeighting, pooling: Pooling
-    ) -> FloatArray:
-        found = np.empty((len(fitted), int(rows.sum()), self._indicator.shape[1]))
-        done = 0
-        for part, _ in self._parts(rows):
-            features = Features(part.counts, weighting.transform(part.counts), part.lengths)
-            stop = done + len(part.lengths)
-            for number, member in enumerate(fitted):
-                found[number, done:stop] = pooling.member_scores(member, features)
-            done = stop
-        return found
-
-    def _features(self, rows: BoolArray, weighting: TermWeighting) -> Features:
-        return Features(None, None, np.zeros(0))  # models of one kind are pooled without a look at the documents
 
 
 def fit_out_of_core(
@@ -174,8 +180,8 @@ def fit_out_of_core(
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_IN_MEMORY}")
     report = progress or silent
     data = TrainingData(kept, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
-    training = ShardTraining(model, shards, data, report, scratch)
-    trained = train_with(training, model, data, shards.vectorizer, report)
+    source = ShardSource(shards, make_weighting(model.weighting), scratch)
+    trained = train(named_plan(model, space), source, target_of(model, data), report)
     return model._take_over(trained, rule, data, shards.fingerprints())
 
 

@@ -15,7 +15,6 @@ from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.online import FittedOnline
 from textbayes.models.online import DiagonalPosterior, OnlineLikelihood, OnlinePosterior
 from textbayes.models.online.bank import Bank
-from textbayes.models.online.start import single_model
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
@@ -69,7 +68,7 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     if not isinstance(vectorizer, TextVectorizer) or vectorizer.binary:
         what = "counts each word once (binary)" if isinstance(vectorizer, TextVectorizer) else "hashes words"
         raise InputError(f"the model {what}, which a filter cannot do; train one with a plain TextVectorizer")
-    known = _known(single_model(model.model_))
+    known = _known(model.model_)
     known.settings.update(text=vectorizer._fitted(), weighting=weighting.scheme, norm=weighting.norm)
     chosen = _settings(known, settings, model)
     scheme = weighting.scheme, weighting.norm
@@ -88,13 +87,14 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     return AdaptiveFilter(chosen, lexicon, made, KeptDocuments())
 
 
-def _known(fitted: Any) -> _Known:
-    if isinstance(fitted, FittedOnline):  # and Gaussian processes
+def _known(ensemble: Any) -> _Known:
+    fitted, calibration = ensemble.single, ensemble.calibration
+    if isinstance(fitted, FittedOnline) and calibration == 1.0:  # and Gaussian processes
         return _online(fitted)
     if not isinstance(fitted, FittedLinear):
         raise InputError(
-            f"a filter cannot go on from a model of kind {fitted.kind!r}: it needs a Gaussian posterior of weights; "
-            "use one of train --model online or gp, or a linear one of train --intervals"
+            f"a filter cannot go on from a model of kind {_kinds(ensemble)!r}: it needs a Gaussian posterior of "
+            "weights; use one of train --model online or gp, or a linear one of train --intervals"
         )
     if fitted.errors is None or fitted.intercept_errors is None:
         raise InputError(
@@ -112,11 +112,15 @@ def _known(fitted: Any) -> _Known:
     ):
         words = np.flatnonzero((coef != 0.0) | np.isfinite(errors))
         own = np.where(np.isnan(errors[words]), fitted.held_scale, errors[words])
-        mean = fitted.calibration * np.concatenate([[bias], coef[words]])
-        var = (fitted.calibration * np.concatenate([[bias_error], own])) ** 2
+        mean = calibration * np.concatenate([[bias], coef[words]])
+        var = (calibration * np.concatenate([[bias_error], own])) ** 2
         columns.append((words, _diagonal(mean, var, mean, var)))
     link = {"link": fitted.link.for_label(0).spec, "noise": 1.0}
     return _Known(columns, {"covariance": "diagonal", "variance": fitted.held_scale**2, **link})
+
+
+def _kinds(ensemble: Any) -> str:
+    return ", ".join(one.kind for one in ensemble.members)
 
 
 def _online(fitted: FittedOnline) -> _Known:
@@ -164,7 +168,7 @@ def _settings(known: _Known, given: dict[str, Any], model: TextCategorizer) -> F
     hard = closed is not None and closed[0] == 0.0 < closed[1]
     defaults = {"most_words": max(most_words, usual.most_words), "gain": "paper" if hard else "gaussian"}
     chosen = FilterSettings(**{**defaults, **given, **known.settings})
-    same = isinstance(single_model(model.model_), FittedOnline)  # thresholds were chosen for these probabilities
+    same = isinstance(model.model_.single, FittedOnline)  # thresholds were chosen for these probabilities
     thresholds = np.unique(getattr(model.rule_, "thresholds_", np.zeros(0)) if same else np.zeros(0))
     highest = 1.0 if closed is None else 1.0 - closed[1]
     if "threshold" not in given and len(thresholds) == 1 and 0.0 <= thresholds[0] < highest:

@@ -93,8 +93,10 @@ def _batch_start(batch: BayesLinearClassifier, likelihood: OnlineLikelihood) -> 
 def _categorizer_start(model: Any, likelihood: OnlineLikelihood) -> Start:
     """From a ``TextCategorizer``: documents must be weighed as it weighs them (``model.features(texts).weights``)."""
     _check_fitted(model, "model_")
-    fitted, space = single_model(model.model_), model.label_space_
-    if fitted.kind == "online":
+    ensemble, space = model.model_, model.label_space_
+    fitted: Any = ensemble.single
+    kind = "pool" if fitted is None else fitted.kind
+    if kind == "online" and ensemble.calibration == 1.0:
         estimator = fitted.estimator
         _check_link(estimator.likelihood, likelihood, any_noise=True)
 
@@ -108,15 +110,15 @@ def _categorizer_start(model: Any, likelihood: OnlineLikelihood) -> Start:
             return Bank([one.copy() for one in known]) if isinstance(known, Bank) else known.copy()
 
         return Start(space, estimator.n_features_in_, same)
-    if fitted.kind != "linear":
+    if kind != "linear":
         raise InputError(
-            f"start is a TextCategorizer of kind {fitted.kind!r}, which has no Gaussian posterior of weights; pass one "
+            f"start is a TextCategorizer of kind {kind!r}, which has no Gaussian posterior of weights; pass one "
             "of kind 'online', or a linear one fitted with intervals=True"
         )
     if fitted.errors is None or fitted.intercept_errors is None:
         raise InputError("start was fitted without intervals: its variances are not known; fit it with intervals=True")
     _check_link(make_likelihood(fitted.link), likelihood)
-    factor = fitted.calibration
+    factor = ensemble.calibration
     errors, bias_errors = factor * fitted.errors, factor * fitted.intercept_errors
 
     def independent(covariance: str, scale: FloatArray, rank: int) -> DiagonalPosterior | Bank[Any]:
@@ -128,13 +130,6 @@ def _categorizer_start(model: Any, likelihood: OnlineLikelihood) -> Start:
         )
 
     return Start(space, fitted.coef.shape[-1], independent)
-
-
-def single_model(fitted: Any) -> Any:
-    """The one member of a pool that says what the member says; any other model as it is."""
-    members: Any = getattr(fitted, "members", ())
-    same = len(members) == 1 and fitted.calibration == 1.0 and float(fitted.pool[0]) == 1.0
-    return members[0] if same else fitted
 
 
 def _check_fitted(model: Any, attribute: str) -> None:
