@@ -141,7 +141,7 @@ def test_explanations_add_up(spec, kind):
         np.testing.assert_allclose(told.base + told.parts.sum(axis=1), scores[i], rtol=1e-8, atol=1e-8)
         for one in model.explain(text, labels=model.label_space_.class_names):
             assert one.base + sum(part.log_odds for part in one.contributions) == pytest.approx(one.log_odds, abs=1e-8)
-            exclusive = kind == "multiclass" and not model.model_.joint
+            exclusive = kind == "multiclass" and not model.model_.is_softmax
             if 1e-9 < one.probability < 1.0 - 1e-9 and not exclusive:
                 # The log-odds of the probability itself, except where classes are normalised one by one.
                 assert np.log(one.probability / (1.0 - one.probability)) == pytest.approx(one.log_odds, abs=1e-5)

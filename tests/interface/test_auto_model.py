@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
+from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.core.errors import InputError
 from textbayes.stream import filter_from_model
 

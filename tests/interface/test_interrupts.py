@@ -14,18 +14,18 @@ from textbayes.store import load_categorizer
 @pytest.fixture
 def ctrl_c(monkeypatch):
     """Ctrl-C, as the terminal sends it, when a number of folds is done in the cross-validation."""
-    from textbayes.categorizer.auto import training
+    from textbayes.core import cross_validation
 
-    found = training.cross_validate
+    found = cross_validation.over_folds
 
     def set_at(n_folds: int) -> None:
-        def interrupted(*given):
-            for number, one in enumerate(found(*given)):
+        def interrupted(*given, **how):
+            for number, one in enumerate(found(*given, **how)):
                 if number == n_folds:
                     signal.raise_signal(signal.SIGINT)
                 yield one
 
-        monkeypatch.setattr(training, "cross_validate", interrupted)
+        monkeypatch.setattr(cross_validation, "over_folds", interrupted)
 
     return set_at
 

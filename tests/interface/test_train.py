@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.auto.story import describe_choice
+from textbayes.categorizer.summary import describe_choice
 from textbayes.store import load_model
 from textbayes.text.term_weights import SCHEMES
 
@@ -288,7 +288,7 @@ def test_what_needs_one_view_says_that_the_linear_preset_is_used(run, write, doc
     assert "intervals: asked of one view of the words, so --preset linear is used" in done.stderr
     assert load_model(tmp_path / "m.tb").choice_ is None
     assert "preset linear is used" not in run("train", write(documents), "-o", tmp_path / "m.tb").stderr
-    refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--model", "hinted", code=2).stderr
+    refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--model", "clusters", code=2).stderr
     assert "not trained by name" in " ".join(refused.split())
 
 

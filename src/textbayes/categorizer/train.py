@@ -171,8 +171,8 @@ def train(
         Whether Ctrl-C in the cross-validation ends it with the members that are done, where there are any; otherwise,
         and at any other time, it ends the training.
     """
-    held = HeldOut.of(target.indicator, target.folds.number, target.weight, target.space)
-    at, watch = Setting(plan, target, held), sampling or SamplingCallback()
+    at, watch = setting_of(plan, target), sampling or SamplingCallback()
+    held = at.held
     members = prepared_members(at, source, report)
     if sampling is not None:
         sampling.begin(target.space.column_names, fingerprint(at, source, members, prior))
@@ -219,6 +219,11 @@ def train(
         ensemble, vectorizer, weighting, stack.weights.mean(axis=1), proba, held.label_seen, tested, choice=choice,
         rare_threshold=threshold, **found,
     )  # fmt: skip
+
+
+def setting_of(plan: Plan, target: Target) -> Setting:
+    """A plan and a target with the held-out texts."""
+    return Setting(plan, target, HeldOut.of(target.indicator, target.folds.number, target.weight, target.space))
 
 
 class Weighed(NamedTuple):

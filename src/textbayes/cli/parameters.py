@@ -89,7 +89,7 @@ class LinkSpec(RegistryName):
         return value if self._auto and value == "auto" else super().convert(value, param, ctx)
 
 
-UNTRAINED = ("clusters", "hinted")  # kinds whose ``trains`` is False; help names the others without importing them
+UNTRAINED = ("clusters",)  # kinds whose ``trains`` is False; help names the others without importing them
 
 
 class ModelSpec(RegistryName):

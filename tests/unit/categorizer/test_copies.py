@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.categorizer.training import Training
+from textbayes.categorizer.prepare import prepare
+from textbayes.categorizer.train import TrainingData, prepared_members, setting_of
 from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import encode_labels
-from textbayes.kinds.sampling import SamplingCallback
+from textbayes.core.progress import silent
 from textbayes.knowledge import WordPriors
 from textbayes.store import load_model, save_model
+from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 
 N_TEXTS, N_TIMES = 60, 5
@@ -91,21 +93,18 @@ def test_numbers_of_copies_are_in_the_model_file(words, tmp_path):
     assert load_model(tmp_path / "m.tb").copies_ == model.copies_ == {"identical": 240, "near": 0}
 
 
-def training(settings, texts, labels, copies, groups=None):
-    from textbayes.categorizer.presets import default_vectorizer
-
-    indicator, space = encode_labels(labels)
-    counts = default_vectorizer().fit_transform(texts)
-    lengths = np.ones(len(texts))
-    watch = SamplingCallback()
-    return Training(settings, counts, lengths, indicator, space, lambda *_: None, watch, None, groups, copies)
+def members(settings, texts, labels, copies, groups=None):
+    """Members as they are after their scales were looked for."""
+    copied = Copies(np.arange(len(texts)), 0, 0) if copies is None else Copies(copies, len(texts) - N_TEXTS, 0)
+    ready = prepare(settings, TrainingData(texts, *encode_labels(labels), None, groups, copied), silent)
+    return prepared_members(setting_of(ready.plan, ready.target), ready.source, silent)
 
 
 def test_a_scale_is_looked_for_with_copies_in_one_fold(words):
     texts, labels = noise(words, 3)
     copies = np.tile(np.arange(N_TEXTS), N_TIMES)
     settings = TextCategorizer(model=BayesLinearClassifierCV(prior="gaussian", cv=4))
-    scale = [float(np.squeeze(training(settings, texts, labels, one).members()[0].scale)) for one in (copies, None)]
+    scale = [float(np.squeeze(members(settings, texts, labels, one)[0].estimator.scale)) for one in (copies, None)]
     assert scale[0] < scale[1] / 2  # texts known by heart call for wide priors
 
 
@@ -117,7 +116,7 @@ def test_a_prior_is_weighed_with_copies_in_one_fold(words, monkeypatch):
         asked.append(stratified_folds(*args, **given))
         return asked[-1]
 
-    for place in ("categorizer.training", "knowledge.weigh", "models.counts.choose"):
+    for place in ("core.cross_validation",):
         monkeypatch.setattr(f"textbayes.{place}.stratified_folds", watched)
     texts, labels = noise(words, 5)
     prior = WordPriors([(words[0], "1", "for")])

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.prepare import prepare
 from textbayes.categorizer.presets import default_vectorizer
-from textbayes.categorizer.training import Training
+from textbayes.categorizer.train import TrainingData, prepared_members, setting_of
 from textbayes.core.errors import InputError
 from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import encode_labels
-from textbayes.kinds.sampling import SamplingCallback
+from textbayes.core.progress import silent
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting
+from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 
 
@@ -49,10 +51,10 @@ def test_a_scale_is_looked_for_with_the_same_folds(authors):
     settings = TextCategorizer(model=member, weighting=TermWeighting("raw", norm=None))
 
     def scale(groups):
-        training = Training(
-            settings, counts, np.ones(len(labels)), indicator, space, lambda *_: None, SamplingCallback(), groups=groups
-        )
-        return float(np.squeeze(training.members()[0].scale))
+        data = TrainingData(texts, indicator, space, None, groups, Copies(np.arange(len(texts)), 0, 0))
+        ready = prepare(settings, data, silent)
+        (member,) = prepared_members(setting_of(ready.plan, ready.target), ready.source, silent)
+        return float(np.squeeze(member.estimator.scale))
 
     X = counts.astype(float)
     by_hand = BayesLinearClassifierCV(prior="gaussian", cv=stratified_folds(indicator, 5, 0, codes)).fit(X, labels)

@@ -7,18 +7,21 @@ import pytest
 from scipy import special
 
 from textbayes import TextCategorizer
-from textbayes.kinds.hinted import hinted
+from textbayes.categorizer.ensemble import Ensemble, LabelStacking, Part
 
 TEXTS = ["wheat and corn prices", "corn harvest", "bank rates rise", "the bank cuts rates", "oil price", "oil"] * 3
 LABELS = [["grain", "price"], ["grain"], ["money"], ["money"], ["oil", "price"], ["oil"]] * 3
-HINT = np.array([-1.5, 0.5, 0.0, 2.0])
+EFFECT = np.array([-1.5, 0.5, 0.0, 2.0])
 
 
 @pytest.fixture(scope="module")
 def models():
     first = TextCategorizer(cv=2, model="linear").fit(TEXTS, LABELS)
     second = TextCategorizer(cv=2, model="linear").fit(TEXTS, LABELS)
-    second.model_ = hinted(first.model_, np.full(4, 1.2), HINT, np.full(4, -0.3))
+    linear = first.model_.linear.scaled(1.2)
+    linear.intercept = linear.intercept - 0.3
+    stacking = LabelStacking(np.full(4, 1.2), np.full(4, -0.3), EFFECT)
+    second.model_ = Ensemble(first.label_space_, [Part(linear, np.ones(4))], label_stacking=stacking)
     return first, second
 
 
@@ -30,7 +33,7 @@ def test_other_labels_are_a_line_and_everything_adds_up(models):
     for told in second.explain(text, names):
         k = names.index(told.label)
         some_other = 1.0 - np.prod(1.0 - np.delete(alone, k))
-        assert told.other_labels == pytest.approx(HINT[k] * some_other)
+        assert told.other_labels == pytest.approx(EFFECT[k] * some_other)
         assert special.expit(told.log_odds) == pytest.approx(told.probability)
         listed = sum(part.log_odds for part in told.contributions)
         assert listed + sum(value for _, value in told.remainder) == pytest.approx(told.log_odds, abs=1e-3)

@@ -7,7 +7,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from textbayes.categorizer.pool import PosteriorPool, ScorePool, make_pooling
+from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.stackers import PosteriorMixture, SharedWeights, stacker_for
+from textbayes.categorizer.stacking import Stack
 from textbayes.core.labels import LabelSpace
 from textbayes.inference.gibbs import Draws, LabelDraws
 from textbayes.links import make_link
@@ -20,6 +22,14 @@ MANY = LabelSpace(np.arange(3), "multilabel")
 ONE_OF = LabelSpace(np.arange(3), "multiclass")
 
 
+ALONE = Stack.shared(np.ones(1), 3)
+
+
+def held_out(Y, space, label_seen=None) -> HeldOut:
+    seen = np.ones_like(Y) if label_seen is None else label_seen
+    return HeldOut(Y, seen, np.zeros(len(Y), dtype=int), None, space)
+
+
 @pytest.fixture(scope="module")
 def truth():
     rng = np.random.default_rng(0)
@@ -29,12 +39,12 @@ def truth():
 
 def test_one_posterior_alone_keeps_its_own(truth):
     eta, Y = truth
-    everything = np.ones_like(Y)
     said = expit(0.3 * eta)[None]  # too cautious by far
-    pooling = PosteriorPool(LOGIT, MANY)
-    assert pooling.fit(said, Y, everything).tolist() == [1.0]
-    assert pooling.sharpness(said, np.ones(1), Y, everything) == 1.0
-    np.testing.assert_array_equal(pooling.probabilities(said, np.ones(1)), said[0])
+    mixture, held = PosteriorMixture(MANY, LOGIT), held_out(Y, MANY)
+    stack = mixture.finish(mixture.fit(said, held), said, held)
+    assert stack.weights.tolist() == [[1.0, 1.0, 1.0]]
+    assert stack.inverse_temperature is None
+    np.testing.assert_array_equal(mixture.probabilities(said, stack), said[0])
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -43,8 +53,7 @@ def test_weights_are_where_the_held_out_likelihood_is_highest(truth, average):
     noise = np.random.default_rng(1).normal(0.0, 2.0, eta.shape)
     predictors = np.stack([eta + noise, eta - noise, noise])
     said = expit(predictors) if average else predictors
-    pooling = PosteriorPool(LOGIT, MANY, average)
-    pool = pooling.fit(said, Y, np.ones_like(Y))
+    pool = PosteriorMixture(MANY, LOGIT, average).fit(said, held_out(Y, MANY)).weights[:, 0]
     assert pool.min() >= 0.0
     assert pool.sum() == pytest.approx(1.0)
 
@@ -60,10 +69,10 @@ def test_weights_are_where_the_held_out_likelihood_is_highest(truth, average):
 def test_entries_that_were_not_learnable_do_not_count(truth):
     eta, Y = truth
     said = np.stack([expit(eta), expit(-eta)])
-    learnable = np.zeros_like(Y)
-    assert PosteriorPool(LOGIT, MANY).fit(said, Y, learnable).tolist() == [0.5, 0.5]
-    learnable[:, 1] = True
-    assert PosteriorPool(LOGIT, MANY).fit(said, Y, learnable)[0] > 0.9
+    seen = np.zeros_like(Y)
+    assert PosteriorMixture(MANY, LOGIT).fit(said, held_out(Y, MANY, seen)).weights[:, 0].tolist() == [0.5, 0.5]
+    seen[:, 1] = True
+    assert PosteriorMixture(MANY, LOGIT).fit(said, held_out(Y, MANY, seen)).weights[0, 0] > 0.9
 
 
 def test_classes_that_exclude_each_other_are_as_sharp_as_held_out_texts_say():
@@ -71,28 +80,29 @@ def test_classes_that_exclude_each_other_are_as_sharp_as_held_out_texts_say():
     own = rng.uniform(0.05, 0.95, (5000, 3))
     true = own**3 / (own**3).sum(axis=1, keepdims=True)
     Y = np.eye(3, dtype=bool)[[rng.choice(3, p=row) for row in true]]
-    pooling, one = PosteriorPool(LOGIT, ONE_OF), np.ones(1)
-    found = pooling.sharpness(own[None], one, Y, np.ones_like(Y))
+    mixture = PosteriorMixture(ONE_OF, LOGIT)
+    found = mixture.finish(ALONE, own[None], held_out(Y, ONE_OF)).inverse_temperature
     best = minimize_scalar(
         lambda c: -np.log((own**c / (own**c).sum(axis=1, keepdims=True))[Y]).sum(), bounds=(1, 6), method="bounded"
     ).x
     assert found == pytest.approx(best, rel=0.02)  # a weak prior pulls it towards 1
     assert found == pytest.approx(3.0, abs=0.2)
-    np.testing.assert_allclose(pooling.probabilities(own[None], one, 3.0), true, rtol=1e-12)
+    sharp = ALONE._replace(inverse_temperature=3.0)
+    np.testing.assert_allclose(mixture.probabilities(own[None], sharp), true, rtol=1e-12)
 
 
 def test_sharing_out_survives_probabilities_of_nothing():
     own = np.array([[0.0, 0.0, 1e-200], [0.2, 0.2, 0.4]])
-    shared = PosteriorPool(LOGIT, ONE_OF).probabilities(own[None], np.ones(1))
+    shared = PosteriorMixture(ONE_OF, LOGIT).probabilities(own[None], ALONE)
     np.testing.assert_allclose(shared, [[0, 0, 1], [0.25, 0.25, 0.5]], atol=1e-90)
 
 
 def test_the_way_to_pool_is_that_of_the_members():
     mode, sampled = BayesLinearClassifier(), BayesLinearClassifier(inference="gibbs")
-    assert isinstance(make_pooling([mode, mode], MANY, True), ScorePool)
-    assert isinstance(make_pooling([sampled], MANY, False), PosteriorPool)
-    mixed = make_pooling([mode, sampled], MANY, True)  # by log-odds, which both have
-    assert isinstance(mixed, ScorePool)
+    assert isinstance(stacker_for([mode, mode], MANY, True), SharedWeights)
+    assert isinstance(stacker_for([sampled], MANY, False), PosteriorMixture)
+    mixed = stacker_for([mode, sampled], MANY, True)  # by log-odds, which both have
+    assert isinstance(mixed, SharedWeights)
     assert not mixed.linear
 
 

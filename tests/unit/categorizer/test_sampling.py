@@ -62,9 +62,9 @@ def _by_hand(model, texts):
 def test_probabilities_are_averages_over_draws(model):
     own, proba = _by_hand(model, NEW), model.assess(NEW).proba
     if model.label_space_.kind == "multiclass":
-        own = own**model.sharpness_ / (own**model.sharpness_).sum(axis=1, keepdims=True)
+        own = own**model.inverse_temperature_ / (own**model.inverse_temperature_).sum(axis=1, keepdims=True)
     else:
-        assert model.sharpness_ == 1.0
+        assert model.inverse_temperature_ == 1.0
     np.testing.assert_allclose(proba, own, atol=1e-6)
     np.testing.assert_array_equal(model.assess(NEW).decisions, model.rule_.decide(proba))
     assert model.pool_.tolist() == [1.0]
@@ -188,7 +188,7 @@ def test_what_cannot_be_used_is_refused(settings, labels, words):
 
 def test_what_needs_draws_says_so():
     model = TextCategorizer(cv=2).fit(TEXTS, TWO)
-    assert (model.draws_, model.sharpness_) == (None, 1.0)
+    assert (model.draws_, model.inverse_temperature_) == (None, 1.0)
     with pytest.raises(InputError, match="'inclusion' ranks words by their draws"):
         model.word_intervals("grain", by="inclusion")
 

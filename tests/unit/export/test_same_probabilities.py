@@ -70,7 +70,7 @@ def test_every_form_scores_as_the_model_does(name, kind, by_json, by_sql, by_onn
     step = 3 if (name, kind) == ("automatic", "multilabel") else 6
     model = trained(kind, {**MODELS, **JSON_ALONE}[name], step)
     if step == 3:
-        assert model.model_.kind == "hinted"
+        assert model.model_.label_stacking is not None
     expected, told = model.predict_proba(TEXTS), model.predict_labels(TEXTS)
     found, decided = by_json(model, TEXTS)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)

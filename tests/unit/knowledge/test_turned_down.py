@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 import textbayes.categorizer.training
+
 from textbayes import TextCategorizer
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.knowledge import from_words

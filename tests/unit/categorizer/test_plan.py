@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer
-from textbayes.categorizer.auto.held_out import HeldOut
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS, has_headlines, language_of, make_plan, read_views
-from textbayes.categorizer.auto.rare import labels_to_thin, rare_threshold
-from textbayes.categorizer.auto.story import describe_choice
+from textbayes.categorizer.ensemble import some_other_label
+from textbayes.categorizer.held_out import ENOUGH_TEXTS, HeldOut
+from textbayes.categorizer.plan import auto_plan
+from textbayes.categorizer.rare import labels_to_thin, rare_threshold
+from textbayes.categorizer.reading import has_headlines, language_of, read_views
+from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
-from textbayes.kinds.hinted import some_other_label
 
 GERMAN = ["Der Preis von Weizen ist im letzten Jahr stark gestiegen.", "Die Bank hat ihre Zinsen erneut gesenkt."] * 20
 CHINESE = ["小麦价格去年大幅上涨", "银行再次下调利率"] * 20
@@ -78,7 +79,7 @@ def test_pairs_and_first_lines_are_read_where_texts_are_enough(n_texts, names, p
 )
 def test_naive_bayes_is_tried_where_texts_are_enough(kind, n_texts, expected, budget):
     space = LabelSpace(np.array(["a", "b", "c"][: 2 if kind == "binary" else 3], dtype=object), kind)
-    tried = {one.name: one.views for one in make_plan(["words", "stem", "head"], space, n_texts, budget).members}
+    tried = {one.name: one.views for one in auto_plan(["words", "stem", "head"], space, n_texts, budget).members}
     assert {name for name in tried if "complement" in name or "naive" in name} == expected
     assert all(tried[name] == ((0,) if "words" in name else (1,)) for name in expected)
 
@@ -100,10 +101,10 @@ def test_views_without_words_are_left_out():
 def test_budgets_try_more_and_more(kind):
     space = LabelSpace(np.array(["a", "b"] if kind == "binary" else ["a", "b", "c"], dtype=object), kind)
     tried = [
-        {m.name for m in make_plan(["words", "stem"], space, 1_000, b).members} for b in ("quick", "normal", "thorough")
+        {m.name for m in auto_plan(["words", "stem"], space, 1_000, b).members} for b in ("quick", "normal", "thorough")
     ]
     assert tried[0] < tried[1] < tried[2]
-    assert all("stems" not in member.name for member in make_plan(["words"], space, 1_000, "thorough").members)
+    assert all("stems" not in member.name for member in auto_plan(["words"], space, 1_000, "thorough").members)
 
 
 def interrupting(at: int):
@@ -186,6 +187,6 @@ def test_the_threshold_of_rare_labels_separates_what_scores_separate():
 def test_members_are_named_after_what_they_read(second, of, kind):
     space = LabelSpace(np.array(["a", "b", "c"][: 2 if kind == "binary" else 3], dtype=object), kind)
     for budget in ("quick", "normal", "thorough"):
-        plan = make_plan(["words", second], space, ENOUGH_TEXTS, budget)
+        plan = auto_plan(["words", second], space, ENOUGH_TEXTS, budget)
         assert {member.name.split(", ")[1] for member in plan.members} == {"words", of}
         assert all((of in member.name) == (member.views == (1,)) for member in plan.members)

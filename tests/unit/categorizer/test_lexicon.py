@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
-from textbayes.categorizer.auto.plan import fits_to_all, folds_for, folds_held_out, read_views
-from textbayes.categorizer.auto.told import told_members
+from textbayes.categorizer.lexicon import lexicon_members
+from textbayes.categorizer.plan import fits_to_all, folds_for, folds_held_out
+from textbayes.categorizer.reading import read_views
 from textbayes.core.labels import LabelSpace
 from textbayes.knowledge import WordPrior, WordPriors
 
@@ -29,10 +30,11 @@ def drawn(seed: int, n: int) -> tuple[list[str], list[list[str]]]:
 def test_a_name_speaks_for_its_label():
     texts = ["the money of the bank", "ships at sea", "wheat of the farm"] * 2
     views, blocks = read_views(texts)
-    member, _ = told_members(texts, views, blocks, space(["money-fx", "ship", "C01"], "multilabel"), new_words=False)
+    member, _ = lexicon_members(texts, views, blocks, space(["money-fx", "ship", "C01"], "multilabel"), new_words=False)
     (v,) = member.views
     words = list(views.vectorizers_[v].get_feature_names_out())
-    coef, intercept = member.fit(blocks[v].astype(float), None, None, None)
+    fitted = member.estimator.fit(blocks[v].astype(float), None)
+    coef, intercept = fitted.coef_, fitted.intercept_
     assert {(words[j], k) for k, j in zip(*np.nonzero(coef), strict=True)} == {
         ("monei", 0),
         ("ship", 1),
@@ -48,11 +50,11 @@ def test_words_that_all_names_share_and_names_without_words_say_nothing():
         (["class bank", "class good"], "binary"),
         (["class bank", "class good", "class x"], "multiclass"),
     ):
-        member, _ = told_members(texts, views, blocks, space(names, kind), new_words=False)
+        member, _ = lexicon_members(texts, views, blocks, space(names, kind), new_words=False)
         words = views.vectorizers_[member.views[0]].get_feature_names_out()
-        coef = member.fit(blocks[member.views[0]].astype(float), None, None, None).coef
+        coef = member.estimator.fit(blocks[member.views[0]].astype(float), None).coef_
         assert not coef[:, list(words).index("class")].any()
-    assert told_members(texts, views, blocks, space(["0", "1"], "binary"), new_words=False) == (None, None)
+    assert lexicon_members(texts, views, blocks, space(["0", "1"], "binary"), new_words=False) == (None, None)
 
 
 def test_a_name_that_few_texts_have_becomes_a_word(tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
-from textbayes.categorizer.auto.stacking import fit_stacking, lasting_power
+from textbayes.categorizer.held_out import ENOUGH_TEXTS
+from textbayes.categorizer.stacking import fit_stacking, lasting_power
 from textbayes.core.labels import LabelSpace
 
 
@@ -39,13 +39,13 @@ def test_weights_of_exclusive_classes_are_the_mode_of_their_posterior():
     found, power = fit_stacking(S, Y, space(4, "multiclass")), lasting_power(300)
     np.testing.assert_allclose(found.weights[:, 0] / power, free.x[:3], atol=2e-3)
     np.testing.assert_allclose(found.bias / power, free.x[3:7], atol=2e-3)
-    assert found.sharpness / power == pytest.approx(np.exp(free.x[7]), rel=2e-3)
+    assert found.inverse_temperature / power == pytest.approx(np.exp(free.x[7]), rel=2e-3)
     assert (found.weights == found.weights[:, :1]).all()
     assert found.weights[0, 0] > 5.0 * found.weights[2, 0]
 
 
 @pytest.mark.parametrize("sharpness", [0.5, 1.0, 4.0])
-def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
+def test_the_inverse_temperature_that_classes_were_drawn_with_is_found(sharpness):
     rng = np.random.default_rng(7)
     scores = rng.normal(-1.0, 2.0, size=(1, 40_000, 6))
     bias = np.array([0.6, 0.3, 0.0, 0.0, -0.3, -0.6]) / sharpness
@@ -53,7 +53,7 @@ def test_the_sharpness_that_classes_were_drawn_with_is_found(sharpness):
     Y = np.eye(6, dtype=bool)[(proba.cumsum(axis=1) > rng.random((len(proba), 1))).argmax(axis=1)]
     found = fit_stacking(scores, Y, space(6, "multiclass"), expected=np.array([sharpness]))
     power = lasting_power(len(Y))
-    assert found.sharpness / power == pytest.approx(sharpness, rel=0.1)
+    assert found.inverse_temperature / power == pytest.approx(sharpness, rel=0.1)
     np.testing.assert_allclose(found.weights / power, sharpness, rtol=0.1)
     # Probabilities are those that the classes were drawn with, to that power.
     assert np.abs(special.softmax(found.scores(scores) / power, axis=1) - proba).mean() < 0.003

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from references.sentences import WIDTH, by_chance, by_first_letter, draw
-from textbayes import BayesLinearClassifier, TextCategorizer, TextVectorizer, load_model, save_model
-from textbayes.categorizer.auto.meaning import chosen_model
-from textbayes.categorizer.auto.story import describe_choice
+from textbayes import BayesLinearClassifier, TextCategorizer, load_model, save_model
+from textbayes.categorizer import reading
+from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.stream import filter_from_model
@@ -16,6 +16,10 @@ from textbayes.text import sentence_models
 from textbayes.text.sentences import MEANING
 
 KINDS = ["binary", "multiclass", "multilabel"]
+
+
+def chosen(texts, embeddings="auto", budget="normal", own_words=False):
+    return reading.sentence_model(embeddings, budget, own_words, texts)
 
 
 def right(model, kind: str) -> float:
@@ -148,16 +152,16 @@ def test_no_folder_is_written_to_a_file(sentence_model):
 def test_auto_tries_them_where_they_can_be_afforded(sentence_model, monkeypatch):
     folder = str(sentence_model())
     few, many = ["a" * 100] * 100, ["a" * 10_000] * 201  # 1,500 characters of each are counted: 301,500
-    assert chosen_model(TextCategorizer(), few) == (folder, False)
-    assert chosen_model(TextCategorizer(), many) == (folder, True)
-    assert chosen_model(TextCategorizer(budget="thorough"), many) == (folder, False)
-    assert chosen_model(TextCategorizer(budget="quick"), few)[0] is None
-    assert chosen_model(TextCategorizer(vectorizer=TextVectorizer()), few)[0] is None
-    assert chosen_model(TextCategorizer(embeddings=None), few)[0] is None
-    assert chosen_model(TextCategorizer(embeddings="off"), few)[0] is None
-    assert chosen_model(TextCategorizer(embeddings="x", budget="quick"), many) == ("x", False), "named, at any cost"
+    assert chosen(few) == (folder, False)
+    assert chosen(many) == (folder, True)
+    assert chosen(many, budget="thorough") == (folder, False)
+    assert chosen(few, budget="quick")[0] is None
+    assert chosen(few, own_words=True)[0] is None
+    assert chosen(few, embeddings=None)[0] is None
+    assert chosen(few, embeddings="off")[0] is None
+    assert chosen(many, embeddings="x", budget="quick") == ("x", False), "named, at any cost"
     monkeypatch.setenv("TEXTBAYES_EMBEDDINGS", "off")
-    assert chosen_model(TextCategorizer(), few)[0] is None
+    assert chosen(few)[0] is None
 
 
 def test_texts_that_take_too_long_are_told_of(sentence_model):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
-from textbayes.categorizer.auto.plan import ENOUGH_TEXTS
-from textbayes.categorizer.auto.story import describe_choice
+from textbayes.categorizer.held_out import ENOUGH_TEXTS
+from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError
 
 TOPICS = {

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 
-from textbayes.categorizer.auto.members import Complement, NaiveBayes
+from textbayes.models.linear.word_sums import NaiveBayesWeights
 
 
 def documents(n_classes: int) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
@@ -20,28 +20,28 @@ def documents(n_classes: int) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_label_is_held_against_all_texts_without_it(weighted):
     X, truth, weight = documents(3)
-    fitted = NaiveBayes("naive Bayes", (0,)).fit(X, truth[:, None] == np.arange(3), weight if weighted else None, None)
-    for k, scores in enumerate(fitted.scores(X).T):
+    fitted = NaiveBayesWeights().fit(X, truth[:, None] == np.arange(3), weight if weighted else None)
+    for k, scores in enumerate((X @ fitted.coef_.T).T):
         peer = MultinomialNB(alpha=0.1, fit_prior=False).fit(X, truth == k, sample_weight=weight if weighted else None)
         np.testing.assert_allclose(scores, np.diff(peer.predict_joint_log_proba(X), axis=1)[:, 0], atol=1e-10)
 
 
 def test_of_two_classes_the_second_is_scored():
     X, truth, _ = documents(2)
-    fitted = NaiveBayes("naive Bayes", (0,)).fit(X, truth[:, None] == 1, None, None)
+    fitted = NaiveBayesWeights().fit(X, truth[:, None] == 1)
     peer = MultinomialNB(alpha=0.1, fit_prior=False).fit(X, truth)
-    np.testing.assert_allclose(fitted.scores(X)[:, 0], np.diff(peer.predict_joint_log_proba(X), axis=1)[:, 0])
+    np.testing.assert_allclose((X @ fitted.coef_.T)[:, 0], np.diff(peer.predict_joint_log_proba(X), axis=1)[:, 0])
 
 
 def test_a_word_of_every_text_of_a_label_and_of_no_other_has_a_finite_weight():
     X = sparse.csr_matrix(np.eye(2))
-    fitted = NaiveBayes("naive Bayes", (0,)).fit(X, np.array([[False], [True]]), None, None)
-    np.testing.assert_allclose(fitted.coef, [[np.log(0.1 / 1.1), np.log(1.1 / 0.1)]])
+    fitted = NaiveBayesWeights().fit(X, np.array([[False], [True]]))
+    np.testing.assert_allclose(fitted.coef_, [[np.log(0.1 / 1.1), np.log(1.1 / 0.1)]])
 
 
 def test_complement_ranks_classes_as_its_peer_does():
     X, truth, _ = documents(4)
-    fitted = Complement("complement", (0,)).fit(X, truth[:, None] == np.arange(4), None, None)
+    fitted = NaiveBayesWeights(complement=True).fit(X, truth[:, None] == np.arange(4))
     peer = ComplementNB(alpha=0.1).fit(X, truth).predict_joint_log_proba(X)
-    scores = fitted.scores(X)
+    scores = X @ fitted.coef_.T
     np.testing.assert_allclose(scores - scores[:, :1], peer - peer[:, :1], atol=1e-10)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from textbayes import TextCategorizer, load_model, save_model
-from textbayes.categorizer.auto import plan
-from textbayes.categorizer.auto.held_out import HeldOut
-from textbayes.categorizer.auto.stacking import fit_stacking
-from textbayes.categorizer.auto.story import describe_choice
+from textbayes.categorizer import plan
+from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.stackers import LabelWeights
+from textbayes.categorizer.stacking import fit_stacking
+from textbayes.categorizer.summary import describe_choice
 from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.report import collect_report
@@ -89,14 +90,16 @@ def test_a_pool_is_fitted_to_held_out_texts_alone():
     indicator, fold, weight = rng.random((200, 3)) < 0.3, rng.integers(-1, 3, 200), rng.random(200)
     held, rows = HeldOut.of(indicator, fold, weight, space), fold >= 0
     scores = rng.normal(size=(2, 200, 3)) + 2.0 * indicator
-    found = held.pool(scores[:, rows])
+    stacker = LabelWeights(space)
+    found = stacker.fit(scores[:, rows], held)
     expected = fit_stacking(scores[:, rows], indicator[rows], space, weight=weight[rows])
     np.testing.assert_array_equal(found.weights, expected.weights)
     log_odds = found.scores(scores[:, rows])
     by_hand = np.logaddexp(0.0, np.where(indicator[rows], -log_odds, log_odds)).mean()
-    assert held.log_loss(log_odds) == pytest.approx(by_hand)
+    proba = stacker.probabilities(scores[:, rows], found)
+    assert held.log_loss(proba) == pytest.approx(by_hand)
     first = held.fold == 0
-    assert held.log_loss(log_odds[first], first) == pytest.approx(
+    assert held.of_rows(first).log_loss(proba[first]) == pytest.approx(
         np.logaddexp(0.0, np.where(held.indicator[first], -log_odds[first], log_odds[first])).mean()
     )
 

@@ -24,12 +24,15 @@ def odd():
 
 def test_probabilities_are_own_ones_to_a_power(odd):
     own = odd.decision_function(SHORT[:20])
-    expected = special.expit(own) ** odd.sharpness_
+    expected = special.expit(own) ** odd.inverse_temperature_
     proba = odd.predict_proba(SHORT[:20])
     np.testing.assert_allclose(proba, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
     np.testing.assert_array_equal(proba.argmax(axis=1), own.argmax(axis=1))
-    assert abs(np.log(odd.sharpness_)) > 0.05
-    assert f"to the power {odd.sharpness_:.2f} are made to add up to one" in dict(settings_in_words(odd))["Model"]
+    assert abs(np.log(odd.inverse_temperature_)) > 0.05
+    assert (
+        f"to the power {odd.inverse_temperature_:.2f} are made to add up to one"
+        in dict(settings_in_words(odd))["Model"]
+    )
 
 
 def test_explanations_add_up(odd):
@@ -44,7 +47,7 @@ def test_explanations_add_up(odd):
 def test_a_saved_model_is_the_model(odd, tmp_path):
     save_model(odd, tmp_path / "odd.tb")
     again = load_model(tmp_path / "odd.tb")
-    assert again.sharpness_ == odd.sharpness_
+    assert again.inverse_temperature_ == odd.inverse_temperature_
     np.testing.assert_array_equal(again.predict_proba(SHORT[:20]), odd.predict_proba(SHORT[:20]))
 
 
