@@ -31,7 +31,7 @@ from textbayes.lexical import takes_counts
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting
 from textbayes.tune import BayesLinearClassifierCV
-from textbayes.tune.settle import settled
+from textbayes.tune.classifier import finalised
 
 _DECIDING = (
     "select", "select_k", "select_threshold", "cv", "random_state", "average", "refit_k", "refit_by", "prior_weight",
@@ -100,7 +100,7 @@ class Training:
             elif self._groups is not None:
                 member.set_params(cv=self._fold)
             # A search is many fits: those of a member that samples are made at the mode.
-            searched = settled(at_mode(member), X, sparse.csr_matrix(self._indicator), self._weight)
+            searched = finalised(at_mode(member), X, sparse.csr_matrix(self._indicator), self._weight)
             found.append(searched.set_params(inference=member.inference))
         self._report("looking for scales", len(members), len(members))
         return found
