@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.errors import InputError
-from textbayes.core.folds import stratified_folds
+from textbayes.core.folds import label_seen
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.knowledge.apply import informed
@@ -83,7 +84,7 @@ def choose_weight(
     groups : one value per document, optional
         Documents of one group share a fold.
     copies : array (n_docs,), optional
-        The place of the first document that each is a copy of; see ``textbayes.decide.stratified_folds``.
+        The place of the first document that each is a copy of; see ``textbayes.core.folds.stratified_folds``.
 
     Notes
     -----
@@ -98,8 +99,8 @@ def choose_weight(
             f"X and Y have {X.shape[1]} words and {Y.shape[1]} labels; the table was matched to {matched.n_features} "
             f"and {matched.n_labels}"
         )
-    fold = stratified_folds(Y, min(n_folds, len(Y)), random_state, groups, copies)
-    losses = _held_out_losses(classifier, X, Y, matched, weights, fold, strength, sample_weight)
+    folds = Folds.stratified(Y, n_folds, random_state, groups, copies)
+    losses = _held_out_losses(classifier, X, Y, matched, weights, folds, strength, sample_weight)
     loss, change, error = _changes(losses)
     advised = np.zeros(Y.shape[1], dtype=np.bool_)
     advised[matched.label] = True
@@ -141,7 +142,7 @@ def _held_out_losses(
     Y: BoolArray,
     matched: MatchedPriors,
     weights: FloatArray,
-    fold: IntArray,
+    folds: Folds,
     strength: Strength,
     sample_weight: FloatArray | None,
 ) -> FloatArray:
@@ -150,18 +151,16 @@ def _held_out_losses(
     NaN where the other folds hold no document of a label, or none without it: nothing was learnt there.
     """
     link = make_link(classifier.link)
-    losses = np.full((len(weights), *Y.shape), np.nan)
-    for k in np.unique(fold):
-        held_out = fold == k
-        learnable = Y[~held_out].any(axis=0) & ~Y[~held_out].all(axis=0)
-        y = np.where(Y[held_out], 1.0, -1.0)
-        for i, weight in enumerate(weights):
-            model = informed(classifier, matched, X[~held_out], weight, strength)
-            own = None if sample_weight is None else sample_weight[~held_out]
-            model.fit(X[~held_out], sparse.csr_matrix(Y[~held_out]), own)
-            loss = -link.log_prob(model.linear_predictor(X[held_out]), y)
-            losses[i, held_out] = np.where(learnable, loss, np.nan)
-    return losses
+
+    def loss(weight: float, k: int) -> FloatArray:
+        train, test = folds.split(k)
+        own = None if sample_weight is None else sample_weight[train]
+        model = informed(classifier, matched, X[train], weight, strength)
+        model.fit(X[train], sparse.csr_matrix(Y[train]), own)
+        return -link.log_prob(model.linear_predictor(X[test]), np.where(Y[test], 1.0, -1.0))
+
+    losses = [found for _, found in out_of_fold(loss, folds, weights)]
+    return np.where(label_seen(Y, folds.number), losses, np.nan)
 
 
 def _changes(losses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

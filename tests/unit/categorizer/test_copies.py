@@ -117,7 +117,7 @@ def test_a_prior_is_weighed_with_copies_in_one_fold(words, monkeypatch):
         asked.append(stratified_folds(*args, **given))
         return asked[-1]
 
-    for place in ("categorizer.training", "knowledge.weigh", "models.counts.choose"):
+    for place in ("categorizer.training", "core.cross_validation"):
         monkeypatch.setattr(f"textbayes.{place}.stratified_folds", watched)
     texts, labels = noise(words, 5)
     prior = WordPriors([(words[0], "1", "for")])
