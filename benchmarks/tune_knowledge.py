@@ -26,7 +26,7 @@ from textbayes.knowledge import (
     match_priors,
     words_of,
 )
-from textbayes.knowledge.weigh import best_weight
+from textbayes.knowledge.apply import best_weight
 from textbayes.models.linear.classifier import BayesLinearClassifier
 
 N_SEEDS, N_POSITIVE, N_NEGATIVE, N_JUDGED = 3, 10, 100, 3000

@@ -126,7 +126,7 @@ def test_completion_knows_options_that_the_short_help_leaves_out():
         ("clusters", "textbayes.models.clusters.estimator:SoftClusters", "n_clusters n_init"),
         ("keyness", "textbayes.lexical.keyness:keyness", "model method level fdr_method"),
         ("compare", "textbayes.evaluate.compare:compare", "n_resamples"),
-        ("link", "textbayes.tune.link_comparison:link_report", "cv random_state"),
+        ("link", "textbayes.tune.links:link_report", "cv random_state"),
     ],
 )
 def test_defaults_are_those_of_the_library(name, target, parameters):

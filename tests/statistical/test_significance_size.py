@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from textbayes.decide import f1_interval
-from textbayes.evaluate import contingency, f_measure, paired_bootstrap, significance
+from textbayes.evaluate import paired_bootstrap, significance
 
 N_TRIALS = 2000
 
@@ -95,22 +94,3 @@ def test_bootstrap_keeps_its_size_and_its_coverage(measure):
         covered.append(result.low <= 0.0 <= result.high)
     assert at_most(0.055, p_values)
     assert np.mean(covered) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 300)
-
-
-def test_f1_interval_covers_the_true_f1():
-    rng = np.random.default_rng(13)
-    share = np.array([0.3, 0.1])
-
-    def sample(n):
-        Y = rng.random((n, 2)) < share
-        return 1 / (1 + np.exp(1.5 - 3.0 * Y - rng.normal(size=(n, 2)))), Y
-
-    proba, Y = sample(400_000)
-    truth = f_measure(contingency(Y, proba > 0.5))
-    inside = []
-    for _ in range(300):
-        proba, Y = sample(200)
-        interval = f1_interval(proba, Y, 0.5, n_resamples=400, random_state=rng)
-        inside.append((interval.low <= truth) & (truth <= interval.high))
-    # Percentile intervals fall a little short at 20 positives.
-    assert (np.mean(inside, axis=0) >= 0.90).all()

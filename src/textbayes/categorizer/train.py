@@ -42,7 +42,7 @@ from textbayes.knowledge import AuditRow, MatchedPriors, WordPriors
 from textbayes.text import TermWeighting
 from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
-from textbayes.tune.settle import settled
+from textbayes.tune.classifier import finalised
 
 _TO_COMPARE = 400_000  # texts × classes that a member's own weights are fitted to
 _MOST_SEARCHED = 16  # labels, when term weights and scales are chosen
@@ -261,7 +261,7 @@ def _with_scale_found(estimator: BayesLinearClassifierCV, X: Any, target: Target
     elif target.groups is not None:
         one.set_params(cv=target.folds.number)
     # A search is many fits: those of a member that samples are made at the mode.
-    searched = settled(at_mode(one), X, sparse.csr_matrix(target.indicator), target.weight)
+    searched = finalised(at_mode(one), X, sparse.csr_matrix(target.indicator), target.weight)
     return searched.set_params(inference=one.inference)
 
 

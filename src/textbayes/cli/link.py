@@ -22,7 +22,7 @@ from textbayes.core.wording import plural
 if TYPE_CHECKING:
     from textbayes.tune import LinkReport
 
-_REPORT = "textbayes.tune.link_comparison:link_report"
+_REPORT = "textbayes.tune.links:link_report"
 
 
 @cloup.command()

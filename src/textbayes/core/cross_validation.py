@@ -107,7 +107,7 @@ class Folds:
 
         Parameters
         ----------
-        cv : int, array (n_docs,) of fold numbers, splitter or iterable of (train, test)
+        cv : int, array (n_docs,) of fold numbers, splitter, iterable of (train, test) or Folds
             Test parts must not overlap.
         indicator : boolean array (n_docs, n_labels)
         random_state : int or None
@@ -119,6 +119,8 @@ class Folds:
         X, y : optional
             Documents and target for a splitter; by default the documents' numbers and their (first) label.
         """
+        if isinstance(cv, cls):
+            return cv
         n_docs = len(indicator)
         codes = None if groups is None else group_codes(groups, n_docs)
         if isinstance(cv, numbers.Integral) and not isinstance(cv, bool):

@@ -86,14 +86,6 @@ class ScoreFunction(Protocol):
     def __call__(self, X: Matrix, Y: AnyArray) -> ScoreResult: ...
 
 
-@runtime_checkable
-class DecisionRule(Protocol):
-    """Turns probabilities (n_docs, n_labels) into decisions, one threshold or more per label."""
-
-    def fit(self, proba: FloatArray, Y: BoolArray) -> DecisionRule: ...
-    def decide(self, proba: FloatArray) -> BoolArray: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Features:
     """Documents as models see them: counts of words, their weights, and lengths, row by row.

@@ -1,6 +1,6 @@
 """Decision rules: from probabilities (n_docs, n_labels) to yes or no, one threshold or more per label.
 
-Every rule is one file and one small object with ``fit(proba, Y)``, ``decide(proba)``, ``to_state()`` and
+A rule is one small object with ``fit(proba, Y)``, ``decide(proba)``, ``to_state()`` and
 ``Rule.from_state(state)``; ``rules.names()`` lists them and ``make_rule(name, **parameters)`` makes one.
 """
 
@@ -13,43 +13,37 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.core.folds import stratified_folds
     from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, check_rule, make_rule, rules
-    from textbayes.decide.classifier import ThresholdClassifier
+    from textbayes.decide._classifier import ThresholdClassifier
     from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
-    from textbayes.decide.fewest_errors import FewestErrors
-    from textbayes.decide.fixed import FixedThreshold
-    from textbayes.decide.interval import FInterval, f1_interval
-    from textbayes.decide.max_f1 import MaxF1
+    from textbayes.decide.fixed import FixedThreshold, LinearUtility
+    from textbayes.decide.max_f1 import FewestErrors, MaxF1
     from textbayes.decide.micro_macro import MicroMacroF1
     from textbayes.decide.pcut import ProportionalCut
     from textbayes.decide.shrunk_f1 import ShrunkF1
-    from textbayes.decide.target_precision import TargetPrecision
-    from textbayes.decide.target_recall import TargetRecall
+    from textbayes.decide.target import TargetPrecision, TargetRecall
     from textbayes.decide.top_label import TopLabel
     from textbayes.decide.unsure import UnsureBand
-    from textbayes.decide.utility import LinearUtility
 
 _PUBLIC = {
     "ALWAYS": "textbayes.decide._base",
     "ExpectedF1": "textbayes.decide.expected_f1",
-    "FInterval": "textbayes.decide.interval",
-    "FewestErrors": "textbayes.decide.fewest_errors",
+    "FewestErrors": "textbayes.decide.max_f1",
     "FixedThreshold": "textbayes.decide.fixed",
-    "LinearUtility": "textbayes.decide.utility",
+    "LinearUtility": "textbayes.decide.fixed",
     "MaxF1": "textbayes.decide.max_f1",
     "MicroMacroF1": "textbayes.decide.micro_macro",
     "NEVER": "textbayes.decide._base",
     "ProportionalCut": "textbayes.decide.pcut",
     "Rule": "textbayes.decide._base",
     "ShrunkF1": "textbayes.decide.shrunk_f1",
-    "TargetPrecision": "textbayes.decide.target_precision",
-    "TargetRecall": "textbayes.decide.target_recall",
-    "ThresholdClassifier": "textbayes.decide.classifier",
+    "TargetPrecision": "textbayes.decide.target",
+    "TargetRecall": "textbayes.decide.target",
+    "ThresholdClassifier": "textbayes.decide._classifier",
     "ThresholdRule": "textbayes.decide._base",
     "TopLabel": "textbayes.decide.top_label",
     "UnsureBand": "textbayes.decide.unsure",
     "check_rule": "textbayes.decide._base",
     "expected_f1_thresholds": "textbayes.decide.expected_f1",
-    "f1_interval": "textbayes.decide.interval",
     "make_rule": "textbayes.decide._base",
     "rules": "textbayes.decide._base",
     "stratified_folds": "textbayes.core.folds",
@@ -59,7 +53,6 @@ __all__ = [
     "ALWAYS",
     "NEVER",
     "ExpectedF1",
-    "FInterval",
     "FewestErrors",
     "FixedThreshold",
     "LinearUtility",
@@ -76,7 +69,6 @@ __all__ = [
     "UnsureBand",
     "check_rule",
     "expected_f1_thresholds",
-    "f1_interval",
     "make_rule",
     "rules",
     "stratified_folds",

@@ -267,12 +267,6 @@ def per_label(value: Any, n_labels: int, name: str) -> FloatArray:
     return np.broadcast_to(array, (n_labels,)).copy()
 
 
-def check_given(rule: ThresholdRule, expected: FloatArray) -> None:
-    """Refuse a state whose thresholds are not those that the parameters of a rule give."""
-    if not np.array_equal(rule.thresholds_, expected):
-        raise InputError(f"rule {rule.name!r} has thresholds that its parameters do not give; was the state altered?")
-
-
 def check_fraction(value: float, name: str) -> None:
     """Refuse what is not a number in [0, 1]."""
     if not (is_number(value) and 0.0 <= value <= 1.0):

@@ -17,8 +17,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, labels_for
-from textbayes.knowledge import MatchedPriors
-from textbayes.knowledge.counts import matched_count_priors
+from textbayes.knowledge import MatchedPriors, count_priors
 from textbayes.models.counts import make_count_model
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.counts.state import check_saved_classifier
@@ -215,7 +214,7 @@ class CountsKind(Kind):
     def informed(
         self, estimator: BayesCountClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
     ) -> InformedCounts:
-        return InformedCounts(estimator, *matched_count_priors(matched, features.counts, features.lengths, weight))
+        return InformedCounts(estimator, *count_priors(matched, features.counts, features.lengths, weight))
 
     def describe(self, estimator: BayesCountClassifier) -> str:
         return estimator.model if isinstance(estimator.model, str) else str(estimator.model.name)

@@ -13,30 +13,25 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.knowledge.apply import AppliedPriors, apply_priors, informed, informed_prior
+    from textbayes.knowledge.apply import WeightChoice, choose_weight, informed, informed_prior
     from textbayes.knowledge.audit import AuditRow, audit_priors
     from textbayes.knowledge.bxr import read_bxr
-    from textbayes.knowledge.counts import CountPriors, count_priors
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
-    from textbayes.knowledge.rows import WordPrior
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
-    from textbayes.knowledge.strength import Strength
-    from textbayes.knowledge.table import WordPriors
-    from textbayes.knowledge.weigh import WeightChoice, choose_weight
+    from textbayes.knowledge.strength import CountPriors, Strength, count_priors
+    from textbayes.knowledge.table import WordPrior, WordPriors
 
 _PUBLIC = {
-    "AppliedPriors": "textbayes.knowledge.apply",
     "AuditRow": "textbayes.knowledge.audit",
-    "CountPriors": "textbayes.knowledge.counts",
+    "CountPriors": "textbayes.knowledge.strength",
     "MatchedPriors": "textbayes.knowledge.match",
     "Strength": "textbayes.knowledge.strength",
-    "WeightChoice": "textbayes.knowledge.weigh",
-    "WordPrior": "textbayes.knowledge.rows",
+    "WeightChoice": "textbayes.knowledge.apply",
+    "WordPrior": "textbayes.knowledge.table",
     "WordPriors": "textbayes.knowledge.table",
-    "apply_priors": "textbayes.knowledge.apply",
     "audit_priors": "textbayes.knowledge.audit",
-    "choose_weight": "textbayes.knowledge.weigh",
-    "count_priors": "textbayes.knowledge.counts",
+    "choose_weight": "textbayes.knowledge.apply",
+    "count_priors": "textbayes.knowledge.strength",
     "from_descriptions": "textbayes.knowledge.sources",
     "from_names": "textbayes.knowledge.sources",
     "from_posterior": "textbayes.knowledge.sources",
@@ -50,7 +45,6 @@ _PUBLIC = {
 }
 
 __all__ = [
-    "AppliedPriors",
     "AuditRow",
     "CountPriors",
     "MatchedPriors",
@@ -58,7 +52,6 @@ __all__ = [
     "WeightChoice",
     "WordPrior",
     "WordPriors",
-    "apply_priors",
     "audit_priors",
     "choose_weight",
     "count_priors",

@@ -31,7 +31,8 @@ from textbayes.core.validation import check_indicator, check_same_length
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.priors import BasePrior, make_prior
+from textbayes.priors import BasePrior, make_prior, priors
+from textbayes.priors.by_word import ByWord
 
 _BLOCK = 64  # words whose curvature is found together
 _CG_STEPS, _CG_TOL = 100, 1e-3
@@ -228,9 +229,6 @@ def prior_predictive_p(prior: BasePrior, estimate: FloatArray, precision: FloatA
 
 def _proper(prior: BasePrior) -> BoolArray:
     """Mask of the words whose prior can be integrated."""
-    from textbayes.priors import priors
-    from textbayes.priors.by_word import ByWord
-
     if not isinstance(prior, ByWord):
         return np.full(prior.mean.shape, prior.proper)
     return np.array([priors.get(name).proper for name in priors.names()])[prior.family]

@@ -35,6 +35,9 @@ from textbayes.core.types import FloatArray, IntArray, Matrix
 from textbayes.knowledge.match import MatchedPriors
 from textbayes.links import BaseLink, make_link
 
+_MOST = 1e6  # pseudo-counts of a scale that is next to zero: nothing is left to learn
+_LARGEST_LOG_RATIO = 100.0  # of rates: beyond it they leave the floats
+
 
 class FeatureSizes(NamedTuple):
     """What documents say of the size of their features, as far as :meth:`Strength.means` asks; made once for many.
@@ -169,3 +172,93 @@ def _own(matched: MatchedPriors, hinted: Any) -> FloatArray:
         return np.ones(len(hinted))
     n_for = np.bincount(column[counted], minlength=matched.n_features)[column]
     return np.where(counted, 1.0 - np.log(np.maximum(n_for, 1)) / np.log(n_hinted), 1.0)
+
+
+class CountPriors(NamedTuple):
+    """Priors of the rates of a count model: log-ratios and pseudo-counts (n_classes, n_features), and general rates.
+
+    The rate to expect of a word in a class is ``rates`` (n_features,), that of all documents, times e to the power
+    ``log_ratios``; the prior is worth ``pseudo_counts`` occurrences.
+    """
+
+    log_ratios: FloatArray
+    pseudo_counts: FloatArray
+    rates: FloatArray
+
+    @property
+    def rate_means(self) -> FloatArray:
+        """Rates to expect (n_classes, n_features); the Dirichlet models take these alone, as the split of a word."""
+        return self.rates * np.exp(self.log_ratios)
+
+    def settings(self) -> dict[str, FloatArray]:
+        """For models with gamma priors of their rates: ``make_count_model("poisson", **priors.settings())``."""
+        return {"pseudo_counts": self.pseudo_counts, "rate_means": self.rate_means}
+
+
+def count_priors(
+    matched: MatchedPriors,
+    X: Any,
+    lengths: Any = None,
+    weight: ArrayLike = 1.0,
+    *,
+    log_ratio: float = 1.0,
+    pseudo_counts: float = 1.0,
+) -> CountPriors:
+    """Turn a table of word priors into priors on how often documents of a class use each word.
+
+    A mean m is taken for the logarithm of how many times more often the class uses the word than all documents do, so
+    that the rate to expect is e^m times its rate in X; "for" and "against" are m = ±``log_ratio``. A scale s is the
+    standard deviation of that logarithm: a gamma variable of shape 1/s² has it, so the prior is worth 1/s² occurrences.
+    Families have no counterpart here; a sign without a mean counts as "for" or "against".
+
+    Parameters
+    ----------
+    matched : MatchedPriors
+        The table in terms of the model, from :func:`match_priors`, with the names of all classes as labels.
+    X : counts (n_docs, n_features)
+        Those of the training documents, for the rates that words have in general.
+    lengths : array (n_docs,) or None
+        Thousands of words; the sums of X's rows unless given.
+    weight : float or array (n_labels,)
+        How far to follow the table, from 0 to 1.
+    log_ratio : float
+        What "for" means.
+    pseudo_counts : float
+        What the prior of every other word is worth, in occurrences.
+
+    Examples
+    --------
+    >>> from textbayes.knowledge import WordPrior, match_priors
+    >>> X = np.array([[2, 1], [0, 1]])
+    >>> matched = match_priors([WordPrior("wheat", "grain", 2.0, 0.5)], ["wheat", "bank"], ["grain", "money"])
+    >>> found = count_priors(matched, X, lengths=[1.0, 1.0])
+    >>> found.pseudo_counts.tolist(), (found.rate_means / [1.25, 1.25]).round(2).tolist()
+    ([[4.0, 1.0], [1.0, 1.0]], [[7.39, 1.0], [1.0, 1.0]])
+    """
+    if X.shape[1] != matched.n_features:
+        raise InputError(
+            f"X has {X.shape[1]} features and the vocabulary {matched.n_features} terms; pass both of one kind"
+        )
+    if not (np.isfinite(log_ratio) and log_ratio > 0.0 and np.isfinite(pseudo_counts) and pseudo_counts > 0.0):
+        raise InputError(f"log_ratio={log_ratio!r} and pseudo_counts={pseudo_counts!r} must be positive numbers")
+    totals = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+    exposure = float(np.sum(lengths)) if lengths is not None else float(totals.sum()) / 1000.0
+    if not exposure > 0.0:
+        raise InputError("X has no words to tell their rates by; pass the counts of the training documents")
+    shape = matched.n_labels, matched.n_features
+    worth, ratios = np.full(shape, float(pseudo_counts)), np.zeros(shape)
+    side = np.where(np.nan_to_num(matched.direction) == 0.0, matched.sign, matched.direction)
+    log_means = np.where(np.isnan(matched.mean), np.nan_to_num(side) * log_ratio, matched.mean)
+    if len(log_means) and np.abs(log_means).max() > _LARGEST_LOG_RATIO:
+        largest = log_means[np.abs(log_means).argmax()]
+        raise InputError(
+            f"a prior has the mean {largest:g}; a count model reads it as e^{largest:g} times as often as all texts. "
+            f"Give means from -{_LARGEST_LOG_RATIO:g} to {_LARGEST_LOG_RATIO:g}"
+        )
+    at = matched.label, matched.column
+    share = np.broadcast_to(np.asarray(weight, dtype=np.float64), (matched.n_labels,))[matched.label]
+    ratios[at] = share * log_means
+    has_scale = np.isfinite(matched.scale)
+    given = np.where(has_scale, np.minimum(np.where(has_scale, matched.scale, 1.0) ** -2.0, _MOST), pseudo_counts)
+    worth[at] = given**share * pseudo_counts ** (1.0 - share)
+    return CountPriors(ratios, worth, (totals + 0.5) / exposure)

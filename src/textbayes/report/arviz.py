@@ -14,8 +14,9 @@ from textbayes.core.errors import InputError, MissingExtraError, NotSupportedErr
 from textbayes.core.labels import encode_labels
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
+from textbayes.core.wording import did_you_mean
 from textbayes.inference.base import label_replicates_of
-from textbayes.knowledge.suggest import did_you_mean
+from textbayes.knowledge import words_of
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.weights import as_labels
@@ -137,7 +138,8 @@ def _places(wanted: Sequence[str] | None, known: Sequence[str], what: str, vecto
     place = {name: k for k, name in enumerate(known)}
     missing = [str(name) for name in wanted if str(name) not in place]
     if missing:
-        hint = did_you_mean(missing[0], known, vectorizer)
+        stems = [] if vectorizer is None else [word for word in words_of(vectorizer)(missing[0]) if word in place]
+        hint = f"; did you mean {stems[0]!r}?" if stems else did_you_mean(missing[0], known)
         raise InputError(f"{what} {missing[0]!r} is not one of the model's{hint}")
     if not len(wanted):
         raise InputError(f"no {what} is named; pass one at least, or None for all")

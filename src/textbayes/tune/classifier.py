@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
@@ -17,11 +18,10 @@ from textbayes.core.validation import check_choice
 from textbayes.inference import Posterior, Problem
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.priors import BasePrior
-from textbayes.tune.grid import factor_grid
-from textbayes.tune.losses import Errors, Rule, Scoring
-from textbayes.tune.norm import norm_scale
+from textbayes.priors import BasePrior, make_prior
+from textbayes.tune.grid import factor_grid, norm_scale
 from textbayes.tune.path import scaled
+from textbayes.tune.search import Errors, Rule, Scoring, search_scale
 
 
 class BayesLinearClassifierCV(BayesLinearClassifier):
@@ -176,7 +176,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     def _search(self, problem: Problem) -> tuple[Any, FloatArray, Posterior | None]:
         n_labels, jobs = problem.y.shape[1], n_threads(self.n_jobs)
         if self._finds_link:
-            from textbayes.tune.link_search import AUTO_LINKS, search_link
+            from textbayes.tune.links import AUTO_LINKS, search_link
 
             links = search_link(
                 problem, AUTO_LINKS, self.scales, self.cv, self.scoring, self.rule, self.random_state,
@@ -197,8 +197,6 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
             found = search_evidence(problem, factors, inference=self.inference, max_iter=self.max_iter, n_jobs=jobs)
             return found, found.factor, found.path.posterior(found.log_evidence.argmax(axis=0))
-        from textbayes.tune.search import search_scale
-
         search = search_scale(
             problem, factors, self.cv, self.scoring, self.rule, self.per_label, self.errors, self.inference,
             self.search_tol, self.max_iter, jobs, self.random_state, groups=self._groups,
@@ -216,3 +214,31 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
             raise InputError(f"search_tol={self.search_tol!r} is not usable; pass a positive number such as 1e-2")
         if np.ndim(self.scales) == 0 and not (isinstance(self.scales, numbers.Integral) and self.scales >= 1):
             raise InputError(f"scales={self.scales!r} is not usable; pass how many to try, or an array of them")
+
+
+def finalised(
+    classifier: BayesLinearClassifier, X: Matrix | ArrayLike, y: Any, sample_weight: ArrayLike | None = None
+) -> BayesLinearClassifier:
+    """Make a plain classifier, not fitted, with the scales that the search finds on X and y; others are only copied.
+
+    For a cross-validation around it: the scale is looked for once, not in every fold.
+
+    Parameters
+    ----------
+    classifier : BayesLinearClassifier
+    X : array or sparse matrix (n_docs, n_features)
+    y : labels, as for ``BayesLinearClassifier.fit``
+    sample_weight : array (n_docs,), optional
+        How much each document counts.
+    """
+    if not isinstance(classifier, BayesLinearClassifierCV):
+        copy: BayesLinearClassifier = clone(classifier)
+        return copy
+    found = clone(classifier).set_params(intervals=False).fit(X, y, sample_weight)
+    shared = set(BayesLinearClassifier().get_params(deep=False)) & set(classifier.get_params(deep=False))
+    plain = BayesLinearClassifier(**{name: getattr(classifier, name) for name in shared})
+    plain.set_params(link=found.link_)
+    if isinstance(classifier.prior, str):
+        return plain.set_params(scale=found.scale_[:, None])
+    prior = make_prior(classifier.prior, 1.0)
+    return plain.set_params(prior=scaled(prior, found.scale_), mean=0.0, sign=0)

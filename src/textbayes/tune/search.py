@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import check_cv
 
+from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.errors import InputError
-from textbayes.core.executor import in_parallel
-from textbayes.core.folds import group_codes, stratified_folds
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Problem
+from textbayes.links.base import BaseLink
 from textbayes.models.weights import as_columns
-from textbayes.tune.losses import Errors, Rule, Scoring, choose, held_out_losses
 from textbayes.tune.path import Path, check_factors, regularisation_path
 
-Split = tuple[IntArray, IntArray]
+Scoring = Literal["log_loss", "f1"]
+Rule = Literal["best", "one_se"]
+Errors = Literal["documents", "folds"]
 
 
 class ScaleSearch(NamedTuple):
@@ -109,93 +108,155 @@ def search_scale(
     factors = check_factors(factors, problem.y.shape[1])
     positive = problem.y > 0.0
     weight = np.ones(len(positive)) if problem.sample_weight is None else problem.sample_weight
-    splits = make_splits(cv, positive, random_state, weight > 0.0, groups)
-    if errors == "folds" and len(splits) < 2:
+    folds = Folds.of(cv, positive, random_state, groups, weight > 0.0)
+    if errors == "folds" and folds.n < 2:
         raise InputError("errors over folds need two folds or more; use errors='documents' or more folds")
     settings: dict[str, Any] = {
         "inference": inference, "tol": tol, "max_iter": max_iter, "n_jobs": n_jobs, "tie_intercept": tie_intercept,
     }  # fmt: skip
     path = regularisation_path(problem, factors, **settings)
-    eta, fold = held_out_predictors(problem, splits, factors, path, settings)
-    losses = [held_out_losses(row, problem.y, problem.link, weight, fold, scoring, errors) for row in eta]
+    eta = held_out_predictors(problem, folds, factors, path, settings)
+    tested = folds.held_out
+    y, fold = problem.y[tested], folds.number[tested]
+    losses = [held_out_losses(row, y, problem.link, weight[tested], fold, scoring, errors) for row in eta]
     loss, error, common, common_error = (np.array(part) for part in zip(*losses, strict=True))
     if per_label:
         point = choose(loss, error, rule)
     else:
         point = np.repeat(choose(common[:, None], common_error[:, None], rule), factors.shape[1])
     labels = np.arange(factors.shape[1])
+    held_out = np.full(problem.y.shape, np.nan)
+    held_out[tested] = eta[point, :, labels].T
     return ScaleSearch(
-        factors, loss, error, common, common_error, point, factors[point, labels], eta[point, :, labels].T, fold, path
+        factors, loss, error, common, common_error, point, factors[point, labels], held_out, folds.number, path
     )
 
 
 def held_out_predictors(
-    problem: Problem, splits: Sequence[Split], factors: FloatArray, guide: Path, settings: dict[str, Any]
-) -> tuple[FloatArray, IntArray]:
-    """Linear predictors (n_points, n_docs, n_labels) by the fits of the folds, and the fold that tests each document.
+    problem: Problem, folds: Folds, factors: FloatArray, guide: Path, settings: dict[str, Any]
+) -> FloatArray:
+    """Linear predictors (n_points, n_held_out, n_labels) of the held-out documents by the fits of the folds.
 
     The documents of a fold are copied out of the matrix: nothing then reads the documents that are held out, as weights
     of 0 and 1 on the whole matrix would. Folds run side by side, and the blocks of labels within each as well, so that
     no core waits for the last fold; what a fold finds does not depend on that.
     """
     rows = problem.X.tocsr()
-    eta = np.full((len(factors), *problem.y.shape), np.nan)
-    fold = np.full(len(problem.y), -1, dtype=np.int64)
 
-    def solve(split: Split) -> FloatArray:
-        train, test = split
+    def solve(_: None, k: int) -> FloatArray:
+        train, test = folds.split(k)
         weight = None if problem.sample_weight is None else problem.sample_weight[train]
         part = problem._replace(
             X=as_columns(rows[train]), y=np.ascontiguousarray(problem.y[train]), sample_weight=weight
         )
         return regularisation_path(part, factors, guide=guide, **settings).linear_predictor(rows[test])
 
-    for number, ((_, test), found) in enumerate(
-        zip(splits, in_parallel(solve, splits, settings["n_jobs"]), strict=True)
-    ):
-        eta[:, test], fold[test] = found, number
-    return eta, fold
+    [(_, eta)] = out_of_fold(solve, folds, n_jobs=settings["n_jobs"])
+    return eta
 
 
-def make_splits(
-    cv: Any,
-    positive: BoolArray,
-    random_state: int | None,
-    counted: BoolArray | None = None,
-    groups: Iterable[Hashable] | None = None,
-) -> list[Split]:
-    """Make pairs of training and test documents, tests that do not overlap, from whatever says how to fold.
+class Losses(NamedTuple):
+    """Mean loss and standard error of each label (n_labels,), and of all labels together."""
 
-    Where ``cv`` is a number of folds, documents that are not ``counted`` (of weight 0) are tested in none: they fold no
-    other way than if they were not there.
+    loss: FloatArray
+    error: FloatArray
+    common_loss: float
+    common_error: float
+
+
+def log_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray) -> Losses:
+    """Log-loss of each label, the mean of −log p(y | eta) over documents; together, the sum over labels of it.
+
+    Documents are drawn independently, so that the error of a mean is √(Σ_i w_i²(l_i − l̄)²)/Σ_i w_i; labels of one
+    document are not, so that the error of the sum is that of the documents' sums.
 
     Parameters
     ----------
-    cv : int, array (n_docs,) of fold numbers, splitter or iterable of (train, test)
-    positive : boolean array (n_docs, n_labels)
-    random_state : int or None
-    counted : boolean array (n_docs,), optional
-    groups : sequence of n_docs values, optional
-        Documents of one group share a fold; a splitter is given them.
+    eta : array (n_docs, n_labels)
+        Linear predictors.
+    y : array (n_docs, n_labels)
+        Outcomes, −1 or +1.
+    link : BaseLink
+    weight : array (n_docs,)
+        How much each document counts.
     """
-    n_docs = len(positive)
-    documents = np.arange(n_docs)
-    codes = None if groups is None else group_codes(groups, n_docs)
-    if isinstance(cv, numbers.Integral) and not isinstance(cv, bool):
-        if cv < 2:
-            raise InputError(f"cv={cv} is not usable; pass 2 folds or more")
-        kept = documents if counted is None else np.flatnonzero(counted)
-        n_folds, cv = min(int(cv), len(kept)), np.full(n_docs, -1)
-        cv[kept] = stratified_folds(positive[kept], n_folds, random_state, None if codes is None else codes[kept])
-    if isinstance(cv, np.ndarray) and cv.ndim == 1 and cv.dtype.kind in "iu":
-        if len(cv) != n_docs:
-            raise InputError(f"cv holds {len(cv)} fold numbers for {n_docs} documents; pass one for each")
-        splits = [(documents[cv != f], documents[cv == f]) for f in np.unique(cv[cv >= 0])]
-    else:
-        target = positive.argmax(axis=1) if positive.shape[1] > 1 else positive[:, 0]
-        splitter = check_cv(cv, target, classifier=True)
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(documents, target, codes)]
-    tested = np.concatenate([test for _, test in splits]) if splits else documents[:0]
-    if not len(tested) or len(np.unique(tested)) != len(tested):
-        raise InputError("every document may be tested once: the test parts of cv overlap or are empty; use k folds")
-    return splits
+    per_document = -link.log_prob(eta, y)
+    loss, error = _mean_and_error(per_document, weight)
+    together, its_error = _mean_and_error(per_document.sum(axis=1, keepdims=True), weight)
+    return Losses(loss, error, float(together[0]), float(its_error[0]))
+
+
+def f1_losses(eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray) -> Losses:
+    """F1 loss of each label, 1 − F1 of saying yes where yes is likelier than no; together, 1 − macro F1.
+
+    With F = 2A/B, A = TP and B = 2TP + FP + FN, document i moves F by (2a_i − F b_i)/B to first order, and the error is
+    the root of the sum of squares of these (the delta method). A label without positives and without a yes has F = 0,
+    as in scikit-learn.
+
+    Parameters
+    ----------
+    eta, y, link, weight
+        As for :func:`log_losses`.
+    """
+    yes, positive = link.log_odds(eta) > 0.0, y > 0.0
+    right = weight[:, None] * (yes & positive)
+    both = weight[:, None] * (yes.astype(np.float64) + positive)
+    below = both.sum(axis=0)
+    f1 = np.divide(2.0 * right.sum(axis=0), below, out=np.zeros(len(below)), where=below > 0.0)
+    moves = np.divide(2.0 * right - f1 * both, below, out=np.zeros_like(both), where=below > 0.0)
+    error, common_error = np.sqrt((moves**2).sum(axis=0)), np.sqrt((moves.mean(axis=1) ** 2).sum())
+    return Losses(1.0 - f1, error, float(1.0 - f1.mean()), float(common_error))
+
+
+def held_out_losses(
+    eta: FloatArray, y: FloatArray, link: BaseLink, weight: FloatArray, fold: IntArray, scoring: Scoring, errors: Errors
+) -> Losses:
+    """Losses of held-out documents, with errors over documents or over folds.
+
+    Over folds, the error is the standard deviation of the folds' own losses divided by the root of their number
+    (Breiman, Friedman, Olshen & Stone 1984, section 3.4.3).
+
+    Parameters
+    ----------
+    eta, y, link, weight
+        As for :func:`log_losses`.
+    fold : array (n_docs,)
+        The fold that tests each document.
+    scoring : {"log_loss", "f1"}
+    errors : {"documents", "folds"}
+    """
+    measure = log_losses if scoring == "log_loss" else f1_losses
+    pooled = measure(eta, y, link, weight)
+    if errors == "documents":
+        return pooled
+    parts = [measure(eta[fold == f], y[fold == f], link, weight[fold == f]) for f in np.unique(fold)]
+    root = np.sqrt(len(parts))
+    of_labels = np.std([part.loss for part in parts], axis=0, ddof=1) / root
+    return Losses(
+        pooled.loss, of_labels, pooled.common_loss, float(np.std([part.common_loss for part in parts], ddof=1) / root)
+    )
+
+
+def choose(loss: FloatArray, error: FloatArray, rule: Rule) -> IntArray:
+    """Choose the point of each column (n_points, n_columns): of lowest loss, or the first within one standard error.
+
+    Points run from the narrowest prior to the widest, so the one-standard-error rule takes the simplest model that is
+    not clearly worse than the best (Breiman et al. 1984). Of equal losses the first is taken.
+
+    Parameters
+    ----------
+    loss, error : arrays (n_points, n_columns)
+        Held-out losses, and their standard errors.
+    rule : {"best", "one_se"}
+    """
+    best = loss.argmin(axis=0)
+    if rule == "best":
+        return best
+    columns = np.arange(loss.shape[1])
+    return (loss <= loss[best, columns] + error[best, columns]).argmax(axis=0)
+
+
+def _mean_and_error(values: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    total = max(float(weight.sum()), float(np.finfo(float).tiny))
+    mean = weight @ values / total
+    return mean, np.sqrt((weight**2) @ (values - mean) ** 2) / total

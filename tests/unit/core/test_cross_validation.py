@@ -80,6 +80,20 @@ def test_a_number_of_folds_leaves_out_documents_that_do_not_count():
     np.testing.assert_array_equal(folds.number[counted], stratified_folds(Y[counted], 4, 3))
 
 
+def test_documents_of_one_group_share_a_fold():
+    groups, counted = np.arange(23) % 8, np.arange(23) % 7 > 0
+    folds = Folds.of(5, Y, 0, groups, counted)
+    np.testing.assert_array_equal(folds.held_out, counted)
+    for k in range(5):
+        train, test = folds.split(k)
+        assert test.any()
+        assert not set(groups[train & counted]) & set(groups[test])
+
+
+def test_folds_are_passed_on():
+    assert Folds.of(FOLDS, Y) is FOLDS
+
+
 def test_fold_numbers_may_have_gaps():
     number = np.arange(23) % 3 * 2 - 2  # −2, 0, 2
     folds = Folds.of(number, Y)

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -180,7 +180,8 @@ def test_multi_class_takes_the_most_probable_of_the_accepted():
         (ThresholdClassifier(LinearSVC(), method="predict_proba"), "has no predict_proba"),
         (ThresholdClassifier(LOGIT, "maxf1"), "unknown decision rule"),
         (ThresholdClassifier(LOGIT, pool="all"), "pool='all'"),
-        (ThresholdClassifier(LOGIT, cv=ShuffleSplit(2)), "in no test part"),
+        (ThresholdClassifier(LOGIT, cv=ShuffleSplit(1)), "in no test part"),
+        (ThresholdClassifier(LOGIT, cv=RepeatedKFold(n_splits=2)), "test parts of cv overlap"),
     ],
 )
 def test_what_cannot_be_done_is_refused(model, message, binary):

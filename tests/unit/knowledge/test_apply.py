@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.knowledge import Strength, WordPrior, WordPriors, apply_priors, informed, informed_prior, match_priors
+from textbayes.knowledge import Strength, WordPrior, WordPriors, informed, informed_prior, match_priors
 from textbayes.knowledge.strength import FeatureSizes
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
@@ -30,6 +30,11 @@ TABLE = WordPriors(
 )
 
 
+def applied(table, default, X=None, weight=1.0, labels=LABELS, **how):
+    """The prior that a table gives words and labels of the model."""
+    return informed_prior(match_priors(table, WORDS, labels), default, X, weight, **how)
+
+
 @pytest.fixture(scope="module")
 def documents():
     rng = np.random.default_rng(0)
@@ -39,8 +44,7 @@ def documents():
 
 
 def test_weight_one_is_the_table_and_blanks_are_the_default(documents):
-    applied = apply_priors(TABLE, Laplace(0.7, 0.1), WORDS, LABELS, documents[0])
-    prior = applied.prior
+    prior = applied(TABLE, Laplace(0.7, 0.1), documents[0])
     assert isinstance(prior, ByWord)
     hint = prior.mean[0, 1]
     np.testing.assert_array_equal(prior.mean, [[2.0, hint, 0.1, 0.5], [0.1, 0.1, -1.0, 0.1], [0.1, 0.1, 0.1, 0.5]])
@@ -51,7 +55,6 @@ def test_weight_one_is_the_table_and_blanks_are_the_default(documents):
     assert prior.for_label(1, 4).families == ("gaussian", "laplace")
     assert prior.for_label(0, 4).families == ("laplace",)
     assert hint > 0.0
-    np.testing.assert_array_equal(applied.known, [[1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian", "student_t", "elastic_net", "horseshoe"])
@@ -73,7 +76,7 @@ def test_weight_zero_is_the_model_without_knowledge(documents, name):
 
 def test_weights_between_mix_means_and_the_logarithms_of_scales():
     table = [WordPrior("a", "x", 2.0, 0.01), WordPrior("b", "x", -4.0, 100.0)]
-    prior = apply_priors(table, Gaussian(1.0, 1.0), WORDS, LABELS, weight=[0.25, 0.0, 0.0]).prior
+    prior = applied(table, Gaussian(1.0, 1.0), weight=[0.25, 0.0, 0.0])
     np.testing.assert_allclose(prior.mean[0], [1.25, -0.25, 1.0, 1.0], rtol=1e-15)
     np.testing.assert_allclose(prior.scale[0], [0.01**0.25, 100.0**0.25, 1.0, 1.0], rtol=1e-15)
     assert isinstance(prior, Gaussian)
@@ -81,10 +84,10 @@ def test_weights_between_mix_means_and_the_logarithms_of_scales():
 
 def test_a_free_word_stays_free_between():
     table = [WordPrior("a", "x", 1.0, math.inf), WordPrior("b", "x", 1.0, 0.5)]
-    assert apply_priors(table, Gaussian(1.0), WORDS, LABELS, weight=0.5).prior.scale[0, 0] == np.inf
-    free = apply_priors(table, Gaussian(np.inf), WORDS, LABELS, weight=0.5).prior
+    assert applied(table, Gaussian(1.0), weight=0.5).scale[0, 0] == np.inf
+    free = applied(table, Gaussian(np.inf), weight=0.5)
     assert free.scale[0, 1] == np.inf
-    assert apply_priors(table, Gaussian(np.inf), WORDS, LABELS).prior.scale[0, 1] == 0.5
+    assert applied(table, Gaussian(np.inf)).scale[0, 1] == 0.5
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
@@ -111,46 +114,39 @@ def test_a_sign_is_kept_and_the_inference_is_one_that_can(documents):
 
 
 def test_a_mean_of_the_default_that_a_sign_forbids_gives_way():
-    prior = apply_priors([WordPrior("a", "x", sign=-1)], Laplace(1.0, 0.5), WORDS, LABELS).prior
+    prior = applied([WordPrior("a", "x", sign=-1)], Laplace(1.0, 0.5))
     assert prior.mean[0, 0] == 0.0
     assert prior.mean[1, 0] == 0.5
 
 
 def test_a_sign_of_zero_frees_a_word_that_the_default_binds():
     table = [WordPrior("a", "x", sign=0), WordPrior("b", "x", -1.0, sign=-1), WordPrior("c", "x", 2.0)]
-    prior = apply_priors(table, Laplace(sign=1), WORDS, LABELS).prior
+    prior = applied(table, Laplace(sign=1))
     np.testing.assert_array_equal(prior.sign[:2], [[0, -1, 1, 1], [1, 1, 1, 1]])
 
 
 def test_the_default_keeps_its_further_hyperparameters():
     net = ElasticNet(0.5, l1_ratio=0.8)
-    same = apply_priors([WordPrior("a", "x", 1.0)], net, WORDS, LABELS).prior
+    same = applied([WordPrior("a", "x", 1.0)], net)
     assert isinstance(same, ElasticNet)
     assert same.l1_ratio[1, 2] == 0.8
-    mixed = apply_priors([WordPrior("a", "x", 1.0, family="laplace")], net, WORDS, LABELS).prior
+    mixed = applied([WordPrior("a", "x", 1.0, family="laplace")], net)
     w = np.array([0.3, 0.3, 0.3, 0.3])
     np.testing.assert_array_equal(mixed.for_label(1, 4).neg_log(w), net.neg_log(w))
     assert mixed.for_label(0, 4).neg_log(w)[0] == Laplace(0.5, 1.0).neg_log(w)[0]
     everything = [WordPrior(word, "x", family="laplace") for word in WORDS]
     np.testing.assert_array_equal(
-        apply_priors(everything, net, WORDS, ["x"]).prior.for_label(0, 4).neg_log(w), Laplace(0.5).neg_log(w)
+        applied(everything, net, labels=["x"]).for_label(0, 4).neg_log(w), Laplace(0.5).neg_log(w)
     )
 
 
 def test_scales_and_means_of_the_default_may_differ_by_word_and_label():
     default = Gaussian(np.array([[1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 3.0]))
-    prior = apply_priors([WordPrior("b", "y", 9.0)], default, WORDS, LABELS).prior
+    prior = applied([WordPrior("b", "y", 9.0)], default)
     np.testing.assert_array_equal(prior.scale, np.repeat([[1.0], [2.0], [3.0]], 4, axis=1))
     np.testing.assert_array_equal(prior.mean[1], [0.0, 9.0, 2.0, 3.0])
     with pytest.raises(InputError, match="the default prior's scale has shape"):
-        apply_priors([WordPrior("b", "y", 9.0)], Gaussian(np.ones(3)), WORDS, LABELS)
-
-
-def test_what_is_not_found_is_told(documents):
-    table = [WordPrior("wheat", "x", 1.0), WordPrior("a", "grain", 1.0)]
-    applied = apply_priors(table, Laplace(), WORDS, LABELS)
-    assert (applied.unknown_words, applied.unknown_labels) == (("wheat",), ("grain",))
-    assert not applied.known.any()
+        applied([WordPrior("b", "y", 9.0)], Gaussian(np.ones(3)))
 
 
 @pytest.mark.parametrize(
@@ -159,13 +155,13 @@ def test_what_is_not_found_is_told(documents):
 )
 def test_weights_that_cannot_be_used(weight, cause):
     with pytest.raises(InputError, match=cause):
-        apply_priors([WordPrior("a", "x", 1.0)], Laplace(), WORDS, LABELS, weight=weight)
+        applied([WordPrior("a", "x", 1.0)], Laplace(), weight=weight)
 
 
 # -- for and against --------------------------------------------------------------------------------------------------
 def _mean(direction, X, **strength):
     table = [WordPrior("a", "x", direction)]
-    return apply_priors(table, Laplace(), WORDS, LABELS, X, strength=Strength(**strength)).prior.mean[0, 0]
+    return applied(table, Laplace(), X, strength=Strength(**strength)).mean[0, 0]
 
 
 @pytest.mark.parametrize("unit", [0.01, 1.0, 50.0])
@@ -189,27 +185,25 @@ def test_common_words_count_less_and_words_of_no_document_in_full():
 def test_a_word_that_every_description_has_says_nothing():
     X = np.eye(40, 4)
     table = [WordPrior(word, label) for label, words in (("x", "ab"), ("y", "ac"), ("z", "adb")) for word in words]
-    means = apply_priors(table, Laplace(), WORDS, LABELS, X).prior.mean
+    means = applied(table, Laplace(), X).mean
     np.testing.assert_array_equal(means[:, 0], 0.0)
     assert means[1, 2] == means[2, 3] == 3.0  # own words
     np.testing.assert_allclose(means[[0, 2], 1], 3.0 * (1 - np.log(2) / np.log(3)))
     # A row for all labels is meant so.
-    assert apply_priors([WordPrior("a", "*")], Laplace(), WORDS, LABELS, X).prior.mean[1, 0] == 3.0
+    assert applied([WordPrior("a", "*")], Laplace(), X).mean[1, 0] == 3.0
 
 
 def test_a_probit_needs_smaller_weights_for_the_same_log_odds():
     table, X = [WordPrior("a", "x")], np.eye(40, 4)
-    logit, probit = (
-        apply_priors(table, Laplace(), WORDS, LABELS, X, link=link).prior.mean[0, 0] for link in ("logit", "probit")
-    )
+    logit, probit = (applied(table, Laplace(), X, link=link).mean[0, 0] for link in ("logit", "probit"))
     assert logit / probit == pytest.approx(4.0 / np.sqrt(2.0 * np.pi), rel=1e-5)
 
 
 def test_for_and_against_need_documents():
     with pytest.raises(InputError, match="pass the documents X"):
-        apply_priors([WordPrior("a", "x")], Laplace(), WORDS, LABELS)
+        applied([WordPrior("a", "x")], Laplace())
     with pytest.raises(InputError, match="X has 3 columns; the vocabulary has 4"):
-        apply_priors([WordPrior("a", "x")], Laplace(), WORDS, LABELS, np.eye(3))
+        applied([WordPrior("a", "x")], Laplace(), np.eye(3))
     with pytest.raises(InputError, match="common between 0 and 1"):
         _mean("for", np.eye(4), common=1.0)
 

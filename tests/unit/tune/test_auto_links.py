@@ -9,7 +9,7 @@ from textbayes import BayesLinearClassifier
 from textbayes.core.errors import NotSupportedError
 from textbayes.links import make_link
 from textbayes.tune import BayesLinearClassifierCV
-from textbayes.tune.settle import settled
+from textbayes.tune.classifier import finalised
 
 DRAWN = ("skew_t:df=inf,skew=0.5", "skew_t:df=inf,skew=2")
 
@@ -41,7 +41,7 @@ def test_the_last_fit_is_the_plain_one_with_links_and_scales_found(found, docume
         plain.fit(X, Y[:, k])
         np.testing.assert_allclose(found.coef_[k], plain.coef_[0], atol=1e-6)
         np.testing.assert_allclose(found.predict_proba(X)[:, k], plain.predict_proba(X)[:, 1], atol=1e-6)
-    plain = settled(BayesLinearClassifierCV("auto", scales=3, cv=3, tol=1e-8, max_iter=1000), X, Y)
+    plain = finalised(BayesLinearClassifierCV("auto", scales=3, cv=3, tol=1e-8, max_iter=1000), X, Y)
     assert plain.link == found.link_
     np.testing.assert_allclose(plain.fit(X, Y).coef_, found.coef_, atol=1e-6)
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
 from textbayes.inference import Problem
 from textbayes.links import make_link
 from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
-from textbayes.tune import LinkReport, link_report, search_link, search_scale, skew_t_links
-from textbayes.tune.cross_fit import best_of, cross_fitted
-from textbayes.tune.link_comparison import _holm, _paired_t, default_families
+from textbayes.tune import LinkReport, factor_grid, link_report, search_link, search_scale, skew_t_links
+from textbayes.tune.links import default_families
 
 
 def drawn(link, n_docs=1500, seed=0, size=3.0):
@@ -73,35 +73,6 @@ def test_what_search_refuses():
         search_link(problem_of(X, y), ["logit"], scales=2, cv=2).parameters()
 
 
-# -- judged on folds that did not choose ------------------------------------------------------------------------------
-def test_a_fold_is_judged_by_the_choice_of_the_others():
-    """Two points: the first is good in folds 0 and 1, the second in fold 2 alone."""
-    y = np.ones((6, 1))
-    fold = np.array([0, 0, 1, 1, 2, 2])
-    eta = np.array([[3.0, 3.0, 3.0, 3.0, -3.0, -3.0], [0.0, 0.0, 0.0, 0.0, 3.0, 3.0]])[:, :, None]
-    fitted = cross_fitted(eta, y, make_link("logit"), fold, np.array([[1.0], [2.0]]))
-    cost = np.log1p(np.exp(-eta[:, :, 0]))
-    # Without fold 0 (or 1) the second point is better, without fold 2 the first.
-    np.testing.assert_allclose(fitted.loss[:, 0], np.concatenate([cost[1, :4], cost[0, 4:]]))
-    np.testing.assert_allclose(fitted.selection[:, 0], [cost[1, 2:].mean(), cost[1, 2:].mean(), cost[0, :4].mean()])
-    assert fitted.factor.tolist() == [2.0]
-    assert fitted.yes[:, 0].tolist() == [False, False, False, False, False, False]
-
-
-def test_choosing_among_many_useless_alternatives_gains_nothing():
-    """Predictors of pure noise: the best of forty on its own folds would look better than chance; cross-fitted not."""
-    rng = np.random.default_rng(0)
-    y, fold = np.where(rng.random((400, 1)) < 0.5, 1.0, -1.0), np.arange(400) % 4
-    noise = 0.3 * rng.normal(size=(40, 400, 1))
-    alternatives = [cross_fitted(one[None], y, make_link("logit"), fold, np.ones((1, 1))) for one in noise]
-    naive = min(one.loss.mean() for one in alternatives)
-    honest = best_of(alternatives).loss.mean()
-    expected = np.mean([one.loss.mean() for one in alternatives])
-    error = np.std([one.loss.mean() for one in alternatives])
-    assert naive < expected - 1.5 * error
-    assert abs(honest - expected) < 1.5 * error
-
-
 # -- the report -------------------------------------------------------------------------------------------------------
 SMALL = {
     "logit": ["logit"],
@@ -152,16 +123,44 @@ def test_equal_links_make_no_difference():
     assert "Heavy tails make no difference" in comparison.verdict()
 
 
-def test_paired_t_equals_scipy_s_test_of_two_columns():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 50))
-    assert _paired_t(b - a) == pytest.approx(stats.ttest_rel(b, a).pvalue)
-    assert _paired_t(np.zeros(5)) == 1.0
+def losses_by_hand(X, Y, specs, fold):
+    """−log p(y) of each document at the link and scale that are best on the other folds, by separate fits."""
+    losses = []
+    for spec in specs:
+        link, prior = make_link(spec), make_prior("laplace", 1.0)
+        y = np.where(Y, 1.0, -1.0)
+        grid = factor_grid(Problem(as_columns(X), y, link, prior, prior.rescaled(np.inf)), 3)
+        for row in grid:
+            eta = np.empty(Y.shape)
+            for f in np.unique(fold):
+                model = BayesLinearClassifier(link, scale=row[:, None], tol=1e-9, max_iter=1000)
+                model.fit(X[fold != f], Y[fold != f].astype(int))
+                eta[fold == f] = model.linear_predictor(X[fold == f])
+            losses.append(-link.log_prob(eta, y))
+    found = np.empty(Y.shape)
+    for f in np.unique(fold):
+        best = np.array([loss[fold != f].mean(axis=0) for loss in losses]).argmin(axis=0)
+        for label in range(Y.shape[1]):
+            found[fold == f, label] = losses[best[label]][fold == f, label]
+    return found
 
 
-def test_holm_by_hand():
-    np.testing.assert_allclose(_holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
-    np.testing.assert_allclose(_holm(np.array([0.6, 0.9])), [1.0, 1.0])
+def test_a_fold_is_judged_by_the_choice_of_the_others_and_families_by_paired_tests():
+    """A family with more links to choose from gains nothing from the choice alone; P values are adjusted (Holm)."""
+    X, first = drawn("skew_t:df=inf,skew=5", n_docs=300)
+    Y = np.stack([first, X[:, 1] + np.random.default_rng(1).logistic(size=300) > 0.0, ~first], axis=1)
+    fold = np.arange(300) % 3
+    families = {"probit": ["probit"], "student_t": ["logit", "student_t:df=1", "student_t:df=8"]}
+    report = link_report(X, Y, families, scales=3, cv=fold, tol=1e-7, max_iter=1000)
+    by_hand = [losses_by_hand(X, Y, links, fold) for links in families.values()]
+    np.testing.assert_allclose(report.log_loss, [loss.mean(axis=0) for loss in by_hand], rtol=1e-5)
+    (comparison,) = report.comparisons
+    p_values = stats.ttest_rel(*by_hand).pvalue
+    order = np.argsort(p_values)
+    adjusted = np.minimum(np.maximum.accumulate(p_values[order] * [3, 2, 1]), 1.0)
+    np.testing.assert_allclose(comparison.p_value[order], adjusted, rtol=1e-3)
+    together = stats.ttest_rel(*(loss.sum(axis=1) for loss in by_hand)).pvalue
+    assert comparison.total_p_value == pytest.approx(together, rel=1e-3)
 
 
 def test_default_families_nest():

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from references.cold_path import cold_path
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Problem
 from textbayes.models.weights import as_columns
-from textbayes.tune import cold_path, factor_grid, narrowest_factor, regularisation_path
+from textbayes.tune import factor_grid, narrowest_factor, regularisation_path
 from textbayes.tune.path import at_scale, check_factors
 
 FACTORS = np.geomspace(0.03, 100.0, 7)

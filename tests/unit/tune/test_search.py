@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import f1_score, log_loss
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import KFold
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
 from textbayes.core.folds import stratified_folds
 from textbayes.links import make_link
 from textbayes.tune import BayesLinearClassifierCV, factor_grid, search_scale
-from textbayes.tune.losses import choose, f1_losses, log_losses
-from textbayes.tune.search import make_splits
+from textbayes.tune.search import choose, f1_losses, log_losses
 
 CS = np.geomspace(0.03, 3.0, 6)  # beyond, scikit-learn's log-loss clips probabilities of 0 that cost us more
 
@@ -150,19 +149,6 @@ def test_documents_of_no_weight_fold_as_if_they_were_not_there(texts, make_probl
 def test_what_is_refused(make_problem, settings, message):
     with pytest.raises(InputError, match=message):
         search_scale(make_problem(), CS, **settings)
-
-
-def test_documents_of_one_group_share_a_fold():
-    rng = np.random.default_rng(0)
-    positive, groups = rng.random((90, 2)) < 0.4, np.tile(np.arange(30), 3)
-    for cv in (5, GroupKFold(3)):
-        splits = make_splits(cv, positive, 0, groups=groups)
-        assert len(splits) == (5 if cv == 5 else 3)
-        assert all(not set(groups[train]) & set(groups[test]) for train, test in splits)
-    counted = np.arange(90) % 7 > 0
-    splits = make_splits(5, positive, 0, counted, groups)
-    tested = np.concatenate([test for _, test in splits])
-    assert sorted(tested) == np.flatnonzero(counted).tolist()
 
 
 @pytest.mark.parametrize("link", ["logit", "auto"])

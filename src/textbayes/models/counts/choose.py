@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from scipy import sparse, special
 
+from textbayes.core.cross_validation import Folds, over_folds
 from textbayes.core.errors import InputError, NotSupportedError
-from textbayes.core.folds import label_seen, stratified_folds
-from textbayes.core.types import FloatArray, IntArray, Matrix
+from textbayes.core.folds import label_seen
+from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import BaseCountModel
 
 FIRST = (1.0, 3.0, 10.0, 30.0)
@@ -57,51 +59,33 @@ def choose_beta(
     if smallest < 2:
         raise InputError("a class has fewer than two documents, so that β cannot be cross-validated; use beta='auto'")
     indicator = codes[:, None] == np.arange(weights.shape[1])
-    fold = stratified_folds(indicator, min(cv, smallest), random_state, groups)
-    tests = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
-    weight = weight * label_seen(indicator, fold)[np.arange(len(codes)), codes]  # others have not been learnt
+    folds = Folds.stratified(indicator, min(cv, smallest), random_state, groups)
+    tests = [folds.split(k)[1] for k in range(folds.n)]
+    # Documents of classes that the other folds lack do not count: nothing has been learnt of them.
+    weight = weight * label_seen(indicator, folds.number)[np.arange(len(codes)), codes]
     plain = replace(model, sampling=None)
     parts = [plain.statistics(X[test], weights[test], omega[test]) for test in tests]
+    others = [reduce(plain.combine, parts[:k] + parts[k + 1 :]) for k in range(folds.n)]
     exposure = float(np.asarray(weights.T @ omega).mean())
+    rest = () if isinstance(plain.beta, str) else tuple(plain.beta)[2:]
+
+    def held_out_loss(pair: tuple[float, float], k: int) -> float:
+        """Σ weight·(−ln p(class | document)) of one fold, learnt from all others."""
+        trial, test = replace(plain, beta=(pair[0], pair[1] * exposure, *rest)), tests[k]
+        scores = trial.class_scores(X[test], omega[test], trial.estimate(others[k])) + log_prior
+        log_proba = special.log_softmax(scores, axis=1)
+        return float(-(weight[test] * log_proba[np.arange(len(scores)), codes[test]]).sum())
+
     known: dict[tuple[float, float], float] = {}
 
-    def loss(pair: tuple[float, float]) -> float:
-        if pair not in known:
-            beta = (
-                (pair[0], pair[1] * exposure, *tuple(plain.beta)[2:])
-                if not isinstance(plain.beta, str)
-                else (pair[0], pair[1] * exposure)
-            )
-            trial = replace(plain, beta=beta)
-            known[pair] = sum(
-                _held_out_loss(trial, parts, k, X[test], omega[test], codes[test], weight[test], log_prior)
-                for k, test in enumerate(tests)
-            )
-        return known[pair]
+    def best_of(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+        new = [pair for pair in pairs if pair not in known]
+        for pair, _, loss in over_folds(held_out_loss, folds, new):
+            known[pair] = known.get(pair, 0.0) + loss
+        return min(pairs, key=known.__getitem__)
 
     best = (10.0, 1.0)
     for _ in range(2):
-        best = min(((best[0], two) for two in SECOND), key=loss)
-        best = min(((one, best[1]) for one in FIRST), key=loss)
-    rest = () if isinstance(plain.beta, str) else tuple(plain.beta)[2:]
+        best = best_of([(best[0], two) for two in SECOND])
+        best = best_of([(one, best[1]) for one in FIRST])
     return replace(model, beta=(best[0], best[1] * exposure, *rest))
-
-
-def _held_out_loss(
-    model: Any,
-    parts: list[Any],
-    k: int,
-    X: sparse.csr_matrix,
-    omega: FloatArray,
-    codes: IntArray,
-    weight: FloatArray,
-    log_prior: FloatArray,
-) -> float:
-    """Σ weight·(−ln p(class | document)) of one fold, learnt from all others."""
-    others = [part for i, part in enumerate(parts) if i != k]
-    stats = others[0]
-    for part in others[1:]:
-        stats = model.combine(stats, part)
-    scores = model.class_scores(X, omega, model.estimate(stats)) + log_prior
-    log_proba = special.log_softmax(scores, axis=1)
-    return float(-(weight * log_proba[np.arange(len(codes)), codes]).sum())

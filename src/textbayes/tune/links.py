@@ -1,37 +1,227 @@
-"""Do heavy tails or asymmetry of the link pay on this data? Links compared on held-out documents, with paired tests."""
+"""Choose links on held-out documents: the best for each label, and whether heavy tails or asymmetry pay here."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from textbayes.core.cross_validation import Folds
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind, encode_labels
 from textbayes.core.threads import n_threads
-from textbayes.core.types import BoolArray, FloatArray, Matrix
+from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_finite, check_same_length
 from textbayes.core.wording import plural
 from textbayes.evaluate import TestResult, contingency, f_measure, macro_sign_test, micro_sign_test
 from textbayes.inference import Problem
-from textbayes.links import make_link
+from textbayes.links import BaseLink, make_link
 from textbayes.models.weights import as_columns
 from textbayes.priors import make_prior
-from textbayes.tune.cross_fit import CrossFitted, best_of, cross_fitted
 from textbayes.tune.grid import factor_grid
-from textbayes.tune.link_search import DF_GRID, SKEW_GRID, skew_t_links
 from textbayes.tune.path import regularisation_path
-from textbayes.tune.search import held_out_predictors, make_splits
+from textbayes.tune.search import Rule, Scoring, held_out_predictors, search_scale
 
+DF_GRID = (2.0, 8.0, np.inf)
+SKEW_GRID = (0.5, 1.0, 2.0)
+AUTO_LINKS = (
+    "logit", "probit", "student_t:df=2", "student_t:df=8", *(
+        f"skew_t:df={df},skew={skew}" for df in (2, 8, "inf") for skew in (0.5, 2)
+    ),
+)  # fmt: skip
 _LEVEL = 0.05
 _QUESTIONS = (
     ("Heavy tails", "student_t", "probit"),
     ("Asymmetry", "skew_t", "student_t"),
     ("The flexible link", "skew_t", "logit"),
 )
+
+
+class LinkSearch(NamedTuple):
+    """Held-out loss of each link, and the best link for every label.
+
+    Attributes
+    ----------
+    links : tuple of str
+        What was tried, as ``make_link`` reads it.
+    loss, standard_error : arrays (n_links, n_labels)
+        Held-out loss of each link at its own chosen scale.
+    factor : array (n_links, n_labels)
+        That scale, in multiples of the prior's own.
+    best : array (n_labels,)
+        The place of the best link in ``links``.
+    """
+
+    links: tuple[str, ...]
+    loss: FloatArray
+    standard_error: FloatArray
+    factor: FloatArray
+    best: IntArray
+
+    def chosen(self) -> list[tuple[str, float]]:
+        """Per label the best link and its factor; labels of one link can be fitted together."""
+        return [(self.links[link], float(self.factor[link, label])) for label, link in enumerate(self.best)]
+
+    def parameters(self) -> FloatArray:
+        """(n_labels, 3): ν, δ and γ = 1/factor² of a search among ``skew_t`` links with a Laplace prior of scale 1.
+
+        γ is the rate of the papers' hierarchy, in which the prior is Laplace with scale 1/√γ.
+        """
+        rows = []
+        for spec, factor in self.chosen():
+            params = make_link(spec).params()
+            if not {"df", "skew"} <= set(params):
+                raise InputError(f"link {spec!r} has no degrees of freedom and skew; search among skew_t links")
+            rows.append((params["df"], params["skew"], factor**-2.0))
+        return np.array(rows)
+
+
+def skew_t_links(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> list[str]:
+    """Skewed Student-t links of every pair of ν and δ.
+
+    Parameters
+    ----------
+    dfs, skews : sequences of float
+        Values of ν and δ.
+
+    Examples
+    --------
+    >>> skew_t_links([8], [0.5, 1])
+    ['skew_t:df=8.0,skew=0.5', 'skew_t:df=8.0,skew=1.0']
+    """
+    return [make_link(f"skew_t:df={df},skew={skew}").spec for df, skew in product(dfs, skews)]
+
+
+def search_link(
+    problem: Problem,
+    links: Sequence[str | BaseLink] | None = None,
+    scales: Any = 10,
+    cv: Any = 5,
+    scoring: Scoring = "log_loss",
+    rule: Rule = "best",
+    random_state: int | None = 0,
+    groups: Iterable[Hashable] | None = None,
+    **settings: Any,
+) -> LinkSearch:
+    """Cross-validate, or validate, every link at every scale and choose both for each label.
+
+    The problem's own link plays no part. Each link has its own grid of scales, for the same weights mean different
+    probabilities under different links; folds are common to all.
+
+    Parameters
+    ----------
+    problem : Problem
+    links : sequence of str or link
+        By default the skewed Student-t links with ν in (2, 8, ∞) and δ in (½, 1, 2).
+    scales : int or array
+        How many, as in ``factor_grid``, or the factors themselves.
+    cv, scoring, rule, random_state, groups :
+        As in ``search_scale``; ``cv=[(train, validation)]`` and ``scoring="f1"`` choose by F1 on a validation set, as
+        Eyheramendy & Madigan (2007) do.
+    **settings :
+        Further arguments of ``search_scale``.
+    """
+    made = [make_link(link) for link in (skew_t_links() if links is None else links)]
+    if not made:
+        raise InputError("no links were given; pass at least one, such as 'skew_t:df=8,skew=2'")
+    folds = Folds.of(cv, problem.y > 0.0, random_state, groups)
+    rows = []
+    labels = np.arange(problem.y.shape[1])
+    for link in made:
+        own = problem._replace(link=link)
+        factors = factor_grid(own, int(scales)) if np.ndim(scales) == 0 else scales
+        found = search_scale(own, factors, folds, scoring, rule, **settings)
+        at_choice = found.point, labels
+        rows.append((found.loss[at_choice], found.standard_error[at_choice], found.factor))
+    loss, error, factor = (np.array(part) for part in zip(*rows, strict=True))
+    return LinkSearch(tuple(link.spec for link in made), loss, error, factor, loss.argmin(axis=0))
+
+
+class CrossFitted(NamedTuple):
+    """Losses and decisions of held-out documents at what the other folds chose.
+
+    Attributes
+    ----------
+    loss, yes : arrays (n_docs, n_labels)
+        −log p(y) and whether yes is likelier than no.
+    fold : array (n_docs,)
+    selection : array (n_folds, n_labels)
+        Mean loss of what was chosen for a fold, on the others: what a choice among several is made by.
+    factor, member : arrays (n_labels,)
+        The scale that all folds together choose, and the place of the alternative it belongs to.
+    total : array (n_labels,)
+        Its mean loss over all folds.
+    """
+
+    loss: FloatArray
+    yes: BoolArray
+    fold: IntArray
+    selection: FloatArray
+    factor: FloatArray
+    member: IntArray
+    total: FloatArray
+
+
+def cross_fitted(eta: FloatArray, y: FloatArray, link: BaseLink, fold: IntArray, factors: FloatArray) -> CrossFitted:
+    """Choose for each fold and label the point of the path that is best on the other folds, and use it on this one.
+
+    ``eta`` (n_points, n_docs, n_labels) are held-out predictors along a path. With a single fold there is no other, and
+    the choice is made on it.
+
+    Parameters
+    ----------
+    eta : array (n_points, n_docs, n_labels)
+    y : array (n_docs, n_labels)
+        Outcomes, −1 or +1.
+    link : BaseLink
+    fold : array (n_docs,)
+        The fold that tests each document.
+    factors : array (n_points, n_labels)
+    """
+    n_points, n_docs, n_labels = eta.shape
+    folds, labels = np.unique(fold), np.arange(n_labels)
+    sums = np.zeros((len(folds), n_points, n_labels))
+    losses = np.empty_like(eta)
+    for point in range(n_points):
+        losses[point] = -link.log_prob(eta[point], y)
+        for k, f in enumerate(folds):
+            sums[k, point] = losses[point, fold == f].sum(axis=0)
+    counts = np.array([(fold == f).sum() for f in folds], dtype=np.float64)
+    others = sums.sum(axis=0) - sums if len(folds) > 1 else sums
+    n_others = counts.sum() - counts if len(folds) > 1 else counts
+    chosen = others.argmin(axis=1)  # (n_folds, n_labels)
+    loss, picked = np.empty((n_docs, n_labels)), np.empty((n_docs, n_labels))
+    for k, f in enumerate(folds):
+        rows = np.flatnonzero(fold == f)[:, None]
+        loss[rows, labels] = losses[chosen[k], rows, labels]
+        picked[rows, labels] = eta[chosen[k], rows, labels]
+    total = sums.sum(axis=0) / counts.sum()
+    best = total.argmin(axis=0)
+    selection = np.take_along_axis(others, chosen[:, None, :], axis=1)[:, 0] / n_others[:, None]
+    return CrossFitted(
+        loss, link.log_odds(picked) > 0.0, fold, selection, factors[best, labels], np.zeros(n_labels, np.int64),
+        total[best, labels],
+    )  # fmt: skip
+
+
+def best_of(alternatives: Sequence[CrossFitted]) -> CrossFitted:
+    """Of several alternatives the one that the other folds choose, for each fold and label."""
+    fold = alternatives[0].fold
+    which = np.array([one.selection for one in alternatives]).argmin(axis=0)  # (n_folds, n_labels)
+    overall = np.array([one.total for one in alternatives])
+    best, labels = overall.argmin(axis=0), np.arange(overall.shape[1])
+    loss, yes = np.empty_like(alternatives[0].loss), np.empty_like(alternatives[0].yes)
+    for k, f in enumerate(np.unique(fold)):
+        for label in labels:
+            rows, source = fold == f, alternatives[which[k, label]]
+            loss[rows, label], yes[rows, label] = source.loss[rows, label], source.yes[rows, label]
+    selection = np.array([one.selection for one in alternatives]).min(axis=0)
+    factor = np.array([one.factor for one in alternatives])[best, labels]
+    return CrossFitted(loss, yes, fold, selection, factor, best, overall[best, labels])
 
 
 class LinkComparison(NamedTuple):
@@ -182,17 +372,17 @@ def link_report(
     y = np.where(positive, 1.0, -1.0)
     problem = Problem(as_columns(X), y, make_link("logit"), base, base.rescaled(np.inf))
     settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "n_jobs": n_threads(n_jobs)}
-    splits = make_splits(cv, positive, random_state, groups=groups)
+    folds = Folds.of(cv, positive, random_state, groups)
+    tested = folds.held_out
     fitted: dict[Any, CrossFitted] = {}
     for link in dict.fromkeys(_same(spec) for links in families.values() for spec in links):
         own = problem._replace(link=link)
         factors = factor_grid(own, scales)
         guide = regularisation_path(own, factors, **settings)
-        eta, fold = held_out_predictors(own, splits, factors, guide, settings)
-        seen = fold >= 0
-        fitted[link] = cross_fitted(eta[:, seen], y[seen], link, fold[seen], factors)
+        eta = held_out_predictors(own, folds, factors, guide, settings)
+        fitted[link] = cross_fitted(eta, y[tested], link, folds.number[tested], factors)
     members = {name: best_of([fitted[_same(spec)] for spec in links]) for name, links in families.items()}
-    truth = positive[seen]
+    truth = positive[tested]
     comparisons = tuple(
         _compared(question, members, first, second, truth, space.kind)
         for question, first, second in _QUESTIONS

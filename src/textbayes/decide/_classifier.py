@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any, Literal, Self
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
+from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.folds import group_codes, stratified_folds
+from textbayes.core.folds import group_codes
 from textbayes.core.labels import LabelSpace, encode_labels
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice, check_same_length
 from textbayes.decide._base import Rule, ThresholdRule, make_rule
-from textbayes.decide.out_of_fold import (
-    Target,
-    fit_quietly,
-    out_of_fold,
-    positive_scores,
-    prepared,
-    without_weightless,
-)
+
+
+class Target(NamedTuple):
+    """The labels in both forms: ``given`` for the classifier, ``Y`` (n_docs, n_columns) for the rule."""
+
+    given: AnyArray
+    Y: BoolArray
+    space: LabelSpace
 
 
 def _estimator_has(method: str) -> Any:
@@ -45,8 +48,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     estimator : a classifier with ``predict_proba`` or ``decision_function``; one that knows no multi-label is wrapped
         in ``OneVsRestClassifier`` for such targets
     rule : name of a decision rule, or a rule object
-    cv : number of folds (positives of every label are spread over them), a scikit-learn splitter, or "prefit": the
-        estimator is fitted already and the rule learns on the data given to ``fit``
+    cv : number of folds (positives of every label are spread over them), the fold of each document, a scikit-learn
+        splitter, or "prefit": the estimator is fitted already and the rule learns on the data given to ``fit``
     pool : "pooled" fits the rule once on all out-of-fold scores, "folds" on each fold and averages the thresholds
     method : "auto" (probabilities where there are any), "predict_proba" or "decision_function"
     random_state : seed of the folds, for an integer ``cv``
@@ -210,18 +213,114 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _learn_rule(
         self, rule: Rule, X: Matrix | ArrayLike, target: Target, fit_params: dict[str, Any], groups: Any
     ) -> None:
-        if isinstance(self.cv, int):
-            n_docs = len(target.Y)
-            fold = stratified_folds(target.Y, min(self.cv, n_docs), self.random_state, groups)
-            rows = np.arange(n_docs)
-            splits = [(rows[fold != f], rows[fold == f]) for f in range(int(fold.max()) + 1)]
-        else:
-            splitter = check_cv(self.cv, target.given, classifier=True)
-            splits = list(splitter.split(X, target.given, groups))
-        data = out_of_fold(self.estimator, X, target, splits, self._use_scores, fit_params)
+        """Fit the rule to scores of each document by a copy of the classifier that was trained without it.
+
+        A label that the training part lacks (or that all of it carries) is scored 0 (or 1): nothing was learnt of it.
+        Its positives in the test part are not shown to the rule: ranked last for want of a model, they would draw the
+        threshold down until every document has the label.
+        """
+        folds = Folds.of(self.cv, target.Y, self.random_state, groups, X=X, y=target.given)
+        if not folds.held_out.all():
+            raise NotSupportedError(
+                f"the cross-validation leaves {int((~folds.held_out).sum())} documents in no test part; use folds that "
+                "cover all documents"
+            )
+        shares = np.array([target.Y[folds.split(k)[0]].mean(axis=0) for k in range(folds.n)])
+        [(_, scores)] = out_of_fold(
+            _fold_scores, folds, shared=(folds, self.estimator, X, target, self._use_scores, fit_params)
+        )
+        share = shares[folds.number]
+        scores[share == 0] = 0.0
+        scores[share == 1] = 1.0
+        Y = target.Y & (share > 0)
         if self.pool == "pooled":
-            rule.fit(data.scores, data.Y)
+            rule.fit(scores, Y)
         elif isinstance(rule, ThresholdRule):
-            rule.fit_folds([(data.scores[part], data.Y[part]) for part in data.parts])
+            tests = [folds.split(k)[1] for k in range(folds.n)]
+            rule.fit_folds([(scores[test], Y[test]) for test in tests])
         else:
             raise NotSupportedError(f"rule {rule.name!r} has no thresholds to average; use pool='pooled'")
+
+
+def _fold_scores(
+    _: None, k: int, folds: Folds, estimator: Any, X: Any, target: Target, use_scores: bool, fit_params: dict[str, Any]
+) -> FloatArray:
+    """Scores of the documents of a fold by a copy trained on the others; ``fit_params`` are cut to these."""
+    train, test = (np.flatnonzero(part) for part in folds.split(k))
+    copy = prepared(estimator, target)
+    X_train, y_train = _safe_split(copy, X, target.given, train)
+    X_test, _ = _safe_split(copy, X, target.given, test, train)
+    params = {key: _rows(value, train, len(target.Y)) for key, value in fit_params.items()}
+    return positive_scores(fit_quietly(copy, X_train, y_train, params), X_test, target.space, use_scores)
+
+
+def prepared(estimator: Any, target: Target) -> Any:
+    """An unfitted copy that can learn the target: one-vs-rest around a classifier that knows no multi-label."""
+    if target.space.kind == "multilabel" and not get_tags(estimator).classifier_tags.multi_label:
+        return OneVsRestClassifier(clone(estimator))
+    return clone(estimator)
+
+
+def fit_quietly(estimator: Any, X: Matrix | ArrayLike, y: Any, fit_params: dict[str, Any]) -> Any:
+    """Fit without the warning for a label that every document, or none, carries; see ``_learn_rule``."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Label .* is present in all training examples")
+        return estimator.fit(X, y, **fit_params)
+
+
+def positive_scores(estimator: Any, X: Matrix | ArrayLike, space: LabelSpace, use_scores: bool) -> FloatArray:
+    """Probability of each column of the label space, or its decision score mapped into (0, 1).
+
+    Scores s become ½ + ½ s/(1 + |s|): monotone, 0 at ½, and unlike the logistic function distinct far from 0.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : array or sparse matrix (n_docs, n_features)
+    space : LabelSpace
+    use_scores : bool
+        Decision scores in place of probabilities.
+    """
+    raw = estimator.decision_function(X) if use_scores else estimator.predict_proba(X)
+    columns = _columns(raw, estimator, space, use_scores)
+    return 0.5 + 0.5 * columns / (1.0 + np.abs(columns)) if use_scores else np.clip(columns, 0.0, 1.0)
+
+
+def _columns(raw: Any, estimator: Any, space: LabelSpace, use_scores: bool) -> FloatArray:
+    if isinstance(raw, list):  # trees and neighbours: one (n_docs, n_classes) array per label
+        known = estimator.classes_
+        return np.column_stack([_of_class(part, list(known[j]), 1) for j, part in enumerate(raw)])
+    raw = np.asarray(raw, dtype=np.float64)
+    if space.kind == "multilabel":
+        return raw.reshape(len(raw), -1)
+    classes = list(estimator.classes_)
+    if raw.ndim == 1 or raw.shape[1] == 1:  # decision scores for two classes: of the second
+        score = raw.reshape(-1)
+        raw = np.column_stack([-score, score])
+    names = space.classes[1:] if space.kind == "binary" else space.classes
+    absent = -np.finfo(np.float64).max if use_scores else 0.0  # mapped to 0 either way
+    return np.column_stack([_of_class(raw, classes, name, absent) for name in names])
+
+
+def _of_class(raw: FloatArray, classes: Sequence[Any], name: Any, absent: float = 0.0) -> FloatArray:
+    return raw[:, classes.index(name)] if name in classes else np.full(len(raw), absent)
+
+
+def without_weightless(X: Matrix | ArrayLike, y: Any, fit_params: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """The documents whose ``sample_weight``, if one is given, is not 0: weight 0 means absent, for the rule as well."""
+    weight = fit_params.get("sample_weight")
+    if weight is None or np.asarray(weight).all():
+        return X, y, fit_params
+    kept = np.flatnonzero(np.asarray(weight))
+    params = {key: _rows(value, kept, len(np.asarray(weight))) for key, value in fit_params.items()}
+    X, y = _safe_indexing(X, kept), _safe_indexing(y, kept)
+    if np.ndim(y) == 1 and len(np.unique(y)) < 2:
+        raise InputError("sample_weight is 0 for all documents but those of one class; a classifier needs two classes")
+    return X, y, params
+
+
+def _rows(value: Any, rows: IntArray, n_docs: int) -> Any:
+    per_document = (isinstance(value, np.ndarray | list) or sparse.issparse(value)) and np.shape(value)[:1] == (n_docs,)
+    if not per_document:
+        return value
+    return [value[i] for i in rows] if isinstance(value, list) else value[rows]

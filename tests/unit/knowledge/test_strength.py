@@ -8,7 +8,7 @@ from scipy import sparse, stats
 
 from textbayes import BayesCountClassifier
 from textbayes.core.errors import InputError
-from textbayes.knowledge import WordPrior, WordPriors, count_priors
+from textbayes.knowledge import WordPrior, count_priors, match_priors
 from textbayes.models.counts import make_count_model
 
 CLASSES = ["grain", "money", "ships"]
@@ -19,7 +19,7 @@ RATES = np.array([6.5, 4.5, 5.5]) / 4.0
 
 
 def of(*rows, **settings):
-    return count_priors(WordPriors(rows), WORDS, CLASSES, X, LENGTHS, **settings)
+    return count_priors(match_priors(rows, WORDS, CLASSES), X, LENGTHS, **settings)
 
 
 def test_means_are_log_ratios_and_scales_their_standard_deviations():
@@ -27,8 +27,6 @@ def test_means_are_log_ratios_and_scales_their_standard_deviations():
         WordPrior("wheat", "grain", mean=1.5, scale=0.25),
         WordPrior("bank", "grain", "against"),
         WordPrior("port", "ships", sign=1),
-        WordPrior("tea", "grain"),
-        WordPrior("port", "tin"),
         log_ratio=2.0,
         pseudo_counts=3.0,
     )
@@ -40,8 +38,6 @@ def test_means_are_log_ratios_and_scales_their_standard_deviations():
     worth = np.full((3, 3), 3.0)
     worth[0, 2] = 16.0
     np.testing.assert_allclose(found.pseudo_counts, worth)
-    assert found.unknown_words == ("tea",)
-    assert found.unknown_labels == ("tin",)
 
 
 @pytest.mark.parametrize("scale", [0.1, 0.3])
@@ -62,11 +58,18 @@ def test_every_label_at_once_and_scales_without_limit():
     np.testing.assert_allclose(found.pseudo_counts, 1.0)
 
 
+def test_a_weight_is_how_far_a_class_follows_it():
+    row = WordPrior("wheat", "*", mean=2.0, scale=0.5)
+    found = of(row, weight=np.array([1.0, 0.5, 0.0]))
+    np.testing.assert_allclose(found.rate_means[:, 2], RATES[2] * np.exp([2.0, 1.0, 0.0]))
+    np.testing.assert_allclose(found.pseudo_counts[:, 2], [4.0, 2.0, 1.0])
+
+
 @pytest.mark.parametrize("sparse_", [False, True])
 def test_a_model_follows_it_until_documents_know_better(sparse_):
     table = [WordPrior("wheat", "grain", mean=2.0, scale=0.2)]
     counts = sparse.csr_matrix(X) if sparse_ else X
-    found = count_priors(table, WORDS, CLASSES, counts, LENGTHS)
+    found = count_priors(match_priors(table, WORDS, CLASSES), counts, LENGTHS)
     model = make_count_model("poisson", **found.settings())
     few = np.array([[0, 1, 0], [0, 1, 0], [0, 1, 0]])
     plain = BayesCountClassifier("poisson").fit(few, CLASSES, lengths=LENGTHS)
@@ -93,9 +96,8 @@ def test_dirichlet_models_take_the_split():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: count_priors([], WORDS, ["grain"], X), "two or more"),
-        (lambda: count_priors([], WORDS[:2], CLASSES, X), "3 features and the vocabulary 2"),
-        (lambda: count_priors([], WORDS, CLASSES, 0 * X), "no words to tell"),
+        (lambda: count_priors(match_priors([], WORDS[:2], CLASSES), X), "3 features and the vocabulary 2"),
+        (lambda: count_priors(match_priors([], WORDS, CLASSES), 0 * X), "no words to tell"),
         (lambda: of(log_ratio=0.0), "positive numbers"),
         (lambda: of(pseudo_counts=np.inf), "positive numbers"),
     ],
