@@ -26,7 +26,7 @@ from bench_gibbs_speed import openstax_problem, telling_words
 from textbayes.data import load_corpus
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.links import make_link
 from textbayes.priors import make_prior
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textbayes.core.errors import NotSupportedError
+from textbayes.core.parameters import Parameters
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
@@ -81,7 +82,7 @@ class Step(NamedTuple):
     b: float
 
 
-class BaseInference(ABC):
+class BaseInference(Parameters, ABC):
     """Settings in the constructor, ``run`` as a pure function of the problem.
 
     ``requires_link`` and ``requires_prior`` name the class attributes that must be true of what it is combined with.

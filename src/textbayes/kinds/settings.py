@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -96,17 +95,13 @@ def _prior_settings(prior: BasePrior, place: str, arrays: dict[str, AnyArray]) -
 
 
 def _inference_settings(inference: BaseInference) -> dict[str, Any]:
-    """Arguments of the constructor, read off the object."""
-    sampler: Any = inference
-    known = {**vars(inference)}
-    if inference.samples:
-        known |= {**sampler.plan._asdict(), **sampler.plain_settings}
-        if any(getattr(sampler, name, None) is not None for name in _OF_A_RUN):
-            warnings.warn(
-                "a sampler's progress and resume are of one run and not kept in a model file", UserWarning, stacklevel=2
-            )
-    names = list(inspect.signature(type(inference).__init__).parameters)[1:]
-    return {name: known[name] for name in names if name not in _OF_A_RUN}
+    """Parameters of an inference, without those of one run."""
+    given = inference.get_params(deep=False)
+    if any(given.get(name) is not None for name in _OF_A_RUN):
+        warnings.warn(
+            "a sampler's progress and resume are of one run and not kept in a model file", UserWarning, stacklevel=2
+        )
+    return {name: value for name, value in given.items() if name not in _OF_A_RUN}
 
 
 def restored_model(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int) -> Any:

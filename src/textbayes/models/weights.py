@@ -24,6 +24,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, check_same_length, writable
 from textbayes.inference.base import FitInfo, Posterior
+from textbayes.posterior.intervals import centred_interval
 
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
@@ -41,10 +42,31 @@ class WeightsClassifier(ClassifierMixin, BaseEstimator):
     fit_info_: FitInfo
     n_iter_: int
     draws_: Draws | None
+    standard_errors_: FloatArray | None
 
     def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_columns)."""
         return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
+
+    def weight_intervals(self, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the credible intervals of the weights, each like ``coef_``.
+
+        Of a sampled model they are quantiles of its draws; else those of a Gaussian around the mode, which needs
+        ``intervals=True``, and NaN for a word that is held at its prior mean.
+
+        Parameters
+        ----------
+        level : float
+            The probability that an interval holds.
+        """
+        check_is_fitted(self)
+        if self.draws_ is not None:
+            return self.draws_.interval(level)
+        if self.standard_errors_ is None:
+            raise InputError("this model was fitted without intervals; fit it with intervals=True")
+        approximation = getattr(self, "approximation_", None)
+        shifts = None if approximation is None else approximation.mean_shifts()[0]
+        return centred_interval(self.coef_, self.standard_errors_, shifts, level)
 
     def _checked(self, X: Matrix | ArrayLike) -> Any:
         check_is_fitted(self)

@@ -169,12 +169,8 @@ def sampled_words(
     own = draws.labels[label]
     order = draws.ranking(label, by, size)
     order = order[np.isin(order, own.columns)][:top]
-    place = np.searchsorted(own.columns, order)
-    chosen = own._replace(
-        columns=np.arange(len(order)),
-        elsewhere=np.zeros(len(order)),
-        weights=own.weights[:, :, place] * np.float32(-1.0 if mirrored else 1.0),
-    )
+    chosen = own.take(order)
+    chosen = chosen._replace(weights=chosen.weights * np.float32(-1.0 if mirrored else 1.0))
     few = type(draws)([chosen], len(order))
     mean, (low, high), positive = few.mean()[0], few.interval(level), few.sign_probability()[0]
     sd, included = np.sqrt(few.variance()[0]), few.inclusion_probability(size)[0]

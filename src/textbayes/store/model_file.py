@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.kinds.classifier_state import classifier_state, restored_classifier
@@ -32,6 +34,12 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
         meta, arrays = classifier_state(model)
     elif isinstance(model, TextCategorizer):
         meta, arrays = model.to_state()
+    elif isinstance(model, Pipeline):
+        raise InputError(
+            "a scikit-learn Pipeline cannot be saved: a model file holds one model of textbayes and no other steps; "
+            "train a TextCategorizer, which reads texts itself, or save the last step alone: save_model(pipeline[-1], "
+            "path)"
+        )
     else:
         raise InputError(
             f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer (with model=… for other kinds of "

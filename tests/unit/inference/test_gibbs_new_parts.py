@@ -9,10 +9,10 @@ from scipy import special
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.links._latent import Latent
 from textbayes.links.base import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors._conditional import Conditional, Mixing
 from textbayes.priors.base import BasePrior
 

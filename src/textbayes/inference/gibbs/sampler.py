@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -139,23 +139,36 @@ class Gibbs(BaseInference):
         resume: Mapping[int, State] | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs)
-        for name, value, least in (
-            ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1),
-            ("label_replicates", label_replicates, 1),
-        ):  # fmt: skip
+        self.chains, self.warmup, self.max_draws, self.thin = chains, warmup, max_draws, thin
+        self.target_ess, self.max_r_hat = target_ess, max_r_hat
+        self.random_state, self.sample_scale, self.method = random_state, sample_scale, method
+        self.factors, self.label_replicates = factors, label_replicates
+        self.progress, self.resume = progress, resume
+        self._check_settings()
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; values that cannot be used are refused."""
+        changed = super().set_params(**params)
+        self._check_settings()
+        return changed
+
+    def _check_settings(self) -> None:
+        for name, least in (("chains", 1), ("warmup", 0), ("max_draws", 4), ("thin", 1), ("label_replicates", 1)):
+            value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
-        if not target_ess > 0.0:
-            raise InputError(f"target_ess={target_ess!r} is not usable; pass a positive number, such as 400")
-        if not max_r_hat > 1.0:
-            raise InputError(f"max_r_hat={max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
-        if not isinstance(random_state, (int, np.integer)) or random_state < 0:
-            raise InputError(f"random_state={random_state!r} is not usable; pass a whole number from 0 on")
-        check_choice("method", method, METHODS)
-        self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
-        self.random_state, self.sample_scale, self.method = random_state, sample_scale, method
-        self.factors, self.label_replicates = factors, int(label_replicates)
-        self.progress, self.resume = progress, resume
+        if not self.target_ess > 0.0:
+            raise InputError(f"target_ess={self.target_ess!r} is not usable; pass a positive number, such as 400")
+        if not self.max_r_hat > 1.0:
+            raise InputError(f"max_r_hat={self.max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
+        if not isinstance(self.random_state, (int, np.integer)) or self.random_state < 0:
+            raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
+        check_choice("method", self.method, METHODS)
+
+    @property
+    def plan(self) -> Plan:
+        """Lengths of a run and its stopping rule."""
+        return Plan(*(getattr(self, name) for name in Plan._fields))
 
     @property
     def plain_settings(self) -> dict[str, Any]:

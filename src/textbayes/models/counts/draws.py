@@ -168,7 +168,7 @@ def _chains(part: Callable[[int, int, int], FloatArray], n_words: int, sampling:
 
 def _diagnosed(draws: AnyArray) -> tuple[Any, Any]:
     """R-hat and effective sample size of every quantity (V, …); those of the log-parameters."""
-    from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, split_r_hat
+    from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
 
     return split_r_hat(draws), bulk_effective_sample_size(draws)
 
