@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from textbayes.models.counts import BayesCountClassifier, count_models, make_count_model
+from textbayes.models.counts.base import CountSums
 from textbayes.models.counts.draws import Sampling
-from textbayes.models.counts.statistics import CountSums
 
 NAMES = count_models.names()
 VARIANTS = [(name, {}) for name in NAMES] + [

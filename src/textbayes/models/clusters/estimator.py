@@ -1,4 +1,4 @@
-"""Soft clustering of documents by the Dirichlet–Poisson hierarchy, with scikit-learn's conventions."""
+"""Soft clustering as a scikit-learn estimator, and its state in a model file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,65 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.state import plain, under
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.lexical.exposures import check_lengths
-from textbayes.models.clusters.inputs import check_labels, constants, known_documents
 from textbayes.models.clusters.measures import completion_perplexity, npmi_coherence
-from textbayes.models.clusters.model import arrange, fit_memberships
-from textbayes.models.clusters.search import Rules, first_memberships, search, search_bursts
-from textbayes.models.clusters.state import restore_clusters, state_of_clusters
+from textbayes.models.clusters.model import ClusterWords, arrange, fit_memberships
+from textbayes.models.clusters.search import (
+    Rules,
+    check_labels,
+    constants,
+    first_memberships,
+    known_documents,
+    search,
+    search_bursts,
+)
 from textbayes.models.counts.inputs import checked_counts
+
+_PARAMETERS = ("n_clusters", "n_init", "max_iter", "tol", "n_jobs")
+
+
+def state_of_clusters(clusters: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """A JSON-able description and named arrays; the random state is not kept, as nothing is drawn any more."""
+    given = {name: plain(getattr(clusters, name)) for name in (*_PARAMETERS, "alpha", "beta")}
+    meta = {
+        "parameters": given,
+        "classes": clusters.classes_.tolist(),
+        "bound": float(clusters.bound_),
+        "n_iter": int(clusters.n_iter_),
+    }
+    words = {name: array for name, array in clusters.words_._asdict().items() if array is not None}
+    return meta, under("words", words) | {"sizes": clusters.sizes_}
+
+
+def restore_clusters(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
+    """The clusters described; what does not fit together is refused, since a file can claim anything."""
+    try:
+        clusters = cls(**{name: meta["parameters"][name] for name in (*_PARAMETERS, "alpha", "beta")})
+        bursts = "words.deltas" in arrays
+        clusters.set_params(model="negative_binomial" if bursts else "poisson")
+        fields = ClusterWords._fields if bursts else ClusterWords._fields[:-1]
+        words = ClusterWords(*(np.array(arrays[f"words.{name}"], dtype=np.float64) for name in fields))
+        clusters.words_, clusters.sizes_ = words, np.array(arrays["sizes"], dtype=np.float64)
+        clusters.classes_ = np.array(meta["classes"])
+        clusters.bound_, clusters.n_iter_ = float(meta["bound"]), int(meta["n_iter"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"the soft clusters cannot be read ({error!r}); was the file altered?") from error
+    n_clusters, n_words = len(np.atleast_1d(words.alpha)), len(np.atleast_1d(words.sums))
+    found = [array for array in words if array is not None]
+    shapes = [clusters.sizes_.shape, *(array.shape for array in found)]
+    expected = [(n_clusters,), (n_clusters,), (2,), (n_words,), (n_words, n_clusters), (n_words,)][: len(shapes)]
+    positive = all(np.isfinite(array).all() and (array > 0.0).all() for array in found if array is not words.beta)
+    if shapes != expected or not positive or clusters.classes_.ndim != 1 or len(clusters.classes_) > n_clusters:
+        raise ModelFileError("the numbers of the soft clusters do not belong together; save the model again")
+    clusters.n_features_in_ = n_words
+    return clusters
+
 
 _MODELS = ("poisson", _BURSTS := "negative_binomial")
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift

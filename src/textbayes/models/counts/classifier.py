@@ -17,15 +17,16 @@ from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.decide.folds import group_codes
 from textbayes.models.counts.base import BaseCountModel
-from textbayes.models.counts.choose import choose_beta
 from textbayes.models.counts.inputs import (
     checked_counts,
     checked_lengths,
+    choose_beta,
     encode_classes,
+    log_class_prior,
+    made_model,
     one_label_each,
     weighted_indicator,
 )
-from textbayes.models.counts.parameters import log_class_prior, made_model
 from textbayes.models.counts.state import restore_classifier, state_of_classifier
 
 

@@ -17,9 +17,8 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.models.counts.contagion import Fit, KernelDocuments, of_lengths
-from textbayes.models.counts.hierarchy import Hyper
-from textbayes.models.counts.statistics import CountSums
+from textbayes.models.counts.base import CountSums
+from textbayes.models.counts.hierarchy import Fit, Hyper, KernelDocuments, of_lengths
 
 _WORDS_AT_ONCE = 512
 

@@ -1,20 +1,26 @@
-"""Inputs of a count classifier, checked once and brought into one form: counts, lengths and labels."""
+"""Inputs of a count classifier, checked and brought into one form: counts, lengths, labels, model, and constants."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
+from scipy import sparse, special
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import check_same_length, writable
+from textbayes.core.validation import as_numbers, check_choice, check_same_length, writable
+from textbayes.decide import learnable_entries, stratified_folds
 from textbayes.lexical.exposures import check_lengths
+from textbayes.models.counts import make_count_model
+from textbayes.models.counts.base import BaseCountModel
+from textbayes.models.counts.draws import Sampling
 
 _SHORTEST = 1e-9  # ω of a document without a known word whose length was not given: it then says nothing
 
@@ -80,3 +86,153 @@ def weighted_indicator(codes: IntArray, weight: FloatArray | None, n_classes: in
     Y = sparse.csr_matrix((data, codes, np.arange(n_docs + 1)), shape=(n_docs, n_classes))
     Y.eliminate_zeros()
     return Y
+
+
+_PREDICTIONS = ("mode", "mean", "integrated")
+
+
+def made_model(
+    model: Any, beta: Any, prediction: str, random_state: Any, n_jobs: int | None
+) -> BaseCountModel[Any, Any]:
+    """The count model that the parameters of a classifier describe.
+
+    Parameters
+    ----------
+    model, beta, prediction, random_state, n_jobs
+        As of :class:`~textbayes.models.counts.classifier.BayesCountClassifier`.
+    """
+    check_choice("prediction", prediction, _PREDICTIONS)
+    made = make_count_model(model)
+    if beta is None and isinstance(model, str) and hasattr(made, "beta"):
+        beta = "auto"
+    changes: dict[str, Any] = {}
+    if beta is not None:
+        changes["beta"] = "auto" if isinstance(beta, str) and beta == "cv" else beta
+    if prediction != "mode":
+        given = getattr(made, "sampling", None) or Sampling(random_state=int(random_state), n_jobs=n_jobs)
+        changes["sampling"] = replace(given, integrate=prediction == "integrated")
+    unknown = [name for name in changes if not hasattr(made, name)]
+    if unknown:
+        what = "constants beta" if unknown[0] == "beta" else f"prediction={prediction!r}"
+        raise NotSupportedError(
+            f"count model {made.name!r} has no {what}; leave it out, or use one of the Dirichlet models"
+        )
+    return replace(made, **changes) if changes else made
+
+
+def log_class_prior(class_prior: Any, count: FloatArray) -> FloatArray:
+    """Logarithms of p(c): shares of the documents of each class, equal, or given.
+
+    Parameters
+    ----------
+    class_prior : {"counts", "uniform"} or array (n_classes,)
+    count : array (n_classes,)
+        Documents of each class.
+    """
+    n_classes = len(count)
+    if isinstance(class_prior, str):
+        check_choice("class_prior", class_prior, ("counts", "uniform"))
+        if class_prior == "uniform":
+            return np.full(n_classes, -np.log(n_classes))
+        if not count.all():  # half a document each, where a class has none yet
+            count = count + 0.5
+        return np.log(count / count.sum())
+    given = as_numbers(class_prior, "class_prior")
+    if given.shape != (n_classes,) or not (given > 0.0).all() or not np.isclose(given.sum(), 1.0):
+        raise InputError(
+            f"class_prior={class_prior!r} is not usable; pass {n_classes} positive numbers that add up to 1"
+        )
+    return np.log(given)
+
+
+FIRST = (1.0, 3.0, 10.0, 30.0)
+SECOND = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)  # times the thousands of words of a class
+
+
+def choose_beta(
+    model: Any,
+    X: sparse.csr_matrix,
+    Y: Matrix,
+    omega: FloatArray,
+    log_prior: FloatArray,
+    cv: int = 5,
+    random_state: int = 0,
+    groups: Iterable[Hashable] | None = None,
+) -> BaseCountModel[Any, Any]:
+    """The model with the β₁, β₂ of the least held-out log-loss: first β₂ along its grid, then β₁, then β₂ again.
+
+    β₃ to β₅ keep their values. Statistics of the folds are added up, not read again. Y (n_docs, C) is an
+    indicator times the documents' weights, ``log_prior`` (C,) what is known of the classes beforehand.
+
+    Parameters
+    ----------
+    model : a Dirichlet count model
+    X : sparse matrix (n_docs, n_features)
+    Y : matrix (n_docs, n_classes)
+        An indicator of the classes times the documents' weights.
+    omega : array (n_docs,)
+        Lengths in thousands of words.
+    log_prior : array (n_classes,)
+    cv, random_state : int
+        Folds and how they are drawn.
+    groups : sequence of n_docs values, optional
+        Documents of one group share a fold.
+    """
+    if not hasattr(model, "beta"):
+        raise NotSupportedError(f"count model {model.name!r} has no constants β to choose; leave beta at its default")
+    weights = sparse.csr_matrix(Y)
+    codes, weight = np.asarray(weights.argmax(axis=1)).ravel(), np.asarray(weights.sum(axis=1)).ravel()
+    used = weight > 0.0
+    sizes = np.bincount(codes[used])
+    smallest = int(sizes[sizes > 0].min())  # a class that a fold of an outer cross-validation lacks tells nothing
+    if smallest < 2:
+        raise InputError("a class has fewer than two documents, so that β cannot be cross-validated; use beta='auto'")
+    indicator = codes[:, None] == np.arange(weights.shape[1])
+    fold = stratified_folds(indicator, min(cv, smallest), random_state, groups)
+    tests = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+    weight = weight * learnable_entries(indicator, fold)[np.arange(len(codes)), codes]  # others have not been learnt
+    plain = replace(model, sampling=None)
+    parts = [plain.statistics(X[test], weights[test], omega[test]) for test in tests]
+    exposure = float(np.asarray(weights.T @ omega).mean())
+    known: dict[tuple[float, float], float] = {}
+
+    def loss(pair: tuple[float, float]) -> float:
+        if pair not in known:
+            beta = (
+                (pair[0], pair[1] * exposure, *tuple(plain.beta)[2:])
+                if not isinstance(plain.beta, str)
+                else (pair[0], pair[1] * exposure)
+            )
+            trial = replace(plain, beta=beta)
+            known[pair] = sum(
+                _held_out_loss(trial, parts, k, X[test], omega[test], codes[test], weight[test], log_prior)
+                for k, test in enumerate(tests)
+            )
+        return known[pair]
+
+    best = (10.0, 1.0)
+    for _ in range(2):
+        best = min(((best[0], two) for two in SECOND), key=loss)
+        best = min(((one, best[1]) for one in FIRST), key=loss)
+    rest = () if isinstance(plain.beta, str) else tuple(plain.beta)[2:]
+    return replace(model, beta=(best[0], best[1] * exposure, *rest))
+
+
+def _held_out_loss(
+    model: Any,
+    parts: list[Any],
+    k: int,
+    X: sparse.csr_matrix,
+    omega: FloatArray,
+    codes: IntArray,
+    weight: FloatArray,
+    log_prior: FloatArray,
+) -> float:
+    """Σ weight·(−ln p(class | document)) of one fold, learnt from all others."""
+    others = [part for i, part in enumerate(parts) if i != k]
+    stats = others[0]
+    for part in others[1:]:
+        stats = model.combine(stats, part)
+    scores = model.class_scores(X, omega, model.estimate(stats)) + log_prior
+    log_proba = special.log_softmax(scores, axis=1)
+    return float(-(weight * log_proba[np.arange(len(codes)), codes]).sum())

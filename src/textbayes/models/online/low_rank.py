@@ -10,9 +10,8 @@ from scipy import linalg
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import Rows
+from textbayes.models.online.base import Rows, WordsPosterior, check_words, diagonal_prior, new_words
 from textbayes.models.online.likelihood import ClosedForm
-from textbayes.models.online.words import WordsPosterior, check_words, diagonal_prior, new_words
 
 
 @dataclass(eq=False)

@@ -13,8 +13,7 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
-from textbayes.models.online.bank import Bank
-from textbayes.models.online.base import OnlinePosterior
+from textbayes.models.online.base import Bank, OnlinePosterior
 from textbayes.models.online.diagonal import DiagonalPosterior
 from textbayes.models.online.full import FullPosterior
 from textbayes.models.online.gp import GaussianProcess

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.models.counts import BayesCountClassifier, make_count_model
-from textbayes.models.counts.choose import choose_beta
+from textbayes.models.counts.inputs import choose_beta
 
 
 def data(n_docs=80, seed=0, n_words=8):

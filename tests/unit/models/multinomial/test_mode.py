@@ -8,7 +8,7 @@ from scipy import optimize, sparse
 from sklearn.linear_model import LogisticRegression
 
 from textbayes import BayesLinearClassifier, BayesMultinomialClassifier
-from textbayes.models.multinomial.gauge import median_shifts
+from textbayes.models.multinomial.mode import median_shifts
 from textbayes.priors import make_prior, priors
 
 SMOOTH = [name for name in priors.names() if priors.get(name).smooth]
