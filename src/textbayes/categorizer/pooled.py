@@ -16,8 +16,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.kinds import Fitted, kinds
 from textbayes.kinds.linear import FittedLinear
-from textbayes.posterior.intervals import mixture_standard_errors, pooled_standard_errors
-from textbayes.posterior.mixture import pooled_draws
+from textbayes.posterior.intervals import mixture_standard_errors, pooled_draws, pooled_standard_errors
 
 
 class FittedPool(Fitted):

@@ -23,8 +23,7 @@ from textbayes.knowledge import MatchedPriors, informed
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import top_words
-from textbayes.posterior.intervals import PRACTICAL_SIZE
-from textbayes.posterior.predictive import label_probabilities
+from textbayes.posterior.intervals import PRACTICAL_SIZE, label_probabilities
 from textbayes.priors import make_prior
 from textbayes.tune import BayesLinearClassifierCV
 

@@ -10,8 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import Chain, Target
-from textbayes.inference.gibbs.scales import check_prior, check_proper
+from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
 from textbayes.links import make_link
 from textbayes.links._latent import SolvedSlack
 from textbayes.posterior.diagnostics import effective_sample_size

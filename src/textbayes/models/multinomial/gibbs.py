@@ -24,12 +24,11 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
 from textbayes.inference.gibbs.block import Design, JointDraw
-from textbayes.inference.gibbs.chain import Chain, Target
+from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
 from textbayes.inference.gibbs.running import Run
 from textbayes.inference.gibbs.sampler import counted
-from textbayes.inference.gibbs.scales import check_prior, check_proper
 from textbayes.kernels.multinomial.softmax import rest_of
-from textbayes.links._normal import normal_slack
+from textbayes.links._student import normal_slack
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior

@@ -29,7 +29,7 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference._label import LabelFit
-from textbayes.inference._working_set import WorkingSet, choose
+from textbayes.inference._path import WorkingSet, choose
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.starts import away_from_pole
 from textbayes.kernels.multinomial.products import times_classes, transpose_times_classes
