@@ -129,15 +129,6 @@ class BaseInference(Parameters, ABC):
                 f"inference {cls.name!r} cannot hold weights to a sign, as this prior asks; use inference 'coordinate'"
             )
 
-    @classmethod
-    def takes(cls, link: BaseLink, prior: BasePrior) -> bool:
-        """Whether the combination of link and prior exists."""
-        try:
-            cls.check(link, prior)
-        except NotSupportedError:
-            return False
-        return True
-
     def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
         """Default scale of the intercept's prior: inf leaves it free.
 

@@ -22,7 +22,7 @@ from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, check_same_length, writable
+from textbayes.core.validation import as_numbers, canonical, check_same_length, writable
 from textbayes.inference.base import FitInfo, Posterior
 from textbayes.posterior.intervals import centred_interval
 
@@ -143,9 +143,6 @@ def _holds_collections(y: AnyArray) -> bool:
 
 def as_columns(X: Any) -> Any:
     """CSC with sorted, distinct int32 indices, whatever came in; what came in is not changed."""
-    columns = sparse.csc_matrix(X)
-    if not columns.has_canonical_format:
-        columns = columns.copy() if columns is X or np.shares_memory(columns.data, getattr(X, "data", X)) else columns
-        columns.sum_duplicates()
+    columns = canonical(sparse.csc_matrix(X))
     arrays = (columns.data, columns.indices.astype(np.int32, copy=False), columns.indptr.astype(np.int64))
     return sparse.csc_matrix(arrays, shape=columns.shape, copy=False)

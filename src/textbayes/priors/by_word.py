@@ -46,8 +46,8 @@ class ByWord(BasePrior):
 
     >>> import numpy as np
     >>> prior = ByWord(scale=0.5, family=["laplace", "gaussian"])
-    >>> prior.families, prior.neg_grad(np.array([1.0, 1.0]))
-    (('gaussian', 'laplace'), array([2., 4.]))
+    >>> prior.families, prior.penalty(np.array([2.0, 2.0]))
+    (('gaussian', 'laplace'), array([4., 8.]))
     """
 
     __slots__ = ("families",)  # not a hyperparameter, hence not among ``vars``
@@ -78,9 +78,6 @@ class ByWord(BasePrior):
 
     def neg_log(self, w: FloatArray) -> FloatArray:
         return self._gathered(w, "neg_log")
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        return self._gathered(w, "neg_grad")
 
     def penalty(self, w: FloatArray) -> FloatArray:
         return self._gathered(w, "penalty")

@@ -29,7 +29,7 @@ class StudentT(BasePrior):
     regression models, Annals of Applied Statistics.
 
     >>> import numpy as np
-    >>> StudentT(scale=1.0, degrees=3.0).neg_grad(np.array([1.0]))
+    >>> StudentT(scale=1.0, degrees=3.0).variance(np.array([1.0]))
     array([1.])
     """
 
@@ -53,9 +53,6 @@ class StudentT(BasePrior):
 
     def penalty(self, w: FloatArray) -> FloatArray:
         return 0.5 * (self.degrees + 1.0) * np.log1p(((w - self.mean) / self.scale) ** 2 / self.degrees)
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        return self._precision(w) * (w - self.mean)
 
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)

@@ -143,7 +143,7 @@ def regularisation_path(
         inference = "newton"
     if inference != "coordinate" or prior.smooth or not prior.exact_local:
         method = make_inference(inference, tol, max_iter, n_jobs)
-        return _one_after_the_other(problems, factors, method, warm=True, guide=guide)
+        return _one_after_the_other(problems, factors, method, guide)
     Coordinate.check(problem.link, prior)
     n_labels = factors.shape[1]
     blocks = blocks_of(n_labels)
@@ -158,35 +158,18 @@ def regularisation_path(
     return Path(factors, joined, problem.X.shape[1])
 
 
-def cold_path(problem: Problem, factors: ArrayLike, tol: float = 1e-8, tie_intercept: bool = False) -> Path:
-    """Fit the points one by one, each from the prior means and to a tight tolerance: the path is tested against it.
-
-    Parameters
-    ----------
-    problem : Problem
-    factors : array (n_points,) or (n_points, n_labels)
-        Multiples of the prior's scale, rising.
-    tol : float
-    tie_intercept : bool
-        As for :func:`at_scale`.
-    """
-    factors = check_factors(factors, problem.y.shape[1])
-    problems = [at_scale(problem, row, tie_intercept) for row in factors]
-    return _one_after_the_other(problems, factors, Coordinate(tol, 1000), warm=False)
-
-
 def _one_after_the_other(
-    problems: Sequence[Problem], factors: FloatArray, inference: BaseInference, warm: bool, guide: Path | None = None
+    problems: Sequence[Problem], factors: FloatArray, inference: BaseInference, guide: Path | None
 ) -> Path:
     """Each fit from the guide's at the same point, else from the one before, else from the prior means."""
-    solutions, start = [], None
+    solutions: list[list[Solution]] = []
+    start: Posterior | None = None
     for point, problem in enumerate(problems):
         inference.check(problem.link, problem.prior)
         if guide is not None:
             start = guide.posterior(point)
-        fit = inference.run(problem, start)
-        start = fit if warm else None
-        solutions.append([_packed(fit, label) for label in range(len(fit.intercept))])
+        start = inference.run(problem, start)
+        solutions.append([_packed(start, label) for label in range(len(start.intercept))])
     return Path(factors, solutions, problems[0].X.shape[1])
 
 

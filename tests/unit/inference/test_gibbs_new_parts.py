@@ -39,9 +39,6 @@ class TwoNormals(BasePrior):
         narrow = 0.5 * np.log(NARROW) - 0.5 * NARROW * u**2
         return -np.logaddexp(-0.5 * u**2, narrow) + np.log(2.0 * np.sqrt(2.0 * np.pi) * self.scale)
 
-    def neg_grad(self, w):
-        return self.local(w).l2 * (w - self.mean)
-
     def local(self, w):
         u = (w - self.mean) / self.scale
         share = special.expit(0.5 * np.log(NARROW) - 0.5 * (NARROW - 1.0) * u**2)

@@ -208,10 +208,6 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
     def combine(self, first: Statistics, second: Statistics) -> Statistics:
         """Statistics of the documents of both."""
 
-    def accumulate(self, stats: Statistics, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """Statistics after more documents."""
-        return self.combine(stats, self.statistics(X, Y, omega))
-
     @abstractmethod
     def estimate(self, stats: Statistics) -> Estimate:
         """The parameters of every class and word."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
-from textbayes.core.validation import as_numbers, check_choice, check_same_length, writable
+from textbayes.core.validation import as_numbers, canonical, check_choice, check_same_length, writable
 from textbayes.decide import learnable_entries, stratified_folds
 from textbayes.lexical.exposures import check_lengths
 from textbayes.models.counts import make_count_model
@@ -28,19 +28,12 @@ _SHORTEST = 1e-9  # ω of a document without a known word whose length was not g
 def checked_counts(estimator: Any, X: Matrix | ArrayLike, reset: bool) -> sparse.csr_matrix:
     """X as CSR of non-negative float64 without duplicates or stored zeros; what came in is not changed."""
     checked = writable(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset))
-    rows = sparse.csr_matrix(checked)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    if rows.nnz:
-        least = rows.data.min()
-        if least < 0.0:
-            raise InputError(
-                f"Negative values in data passed to {type(estimator).__name__}: the least is {least:g}; pass counts"
-            )
-        if least == 0.0:
-            rows = rows.copy()
-            rows.eliminate_zeros()
+    rows: sparse.csr_matrix = canonical(sparse.csr_matrix(checked), zeros=False)
+    if rows.nnz and rows.data.min() < 0.0:
+        raise InputError(
+            f"Negative values in data passed to {type(estimator).__name__}: the least is {rows.data.min():g}; pass "
+            "counts"
+        )
     return rows
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.core.validation import check_finite
+from textbayes.core.validation import canonical, check_finite
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 
 
@@ -190,9 +190,7 @@ def canonical_rows(X: Any, finite: bool = True) -> Any:
     else:
         rows = sparse.csr_matrix(X if sparse.issparse(X) else np.atleast_2d(np.asarray(X, dtype=np.float64)))
         rows = rows.astype(np.float64)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
+    rows = canonical(rows)
     if finite:
         check_finite(rows, "X")
     return rows
