@@ -23,12 +23,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
+from textbayes.core.codec import Choice, Fields
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.memory import room_for_copy
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -428,6 +429,8 @@ def _blas() -> Any:
 
 class BaseEm(BaseInference):
     """Settings and steps of EM; see ``em`` for what they mean."""
+
+    fields: ClassVar[Fields] = {"start": Choice("ridge", "mean", None)}
 
     def __init__(
         self, tol: float = 1e-4, max_iter: int = 100, n_jobs: int = 1, start: str | None = None, plain: bool = False

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from textbayes.core.codec import Fields, Number, Whole
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.parameters import Parameters
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -103,6 +104,11 @@ class BaseInference(Parameters, ABC):
     """
 
     name: ClassVar[str]
+    fields: ClassVar[Fields] = {
+        "tol": Number(above=0.0),
+        "max_iter": Whole(1, 10**9),
+        "n_jobs": Whole(-1024, 1024),
+    }
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
     keeps_signs: ClassVar[bool] = False  # can hold a weight to the sign that its prior demands

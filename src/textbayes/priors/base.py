@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textbayes.core.codec import Field, Fields, Hyper
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -35,6 +36,12 @@ class BasePrior(ABC):
     """
 
     name: ClassVar[str]
+    fields: ClassVar[Fields] = {
+        "scale": Hyper(above=0.0, infinite=True),
+        "mean": Hyper(),
+        "sign": Hyper(-1.0, 1.0),
+    }
+    undeclared: ClassVar[Field] = Hyper(infinite=True)  # further hyperparameters, as a model file keeps them
     proper: ClassVar[bool]
     smooth: ClassVar[bool]  # differentiable everywhere: no kink that could hold a weight at the mean
     log_concave: ClassVar[bool]  # with a log-concave link there is one optimum; otherwise the start decides

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from textbayes.core.codec import Fields, Hyper
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
@@ -33,6 +36,7 @@ class ElasticNet(BasePrior):
     """
 
     name = "elastic_net"
+    fields: ClassVar[Fields] = {"l1_ratio": Hyper(0.0, 1.0)}
     proper = True
     smooth = False
     log_concave = True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from textbayes.core.codec import Fields, Hyper
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
@@ -34,6 +37,7 @@ class StudentT(BasePrior):
     """
 
     name = "student_t"
+    fields: ClassVar[Fields] = {"degrees": Hyper(above=0.0)}
     proper = True
     smooth = True
     log_concave = False

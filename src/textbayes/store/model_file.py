@@ -67,14 +67,10 @@ def load_model(path: str | Path) -> Any:
     A truncated, altered or newer file is refused in a sentence.
     """
     path = Path(path)
-    name, state, arrays, version = read_model(path)
+    name, state, arrays = read_model(path)
     with MODEL_FILE.damage(path):
         if name == BayesLinearClassifier.__name__:
             return restored_classifier(state, arrays)
-        if version < MODEL_FILE.version:
-            from textbayes.store.upgrade import upgraded  # schemas of earlier formats
-
-            state, arrays = upgraded(state, arrays, version)
         return TextCategorizer.from_state(state, arrays)
 
 

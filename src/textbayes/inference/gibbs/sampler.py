@@ -6,13 +6,14 @@ import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from textbayes.core.codec import Choice, Fields, Hyper, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
@@ -186,6 +187,20 @@ class Gibbs(BaseInference):
     """
 
     name = "gibbs"
+    fields: ClassVar[Fields] = {
+        "chains": Whole(1, 10_000),
+        "warmup": Whole(0, 10**9),
+        "target_ess": Number(above=0.0, infinite=True),
+        "max_r_hat": Number(above=1.0, infinite=True),
+        "max_draws": Whole(4, 10**9),
+        "thin": Whole(1, 10**9),
+        "random_state": Whole(0, 2**63 - 1),
+        "method": Choice(*METHODS),
+        "factors": Whole(1) | Hyper() | Null(),
+        "label_replicates": Whole(1, 10**9),
+        "progress": None,  # of one run
+        "resume": None,
+    }
     samples = True
 
     def __init__(
