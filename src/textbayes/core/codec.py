@@ -4,7 +4,7 @@ A class lists its fields by name, ``fields = {"l1_ratio": Hyper(least=0.0, most=
 parameter of the constructor without a line has the field of its default (``fields_of``), so that a new class with
 parameters of its own is saved and loaded without a declaration; a field None is not kept. :func:`to_state` writes an
 object, :func:`from_state` makes it again by its constructor. What a file says is checked here, field by field, before
-anything uses it; what fields say together is the constructor's to check.
+anything uses it; what fields say together is checked by the constructor, or by ``check_state`` if the class has it.
 
 An array is not named in the JSON: it lies under its place, ``model.prior.scale``.
 """
@@ -364,7 +364,16 @@ def to_state(value: Any, place: str = "") -> State:
     return written({name: getattr(value, name) for name in fields}, fields, place)
 
 
-def from_state(cls: type, meta: Any, arrays: Arrays, what: str, place: str = "", **sizes: int) -> Any:
+def from_state(
+    cls: type,
+    meta: Any,
+    arrays: Arrays,
+    what: str,
+    place: str = "",
+    *,
+    given: Mapping[str, Any] | None = None,
+    **sizes: int,
+) -> Any:
     """The object that :func:`to_state` described, made by its constructor.
 
     Parameters
@@ -375,10 +384,12 @@ def from_state(cls: type, meta: Any, arrays: Arrays, what: str, place: str = "",
         The name of the object in an error message.
     place : str
         Where in the arrays its own are.
+    given : mapping, optional
+        Arguments of the constructor that the state does not have.
     sizes : lengths of arrays that are known
     """
     with restoring(what):
-        return _made(cls, meta, place, arrays, dict(sizes))
+        return _made(cls, meta, place, arrays, dict(sizes), given)
 
 
 def written(values: Mapping[str, Any], fields: Mapping[str, Field], place: str = "") -> State:
@@ -412,12 +423,17 @@ def restoring(what: str) -> Iterator[None]:
         raise ModelFileError(f"{what} cannot be used ({error}); was the file altered?") from error
 
 
-def _made(cls: type, meta: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+def _made(
+    cls: type, meta: Any, place: str, arrays: Arrays, sizes: Sizes, given: Mapping[str, Any] | None = None
+) -> Any:
     fields, open_field = fields_of(cls), _open_field(cls)
     if open_field is not None and isinstance(meta, dict):
         below = [name.removeprefix(f"{place}.").partition(".")[0] for name in arrays if name.startswith(f"{place}.")]
         fields |= {name: open_field for name in (*meta, *below) if name not in fields}
-    return cls(**_values(fields, meta, place, arrays, sizes))
+    made = cls(**_values(fields, meta, place, arrays, sizes), **(given or {}))
+    if hasattr(made, "check_state"):
+        made.check_state()
+    return made
 
 
 def _values(fields: Mapping[str, Field], meta: Any, place: str, arrays: Arrays, sizes: Sizes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import Array, Sizes
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import canonical, check_finite
@@ -298,6 +299,16 @@ class Bank(Generic[P]):
         return [done[label] for label in range(self.n_labels)]
 
 
+def saved_words() -> Array:
+    """The field of the words of a posterior, which its other fields come after."""
+    return Array(np.int64, ("n_words",), least=0, most=lambda sizes: sizes["n_features"] - 1)
+
+
+def with_bias(sizes: Sizes) -> int:
+    """Number of the weights of a posterior with words, the bias among them, when its state is read."""
+    return 1 + sizes["n_words"]
+
+
 def check_words(words: Any) -> IntArray:
     """Columns of X, distinct, in the order given; a boolean mask stands for the columns where it is true."""
     array = np.asarray(words)
@@ -346,6 +357,10 @@ class WordsPosterior(OnlinePosterior):
     """A posterior of one label over the bias (position 0) and the weights of ``words`` (positions 1, 2, …)."""
 
     words: IntArray
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        check_words(self.words)
 
     def predict(self, X: Any) -> LinearPredictor:
         mean, var = self._predict_rows(self._rows(X))

@@ -7,13 +7,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from textbayes.core.codec import Array, Fields
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.models.online.base import Rows, WordsPosterior, check_outcomes, check_words, diagonal_prior, new_words
+from textbayes.models.online.base import (
+    Rows,
+    WordsPosterior,
+    check_outcomes,
+    check_words,
+    diagonal_prior,
+    new_words,
+    saved_words,
+    with_bias,
+)
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 
 NO_SITES = np.empty((0, 2))
@@ -48,11 +58,24 @@ class FullPosterior(WordsPosterior):
     array([ True, False,  True])
     """
 
+    fields: ClassVar[Fields] = {
+        "words": saved_words(),
+        "mean": Array(np.float64, (with_bias,)),
+        "cov": Array(np.float64, (with_bias, with_bias)),
+        "prior_mean": Array(np.float64, (with_bias,)),
+        "prior_var": Array(np.float64, (with_bias,), least=0.0),
+    }
+
     words: IntArray
     mean: FloatArray
     cov: FloatArray
     prior_mean: FloatArray
     prior_var: FloatArray
+
+    def check_state(self) -> None:
+        super().check_state()
+        if not (np.diag(self.cov) >= 0.0).all() or not np.array_equal(self.cov, self.cov.T):
+            raise ValueError("its cov is no covariance")
 
     @classmethod
     def start(cls, words: Any, variance: Any = 1.0, bias_variance: float = 1.0, mean: Any = 0.0) -> Self:

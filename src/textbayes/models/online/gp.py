@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import Array, Csr, Fields, Number, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows, check_words, new_words
+from textbayes.models.online.base import (
+    LinearPredictor,
+    OnlinePosterior,
+    Rows,
+    canonical_rows,
+    check_words,
+    new_words,
+    saved_words,
+)
 from textbayes.models.online.likelihood import ClosedForm
 
 #: (documents A, documents B), both CSR over the same words → array (n_A, n_B); symmetric and positive semi-definite.
@@ -121,7 +130,7 @@ class GaussianProcess(OnlinePosterior):
 
     Attributes
     ----------
-    kernel : function of two CSR matrices, see ``gp_kernels``
+    kernel : function of two CSR matrices, such as ``Polynomial``
     words : array of the columns of X that the kernel sees
     basis : CSR matrix (n_basis, n_words)
     n_basis : int
@@ -146,6 +155,18 @@ class GaussianProcess(OnlinePosterior):
     >>> (PAPER_PROBIT.predictive(*process.predict(X)) > 0.5).ravel()
     array([False, False,  True,  True])
     """
+
+    fields: ClassVar[Fields] = {
+        "kernel": None,  # a setting of the classifier
+        "words": saved_words(),
+        "basis": Csr(("n_basis", "n_words"), in_order=False),  # of a stream it is not
+        "n_basis": Whole(0, 10**6),
+        "alpha": Array(np.float64, ("budget",)),
+        "covariance": Array(np.float64, ("budget", "budget")),
+        "inverse": Array(np.float64, ("budget", "budget")),
+        "tolerance": Number(0.0, 1e100),
+        "jitter": Number(0.0, 1e100),
+    }
 
     kernel: KernelFunction
     words: IntArray
@@ -175,6 +196,12 @@ class GaussianProcess(OnlinePosterior):
         empty = sparse.csr_matrix((0, len(words)))
         arrays = np.zeros(budget), np.zeros((budget, budget)), np.zeros((budget, budget))
         return cls(kernel or Polynomial(1), words, empty, 0, *arrays, float(tolerance), float(jitter))
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        check_words(self.words)
+        if not 1 <= max(self.n_basis, 1) <= len(self.alpha):
+            raise ValueError("its basis is larger than its budget")
 
     @property
     def mean(self) -> FloatArray:
