@@ -17,9 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, Number, Part, Text, Whole, read, written
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
-from textbayes.core.state import plain, under
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
@@ -37,48 +37,27 @@ from textbayes.models.clusters.search import (
 )
 from textbayes.models.counts.inputs import checked_counts
 
-_PARAMETERS = ("n_clusters", "n_init", "max_iter", "tol", "n_jobs")
-
-
-def state_of_clusters(clusters: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """A JSON-able description and named arrays; the random state is not kept, as nothing is drawn any more."""
-    given = {name: plain(getattr(clusters, name)) for name in (*_PARAMETERS, "alpha", "beta")}
-    meta = {
-        "parameters": given,
-        "classes": clusters.classes_.tolist(),
-        "bound": float(clusters.bound_),
-        "n_iter": int(clusters.n_iter_),
-    }
-    words = {name: array for name, array in clusters.words_._asdict().items() if array is not None}
-    return meta, under("words", words) | {"sizes": clusters.sizes_}
-
-
-def restore_clusters(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
-    """The clusters described; what does not fit together is refused, since a file can claim anything."""
-    try:
-        clusters = cls(**{name: meta["parameters"][name] for name in (*_PARAMETERS, "alpha", "beta")})
-        bursts = "words.deltas" in arrays
-        clusters.set_params(model="negative_binomial" if bursts else "poisson")
-        fields = ClusterWords._fields if bursts else ClusterWords._fields[:-1]
-        words = ClusterWords(*(np.array(arrays[f"words.{name}"], dtype=np.float64) for name in fields))
-        clusters.words_, clusters.sizes_ = words, np.array(arrays["sizes"], dtype=np.float64)
-        clusters.classes_ = np.array(meta["classes"])
-        clusters.bound_, clusters.n_iter_ = float(meta["bound"]), int(meta["n_iter"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"the soft clusters cannot be read ({error!r}); was the file altered?") from error
-    n_clusters, n_words = len(np.atleast_1d(words.alpha)), len(np.atleast_1d(words.sums))
-    found = [array for array in words if array is not None]
-    shapes = [clusters.sizes_.shape, *(array.shape for array in found)]
-    expected = [(n_clusters,), (n_clusters,), (2,), (n_words,), (n_words, n_clusters), (n_words,)][: len(shapes)]
-    positive = all(np.isfinite(array).all() and (array > 0.0).all() for array in found if array is not words.beta)
-    if shapes != expected or not positive or clusters.classes_.ndim != 1 or len(clusters.classes_) > n_clusters:
-        raise ModelFileError("the numbers of the soft clusters do not belong together; save the model again")
-    clusters.n_features_in_ = n_words
-    return clusters
-
-
 _MODELS = ("poisson", _BURSTS := "negative_binomial")
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
+_CONSTANTS = Choice("auto") | Hyper(above=0.0) | List(Number(above=0.0))
+# The random state is not kept, as nothing is drawn any more.
+_PARAMETERS: dict[str, Field] = {
+    "n_clusters": Whole(1),
+    "alpha": _CONSTANTS,
+    "beta": _CONSTANTS,
+    "n_init": Whole(1),
+    "max_iter": Whole(1),
+    "tol": Number(0.0),
+    "n_jobs": Whole(-1024, 1024) | Null(),
+    "model": Choice(*_MODELS),
+}
+_FITTED: dict[str, Field] = {
+    "words": Part(ClusterWords),
+    "sizes": Array(np.float64, ("k",)),
+    "classes": List(Text() | Flag() | Number()),
+    "bound": Number(),
+    "n_iter": Whole(0),
+}
 
 
 class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -347,12 +326,27 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted clusters as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         check_is_fitted(self, "words_")
-        return state_of_clusters(self)
+        fitted = {name: getattr(self, f"{name}_") for name in _FITTED} | {"classes": self.classes_.tolist()}
+        return written(self.get_params(deep=False) | fitted, _PARAMETERS | _FITTED)
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The clusters that :meth:`to_state` described; they transform identically."""
-        return restore_clusters(cls, meta, arrays)
+        found = read(_PARAMETERS | _FITTED, meta, arrays, "the soft clusters")
+        clusters = cls(**{name: found[name] for name in _PARAMETERS})
+        for name in _FITTED:
+            setattr(clusters, f"{name}_", found[name])
+        clusters.classes_ = np.array(found["classes"])
+        words: ClusterWords = found["words"]
+        bursts = clusters.model == _BURSTS
+        if (
+            bursts != (words.deltas is not None)
+            or clusters.classes_.ndim != 1
+            or len(found["classes"]) > len(words.alpha)
+        ):
+            raise ModelFileError("the numbers of the soft clusters do not belong together; was the file altered?")
+        clusters.n_features_in_ = len(words.sums)
+        return clusters
 
     @property
     def _n_features_out(self) -> int:

@@ -58,6 +58,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
+from textbayes.core.codec import Array, Null
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.counts.hierarchy import length_nodes
 
@@ -263,6 +264,9 @@ def _uphill(
 _CHUNKS = 16  # pieces shared out to threads; results do not depend on their number
 
 
+TINY = float(np.nextafter(0.0, 1.0))  # the least number above 0
+
+
 class ClusterWords(NamedTuple):
     """Parameters learnt: α (K,), β (2,), sums σ (V,), the words' Dirichlets λ (V, K) and, of bursts, δ (V,)."""
 
@@ -271,6 +275,14 @@ class ClusterWords(NamedTuple):
     sums: FloatArray
     points: FloatArray
     deltas: FloatArray | None = None
+
+    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
+        "alpha": Array(np.float64, ("k",), least=TINY),
+        "beta": Array(np.float64, (2,)),
+        "sums": Array(np.float64, ("n_words",), least=TINY),
+        "points": Array(np.float64, ("n_words", "k"), least=TINY),
+        "deltas": Array(np.float64, ("n_words",), least=TINY) | Null(),
+    }
 
     @property
     def shares(self) -> FloatArray:
