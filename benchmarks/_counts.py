@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from textbayes.evaluate import calibration_error, log_loss, paired_bootstrap
 from textbayes.models.counts import BayesCountClassifier, make_count_model
-from textbayes.models.counts.choose import FIRST, SECOND
+from textbayes.models.counts.inputs import FIRST, SECOND
 from textbayes.select import scores, select_global
 
 SMOOTHING = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0)

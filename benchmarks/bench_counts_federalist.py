@@ -36,7 +36,7 @@ def main() -> None:
     odds = {}
     for name in MODELS:
         model = BayesCountClassifier(name, class_prior="uniform").fit(counts, known.targets, lengths=lengths)
-        odds[name] = model.log_odds(new_counts, new_lengths)[:, list(model.classes_).index("MADISON")]
+        odds[name] = model.decision_function(new_counts, new_lengths)  # for MADISON, the second class
         shown = "".join(f"{value:7.1f}" for value in odds[name])
         print(f"{name:28}{shown}{np.abs(odds[name]).mean():12.1f}")
     to_madison = {name: int((odds[name] > 0.0).sum()) for name in MODELS}

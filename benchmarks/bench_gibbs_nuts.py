@@ -26,8 +26,8 @@ from bench_gibbs_speed import openstax_problem, telling_words
 from textbayes.data import load_corpus
 from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.links import make_link
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors import make_prior
 
 LEVEL, LARGEST_ERROR = 0.01, 0.1

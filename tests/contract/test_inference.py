@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse
 
+from references.optimality import slope_of, supported
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference import inferences
 from textbayes.inference.block_em import BlockEm
@@ -22,16 +23,12 @@ from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior, priors
 
 
-def _supported(link, prior, inference):
-    return inferences.get(inference).takes(make_link(link), make_prior(prior, 1.0))
-
-
 def _convex(link, prior, *_):
     return make_link(link).log_concave and priors.get(prior).log_concave
 
 
 MODES = [name for name in inferences.names() if not inferences.get(name).samples]  # the others: test_sampling.py
-SUPPORTED = [c for c in product(links.names(), priors.names(), MODES) if _supported(*c)]
+SUPPORTED = [c for c in product(links.names(), priors.names(), MODES) if supported(*c)]
 
 
 def _usual_prior(link, inference):
@@ -153,7 +150,7 @@ def test_matches_a_general_optimiser(link, prior, data):
     def parts(v):
         eta = X @ (v[:25] - v[25:50]) + v[50]
         score = X.T @ likelihood.score(eta, y)
-        slope = penalty.neg_grad(np.maximum(v[:50], np.finfo(float).tiny))  # at zero the one from the right
+        slope = slope_of(penalty, np.maximum(v[:50], np.finfo(float).tiny))  # at zero the one from the right
         value = -likelihood.log_prob(eta, y).sum() + penalty.penalty(v[:50]).sum()
         return value, np.concatenate([slope + np.append(-score, score), [-likelihood.score(eta, y).sum()]])
 
@@ -308,7 +305,7 @@ def test_signs_are_kept_at_the_optimum_within_them(combination, mean, data):
     def parts(v):
         eta = X @ (centre + v[:25] - v[25:50]) + v[50]
         score = X.T @ likelihood.score(eta, y)
-        slope = penalty.neg_grad(np.maximum(v[:50], np.finfo(float).tiny))
+        slope = slope_of(penalty, np.maximum(v[:50], np.finfo(float).tiny))
         value = -likelihood.log_prob(eta, y).sum() + penalty.penalty(v[:50]).sum()
         return value, np.concatenate([slope + np.append(-score, score), [-likelihood.score(eta, y).sum()]])
 

@@ -8,20 +8,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from references.optimality import supported
 from textbayes.core.errors import MissingExtraError, NotSupportedError
 from textbayes.inference import inferences
-from textbayes.links import links, make_link
+from textbayes.links import links
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.priors import make_prior, priors
+from textbayes.priors import priors
 
 SAMPLERS = [name for name in inferences.names() if inferences.get(name).samples]
 
 
-def _supported(link, prior, inference):
-    return inferences.get(inference).takes(make_link(link), make_prior(prior, 1.0))
-
-
-SUPPORTED = [c for c in product(links.names(), priors.names(), SAMPLERS) if _supported(*c)]
+SUPPORTED = [c for c in product(links.names(), priors.names(), SAMPLERS) if supported(*c)]
 
 
 @pytest.fixture(scope="module")

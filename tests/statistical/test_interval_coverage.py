@@ -8,7 +8,7 @@ from textbayes.inference import Problem
 from textbayes.inference.coordinate import Coordinate
 from textbayes.inference.laplace_approximation import laplace_approximation
 from textbayes.links import make_link
-from textbayes.posterior.predictive import probability_interval
+from textbayes.posterior.intervals import probability_interval
 from textbayes.priors import make_prior
 
 Z_90 = 1.6448536269514722  # 90 % of a Gaussian lie within

@@ -8,8 +8,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from scipy import stats
-
+from textbayes.core.statistics import wilson_interval
 from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
@@ -45,9 +44,9 @@ def _figures(held_out: dict[str, Any] | None) -> str:
     n = held_out["n_docs"]
     many = held_out["kind"] == "multilabel"
     share = held_out["subset_accuracy" if many else "accuracy"]
-    ends = stats.binomtest(round(share * n), n).proportion_ci(0.95, "wilson")
+    low, high = wilson_interval(round(share * n), n)
     name = "All labels correct" if many else "Accuracy"
-    figures = [f"{name} <strong>{share:.1%}</strong> (95% interval {ends.low:.1%} to {ends.high:.1%})"]
+    figures = [f"{name} <strong>{share:.1%}</strong> (95% interval {low:.1%} to {high:.1%})"]
     figures += [f"micro F1 <strong>{_number(held_out['micro_f1'])}</strong>"] if many else []
     figures += [
         f"macro F1 <strong>{_number(held_out['macro_f1'])}</strong>",

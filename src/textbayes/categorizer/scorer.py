@@ -17,7 +17,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.decide import Rule
 from textbayes.links import BaseLink, make_link
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
-from textbayes.posterior.predictive import label_probabilities
+from textbayes.posterior.intervals import label_probabilities
 from textbayes.text.batches import check_texts
 from textbayes.text.read_words import WordViews, read_word_views
 from textbayes.text.term_weights import Entries

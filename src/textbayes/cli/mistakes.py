@@ -38,7 +38,7 @@ class Mistakes:
 
     def add(self, batch: Assessed, truth: BoolArray) -> None:
         """Look at a batch; ``truth`` is the indicator of its documents."""
-        from textbayes.evaluate.confusion import mistake_sureness
+        from textbayes.evaluate.measures import mistake_sureness
 
         sureness = mistake_sureness(truth, batch.decisions, batch.proba, self._exclusive)
         for i in np.flatnonzero(sureness.max(axis=1, initial=-1.0) >= 0.0):

@@ -14,37 +14,6 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 
 
-@runtime_checkable
-class Link(Protocol):
-    """Link from a linear predictor eta to p(y | eta), y ∈ {−1, +1}; all methods work elementwise on arrays."""
-
-    name: str
-    log_concave: bool
-
-    @property
-    def spec(self) -> str: ...
-    def log_prob(self, eta: FloatArray, y: FloatArray) -> FloatArray: ...
-    def score(self, eta: FloatArray, y: FloatArray) -> FloatArray: ...
-    def curvature(self, eta: FloatArray, y: FloatArray) -> FloatArray: ...
-    def hessian(self, eta: FloatArray, y: FloatArray) -> FloatArray: ...
-    def probability(self, eta: FloatArray) -> FloatArray: ...
-
-
-@runtime_checkable
-class Prior(Protocol):
-    """Prior distribution of each weight; hyperparameters are scalars or length-p arrays."""
-
-    name: str
-    proper: bool
-    smooth: bool
-    log_concave: bool
-
-    def neg_log(self, w: FloatArray) -> FloatArray: ...
-    def neg_grad(self, w: FloatArray) -> FloatArray: ...
-    def local(self, w: FloatArray) -> LocalPenalty: ...
-    def variance(self, w: FloatArray) -> FloatArray: ...
-
-
 class LocalPenalty(NamedTuple):
     """Penalty of a prior as kernels see it, Σ_j l1_j |w_j − center_j| + ½ l2_j (w_j − center_j)², arrays (p,)."""
 

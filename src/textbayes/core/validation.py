@@ -91,3 +91,14 @@ def writable(X: Any) -> Any:
 def _length(values: Sized) -> int:
     shape = getattr(values, "shape", None)
     return int(shape[0]) if shape else len(values)
+
+
+def canonical(matrix: Any, *, zeros: bool = True) -> Any:
+    """A CSR or CSC matrix with sorted, distinct indices, and without ``zeros`` none stored; not changed in place."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if not zeros and matrix.nnz and not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix

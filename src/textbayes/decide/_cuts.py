@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
+from textbayes.core.statistics import wilson_bound
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.decide._base import ALWAYS, Scale
 
@@ -82,9 +83,4 @@ def f_measure_of_cuts(cuts: Cuts, beta: float = 1.0, smoothing: float = 0.0) -> 
 
 def lower_share(successes: FloatArray, trials: FloatArray, confidence: float | None) -> FloatArray:
     """successes / trials, or its one-sided Wilson (1927) lower bound at that confidence; NaN for 0 trials."""
-    z = 0.0 if confidence is None else float(ndtri(confidence))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = successes / trials
-        centre = share + z**2 / (2 * trials)
-        spread = z * np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
-        return (centre - spread) / (1 + z**2 / trials)
+    return wilson_bound(successes, trials, 0.0 if confidence is None else -float(ndtri(confidence)))

@@ -3,7 +3,6 @@
 Decisions are indicators (n_docs, n_labels); ``contingency`` counts them, measures are pure functions of the counts.
 """
 
-from textbayes.evaluate.bootstrap import BootstrapResult, paired_bootstrap
 from textbayes.evaluate.calibration import (
     ReliabilityCurve,
     average_log_evidence,
@@ -13,10 +12,7 @@ from textbayes.evaluate.calibration import (
     log_loss,
     reliability_curve,
 )
-from textbayes.evaluate.compare import compare, sign_test_power
-from textbayes.evaluate.comparison import Comparison
-from textbayes.evaluate.confusion import Confused, confusion
-from textbayes.evaluate.contingency import ContingencyTable, contingency
+from textbayes.evaluate.compare import Comparison, compare, sign_test_power
 from textbayes.evaluate.filtering import (
     filtering_summary,
     linear_utility,
@@ -28,8 +24,12 @@ from textbayes.evaluate.filtering import (
     zero_returns,
 )
 from textbayes.evaluate.measures import (
+    Confused,
+    ContingencyTable,
     accuracy,
     break_even,
+    confusion,
+    contingency,
     error_rate,
     f_measure,
     precision,
@@ -37,12 +37,15 @@ from textbayes.evaluate.measures import (
     sensitivity,
     specificity,
 )
-from textbayes.evaluate.paired import Difference, paired_difference
 from textbayes.evaluate.significance import (
+    BootstrapResult,
+    Difference,
     TestResult,
     macro_sign_test,
     mcnemar_test,
     micro_sign_test,
+    paired_bootstrap,
+    paired_difference,
     sign_test,
     significance_symbol,
 )

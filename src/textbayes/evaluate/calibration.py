@@ -16,12 +16,13 @@ from textbayes.core.types import BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice, check_indicator, check_probabilities, check_same_length
 
 Binning = Literal["width", "mass"]
+CLIP = 1e-15  # the least probability that a log-loss counts
 
 
 def log_loss(
-    Y_true: Matrix | ArrayLike, proba: ArrayLike, average: Literal["micro"] | None = "micro", clip: float = 1e-15
+    Y_true: Matrix | ArrayLike, proba: ArrayLike, average: Literal["micro"] | None = "micro", clip: float = CLIP
 ) -> FloatArray:
-    """Log-loss per yes-or-no decision, −mean of y ln p + (1−y) ln(1−p), p clipped to [clip, 1 − clip].
+    """Log-loss per yes-or-no decision, −mean of y ln p + (1−y) ln(1−p), no probability below ``clip``.
 
     Where classes exclude each other, ``class_log_losses`` is the loss per document.
 
@@ -39,12 +40,25 @@ def log_loss(
     >>> float(log_loss([[1], [0]], [[0.5], [0.5]]).round(4))
     0.6931
     """
-    Y, p = check_forecast(Y_true, proba)
-    p = np.clip(p, clip, 1 - clip)
-    return _mean(-np.log(np.where(Y, p, 1 - p)), average)
+    return _mean(decision_losses(*check_forecast(Y_true, proba), clip), average)
 
 
-def class_log_losses(Y_true: Matrix | ArrayLike, proba: ArrayLike, clip: float = 1e-15) -> tuple[float, FloatArray]:
+def decision_losses(Y_true: BoolArray, proba: FloatArray, clip: float = CLIP) -> FloatArray:
+    """Log-loss of every yes-or-no decision: −ln p where the label holds, −ln(1−p) where it does not.
+
+    The one place where probabilities are clipped for a log-loss; what is measured, pooled or compared sums these.
+
+    Parameters
+    ----------
+    Y_true : boolean array
+    proba : array of the same shape
+    clip : float
+        The least probability that is counted; keeps the loss finite.
+    """
+    return -np.log(np.clip(np.where(Y_true, proba, 1.0 - proba), clip, 1.0))
+
+
+def class_log_losses(Y_true: Matrix | ArrayLike, proba: ArrayLike, clip: float = CLIP) -> tuple[float, FloatArray]:
     """Log-loss −ln p(true class) of exclusive classes: the mean over documents, and over those of each class.
 
     The first is ``sklearn.metrics.log_loss``. Documents of none of the classes are left out; without any document the
@@ -64,7 +78,7 @@ def class_log_losses(Y_true: Matrix | ArrayLike, proba: ArrayLike, clip: float =
     (1.333333, [1.5, 1.0])
     """
     Y, p = check_forecast(Y_true, proba)
-    loss = np.where(Y, -np.log(np.clip(p, clip, 1 - clip)), 0.0)
+    loss = np.where(Y, decision_losses(Y, p, clip), 0.0)
     n = Y.sum(axis=0).astype(np.float64)
     by_class = np.divide(loss.sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
     return float(loss.sum() / n.sum()) if n.sum() else float("nan"), by_class
@@ -93,7 +107,7 @@ def average_log_evidence(
     Y_true: Matrix | ArrayLike,
     proba: ArrayLike,
     average: Literal["decision", "label"] = "decision",
-    clip: float = 1e-15,
+    clip: float = CLIP,
 ) -> float:
     """Log-probability of what was observed, Σ_t ln p(y_t): per decision, or summed per label and averaged over labels.
 

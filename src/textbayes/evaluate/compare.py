@@ -4,29 +4,272 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, bdtrik
 
 from textbayes.core.errors import InputError
-from textbayes.core.labels import Kind
+from textbayes.core.labels import Kind, encode_labels, label_layout
 from textbayes.core.types import AnyArray, BoolArray, Matrix
-from textbayes.core.validation import check_choice
-from textbayes.evaluate.bootstrap import paired_bootstrap
-from textbayes.evaluate.comparison import TESTS, Comparison, unit_of
-from textbayes.evaluate.contingency import contingency
-from textbayes.evaluate.measures import f_measure
+from textbayes.core.validation import check_choice, check_indicator, check_same_length
+from textbayes.core.wording import plural
+from textbayes.evaluate.measures import check_pair, contingency, f_measure
 from textbayes.evaluate.significance import (
     Alternative,
     TestResult,
     macro_sign_test,
     mcnemar_test,
     micro_sign_test,
+    paired_bootstrap,
 )
-from textbayes.evaluate.systems import AnyKind, as_indicators
+
+AnyKind = Literal["auto", "binary", "multiclass", "multilabel"]
+
+
+class Decided(NamedTuple):
+    """Indicators (n_docs, n_labels) of the truth and of each system, the names of the labels, and their kind."""
+
+    truth: BoolArray
+    systems: dict[str, BoolArray]
+    names: list[str]
+    kind: Kind
+
+
+def as_indicators(
+    systems: Mapping[str, Any],
+    Y_true: Matrix | ArrayLike,
+    label_names: Sequence[Any] | None = None,
+    kind: AnyKind = "auto",
+) -> Decided:
+    """Bring labels and decisions of several systems into indicator matrices of the same columns.
+
+    With ``kind="auto"`` classes exclude each other if all were given as vectors, or if there are two labels or more,
+    every document has exactly one of them, and no system gives one more than one.
+
+    Parameters
+    ----------
+    systems : name → decisions
+        Indicator matrices, label vectors or lists of labels.
+    Y_true : labels in any of these forms
+    label_names : sequence, optional
+        The columns of indicator matrices.
+    kind : {"auto", "binary", "multiclass", "multilabel"}
+
+    Examples
+    --------
+    >>> as_indicators({"ours": ["b", "a"]}, ["a", "a"]).kind
+    'binary'
+    """
+    check_choice("kind", kind, ("auto", "binary", "multiclass", "multilabel"))
+    given = {"Y_true": Y_true} | {f"system {name!r}": decisions for name, decisions in systems.items()}
+    laid_out = {what: label_layout(labels) for what, labels in given.items()}
+    layouts = {layout for layout, _ in laid_out.values()}
+    if layouts == {"matrix"}:
+        truth = check_indicator(Y_true, "Y_true")
+        indicators = [check_pair(truth, decisions, ("Y_true", what))[1] for what, decisions in _after_first(given)]
+        names = [str(j) for j in range(truth.shape[1])] if label_names is None else [str(name) for name in label_names]
+    else:
+        if "matrix" in layouts and label_names is None:
+            mixed = ", ".join(what for what, (layout, _) in laid_out.items() if layout == "matrix")
+            raise InputError(
+                f"{mixed} holds an indicator matrix and the rest hold labels; pass label_names, in the order of its "
+                "columns, or labels everywhere"
+            )
+        truth, *indicators = _encoded(laid_out, label_names)
+        names = [str(name) for name in (_union(laid_out) if label_names is None else label_names)]
+    if len(names) != truth.shape[1] or len(set(names)) != len(names):
+        raise InputError(f"{truth.shape[1]} labels need as many different names; {len(names)} were given")
+    decided = dict(zip(systems, indicators, strict=True))
+    if kind == "binary" and len(names) == 1:
+        both = [np.hstack([~columns, columns]) for columns in (truth, *indicators)]
+        truth, decided, names = both[0], dict(zip(systems, both[1:], strict=True)), [f"not {names[0]}", *names]
+    found = _kind(truth, list(decided.values()), layouts == {"vector"}) if kind == "auto" else kind
+    _check_kind(truth, found)
+    return Decided(truth, decided, names, found)
+
+
+def _after_first(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return list(given.items())[1:]
+
+
+def _encoded(laid_out: Mapping[str, tuple[str, Any]], label_names: Sequence[Any] | None) -> list[BoolArray]:
+    classes = _union(laid_out) if label_names is None else list(label_names)
+    indicators: list[BoolArray] = []
+    for what, (layout, labels) in laid_out.items():
+        rows = labels if layout != "vector" else [(label,) for label in _plain(labels)]
+        indicators.append(encode_labels(rows, classes)[0])
+        check_same_length(indicators[0], "Y_true", indicators[-1], what)
+    return indicators
+
+
+def _union(laid_out: Mapping[str, tuple[str, Any]]) -> list[Any]:
+    """All labels that occur, sorted."""
+    found: dict[Any, None] = {}
+    for layout, labels in laid_out.values():
+        rows = ((label,) for label in _plain(labels)) if layout == "vector" else labels
+        for row in rows:
+            found.update(
+                dict.fromkeys(_plain(row) if isinstance(row, list | tuple | set | frozenset | np.ndarray) else (row,))
+            )
+    try:
+        return sorted(found)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in found}))
+        raise InputError(f"labels mix types ({kinds}); make them all strings or all numbers") from None
+
+
+def _plain(labels: Any) -> list[Any]:
+    values: list[Any] = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    return values
+
+
+def _kind(truth: BoolArray, systems: list[BoolArray], vectors: bool) -> Kind:
+    one_each = bool((truth.sum(axis=1) == 1).all()) and all((rows.sum(axis=1) <= 1).all() for rows in systems)
+    if truth.shape[1] < 2 or not (vectors or one_each):
+        return "multilabel"
+    return "binary" if truth.shape[1] == 2 else "multiclass"
+
+
+def _check_kind(truth: BoolArray, kind: Kind) -> None:
+    if kind == "multilabel":
+        return
+    if kind == "binary" and truth.shape[1] != 2:
+        raise InputError(f"kind='binary' has two classes but {truth.shape[1]} labels were given; use 'multiclass'")
+    sizes = truth.sum(axis=1)
+    if (sizes != 1).any():
+        first = int((sizes != 1).argmax())
+        raise InputError(
+            f"document {first + 1} of Y_true has {int(sizes[first])} labels where kind={kind!r} has exactly one; "
+            "correct it, or compare with kind='multilabel'"
+        )
+
+
+TESTS = ("s", "S", "mcnemar", "bootstrap_micro", "bootstrap_macro")
+
+
+def unit_of(test: str, kind: Kind) -> str:
+    """Unit that a test counts: ``n`` is how many of these differ."""
+    if test == "s":
+        return "decisions" if kind == "multilabel" else "documents"
+    return "labels" if test == "S" else "documents"
+
+
+def title_of(test: str, kind: Kind, alternative: Alternative) -> str:
+    """Title of a test: its name, its side, and the quantity its difference is of."""
+    side = "two-sided" if alternative == "two-sided" else "one-sided"
+    right = "all labels right" if kind == "multilabel" else "the right label"
+    mean = "the labels" if kind == "multilabel" else "the classes"
+    return {
+        "s": f"sign test over {unit_of('s', kind)} (s-test), {side}; difference: share of {unit_of('s', kind)} right",
+        "S": f"sign test over the F1 of {mean} (S-test), {side}; difference: share of labels won less lost",
+        "mcnemar": f"McNemar (mid-p), two-sided; difference: share of documents with {right}",
+        "bootstrap_micro": "paired bootstrap over documents, two-sided; difference: micro F1",
+        "bootstrap_macro": f"paired bootstrap over documents, two-sided; difference: macro F1, mean over {mean}",
+    }[test]
+
+
+class Comparison(NamedTuple):
+    """Results of comparing systems: ``results[test][first, second]`` for each pair in both orders, and the winners.
+
+    ``winners[label]`` are the systems of highest F1. ``accuracy`` is the share of documents with all labels right,
+    whatever the ``kind``.
+    """
+
+    systems: tuple[str, ...]
+    tests: tuple[str, ...]
+    kind: Kind
+    alternative: Alternative
+    n_docs: int
+    accuracy: dict[str, float]
+    micro_f1: dict[str, float]
+    macro_f1: dict[str, float]
+    results: dict[str, dict[tuple[str, str], TestResult]]
+    winners: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One row per ordered pair and test, plain values: for JSON or CSV."""
+        return [
+            {"test": test, "first": first, "second": second, "unit": unit_of(test, self.kind), **result._asdict()}
+            for test in self.tests
+            for (first, second), result in self.results[test].items()
+        ]
+
+    def labels_won(self, system: str) -> int:
+        """Labels of which this system alone has the highest F1."""
+        return sum(winners == (system,) for winners in self.winners.values())
+
+    def to_text(self) -> str:
+        """Scores, every pair and test with difference, interval, n and P, and a matrix of symbols for three or more."""
+        lines = [self._heading(), "", *self._scores(), "", *self._pairs()]
+        if len(self.systems) > 2:
+            lines += ["", *self._matrix()]
+        lines += ["", "Positive differences favour the first. ≫ ≪ P ≤ 0.01, > < P ≤ 0.05, ~ neither; the tests:"]
+        width = max(map(len, self.tests), default=0)
+        lines += [f"  {test.ljust(width)}  {title_of(test, self.kind, self.alternative)}" for test in self.tests]
+        lines += [f"Note: {note}" for note in self.notes]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _heading(self) -> str:
+        labels = f"{plural(self.n_docs, 'document')}, {plural(len(self.winners), 'label')}"
+        if self.kind == "multilabel":
+            return f"{labels}, any number each (multilabel): every label of a document is a decision"
+        return f"{labels}, one each ({self.kind}): a document is one decision"
+
+    def _scores(self) -> list[str]:
+        exclusive = self.kind != "multilabel"
+        name, values = ("accuracy", self.accuracy) if exclusive else ("micro F1", self.micro_f1)
+        rows = [["system", name, "macro F1", "labels won"]]
+        rows += [
+            [system, f"{values[system]:.4f}", f"{self.macro_f1[system]:.4f}", str(self.labels_won(system))]
+            for system in self.systems
+        ]
+        return _aligned(rows, left=(0,))
+
+    def _pairs(self) -> list[str]:
+        """Under each pair a row for each test; names of systems, which may be long, do not widen the table."""
+        rows = [["", "difference", "95% interval", "differ on", "P", ""]]
+        pairs = list(combinations(self.systems, 2))
+        for pair in pairs:
+            for test in self.tests:
+                one = self.results[test][pair]
+                interval, n = f"{one.low:+.4f} to {one.high:+.4f}", f"{one.n:,} {unit_of(test, self.kind)}"
+                rows.append([f"  {test}", f"{one.difference:+.4f}", interval, n, _p(one.p_value), one.symbol])
+        head, *lines = _aligned(rows, left=(0, 5))
+        blocks = [lines[i * len(self.tests) : (i + 1) * len(self.tests)] for i in range(len(pairs))]
+        titled = [[f"{first} against {second}", *block] for (first, second), block in zip(pairs, blocks, strict=True)]
+        return [head, *chain.from_iterable(titled)]
+
+    def _matrix(self) -> list[str]:
+        """Symbols of all tests, the row against the column, as in table 3 of Chai et al. (2002)."""
+        rows = [["", *self.systems]]
+        for first in self.systems:
+            cells = ["" if first == second else self._symbols(first, second) for second in self.systems]
+            rows.append([first, *cells])
+        return [f"The row against the column, by {', '.join(self.tests)}:", *_aligned(rows, left=(0,))]
+
+    def _symbols(self, first: str, second: str) -> str:
+        return "/".join(self.results[test][first, second].symbol for test in self.tests)
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.0001 else f"{value:.0e}"
+
+
+def _aligned(rows: list[list[str]], left: tuple[int, ...]) -> list[str]:
+    """Cells in columns of one width each, those in ``left`` to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if j in left else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
 
 _ONE_SIDED = (
     "P of the sign tests is one-sided in the direction observed, as in Yang & Liu (1999): "

@@ -15,8 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.core.types import FloatArray
-from textbayes.evaluate.contingency import ContingencyTable
-from textbayes.evaluate.measures import precision, recall
+from textbayes.evaluate.measures import ContingencyTable, precision, recall
 
 
 def t9p(table: ContingencyTable, target: float = 50) -> FloatArray:

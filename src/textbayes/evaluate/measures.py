@@ -1,4 +1,4 @@
-"""Measures of decisions: pure functions of a contingency table, per label, micro- or macro-averaged.
+"""Measures of decisions: pure functions of a contingency table, per label, micro- or macro-averaged; confusions.
 
 ``average=None`` gives one value per label, ``"micro"`` the measure of the pooled table, ``"macro"`` the mean of labels.
 
@@ -18,15 +18,92 @@ positives nor predictions; precision is 0/0 without predictions, recall without 
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import FloatArray, Matrix
+from textbayes.core.statistics import wilson_interval
+from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice, check_finite, check_indicator, check_same_length
-from textbayes.evaluate.contingency import ContingencyTable
+
+
+class ContingencyTable(NamedTuple):
+    """Counts of true and false positives and negatives, one per label along the last axis.
+
+    Leading axes are free (resamples, systems): measures work on the last axis only. Tables of the same labels add up:
+    ``table_of_monday + table_of_tuesday`` is the table of both days.
+    """
+
+    tp: FloatArray
+    fp: FloatArray
+    fn: FloatArray
+    tn: FloatArray
+
+    def __add__(self, other: object) -> ContingencyTable:
+        if not isinstance(other, ContingencyTable):
+            return NotImplemented
+        if self.tp.shape != other.tp.shape:
+            raise InputError(
+                f"tables of {self.tp.shape} and {other.tp.shape} labels cannot be added; use the same labels"
+            )
+        return ContingencyTable(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def pooled(self) -> ContingencyTable:
+        """The table of all labels together (micro-averaging): one label along the last axis."""
+        return ContingencyTable(*(count.sum(axis=-1, keepdims=True) for count in self))
+
+    @property
+    def support(self) -> FloatArray:
+        """Documents that carry the label."""
+        return self.tp + self.fn
+
+    @property
+    def predicted(self) -> FloatArray:
+        """Documents that were given the label."""
+        return self.tp + self.fp
+
+    @property
+    def total(self) -> FloatArray:
+        """All documents."""
+        return self.tp + self.fp + self.fn + self.tn
+
+
+def check_pair(
+    Y_true: Matrix | ArrayLike, Y_pred: Matrix | ArrayLike, names: tuple[str, str] = ("Y_true", "Y_pred")
+) -> tuple[BoolArray, BoolArray]:
+    """Check two indicators, which must be of the same shape, (n_docs, n_labels)."""
+    true, pred = check_indicator(Y_true, names[0]), check_indicator(Y_pred, names[1])
+    check_same_length(true, names[0], pred, names[1])
+    if true.shape != pred.shape:
+        raise InputError(
+            f"{names[0]} has {true.shape[1]} labels but {names[1]} has {pred.shape[1]}; pass the same columns in both"
+        )
+    return true, pred
+
+
+def contingency(Y_true: Matrix | ArrayLike, Y_pred: Matrix | ArrayLike) -> ContingencyTable:
+    """Contingency table of true and predicted indicators (n_docs, n_labels); a vector is one label.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : boolean arrays (n_docs, n_labels) or (n_docs,)
+
+    Examples
+    --------
+    >>> contingency([[1, 0], [1, 1], [0, 0]], [[1, 1], [0, 1], [0, 0]]).tp
+    array([1., 1.])
+    """
+    true, pred = check_pair(Y_true, Y_pred)
+    tp = np.count_nonzero(true & pred, axis=0).astype(np.float64)
+    n_true = np.count_nonzero(true, axis=0)
+    n_pred = np.count_nonzero(pred, axis=0)
+    return ContingencyTable(tp, n_pred - tp, n_true - tp, len(true) - n_true - n_pred + tp)
+
 
 Average = Literal["micro", "macro"] | None
 ZeroDivision = Literal[0, 1, "skip"]
@@ -185,3 +262,102 @@ def _mean(values: FloatArray, average: Average) -> FloatArray:
     with warnings.catch_warnings():  # every label skipped: NaN is the answer
         warnings.filterwarnings("ignore", message="Mean of empty slice")
         return np.nanmean(values, axis=-1)
+
+
+NOTHING = "(none)"  # no label where one was due, or none due where one was given
+SEVERAL = "(several)"
+
+
+class Confused(NamedTuple):
+    """Number ``n`` of documents of label ``true`` that were given label ``given``."""
+
+    true: str
+    given: str
+    n: int
+
+
+def confusion(
+    true: Iterable[Sequence[str]], given: Iterable[Sequence[str]], multilabel: bool = False
+) -> list[Confused]:
+    """Pairs of true and given labels that occur, by the labels of each document.
+
+    Where classes exclude each other this is the confusion table, right pairs included, in the order of the labels; a
+    document that was given none or several is under "(none)" or "(several)".
+
+    For multi-label documents these are the mistakes, the most frequent first: each label that was missed with each that
+    was wrongly given to the same document, or with "(none)" where nothing was, and the other way round.
+
+    Parameters
+    ----------
+    true, given : iterables of sequences of str
+        The labels of each document, and those it was given.
+    multilabel : bool
+        Documents may have several labels.
+
+    Examples
+    --------
+    >>> for pair in confusion([["corn"], ["corn"], ["rain"]], [["corn"], ["rain"], ["rain"]]):
+    ...     print(*pair)
+    corn corn 1
+    corn rain 1
+    rain rain 1
+    """
+    pairs = zip(true, given, strict=True)
+    if not multilabel:
+        found = Counter((_one(due), _one(got)) for due, got in pairs)
+        return [Confused(*pair, n) for pair, n in sorted(found.items())]
+    found = Counter()
+    for due, got in pairs:
+        missed, extra = sorted(set(due) - set(got)), sorted(set(got) - set(due))
+        if missed or extra:
+            found.update(product(missed or [NOTHING], extra or [NOTHING]))
+    return [Confused(*pair, n) for pair, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def mistake_sureness(truth: BoolArray, decisions: BoolArray, proba: FloatArray, exclusive: bool = False) -> FloatArray:
+    """How sure a model was of what is not so: of yes to a label it gave, of no to one it missed; −1 where it is right.
+
+    Of ``exclusive`` classes the one given is the mistake: the true one was missed for its sake, and has −1 as well.
+
+    Parameters
+    ----------
+    truth, decisions : boolean arrays (n_docs, n_labels)
+    proba : array (n_docs, n_labels)
+    """
+    sureness = np.where(truth == decisions, -1.0, np.where(decisions, proba, 1.0 - proba))
+    if not exclusive:
+        return sureness
+    given = decisions & ~truth
+    return np.where(given | ~given.any(axis=1, keepdims=True), sureness, -1.0)
+
+
+def _one(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else SEVERAL if labels else NOTHING
+
+
+def micro_f1_interval(Y_true: BoolArray, decided: BoolArray, level: float = 0.95) -> tuple[float, float] | None:
+    """Interval of micro F1 that allows for decisions on one text being alike; None where there is nothing to count.
+
+    With J = TP / (TP + FP + FN), F1 = 2J / (1 + J) rises with J, so the ends of an interval of J give those of F1 (Lam,
+    Gopal & Qian 2023, arXiv:2309.14621). J is a share of decisions, several of which may be of one text: Wilson's
+    interval takes the effective number of decisions, their number divided by the design effect (Kish 1965).
+
+    Parameters
+    ----------
+    Y_true, decided : boolean arrays (n_docs, n_labels)
+    level : float
+        The probability that the interval holds.
+    """
+    right = (Y_true & decided).sum(axis=1).astype(float)
+    counted = (Y_true | decided).sum(axis=1).astype(float)
+    total, n_docs = float(counted.sum()), len(counted)
+    if not total:
+        return None
+    share = float(right.sum()) / total
+    effect, binomial = 1.0, share * (1.0 - share) / total
+    if n_docs > 1 and binomial > 0.0:
+        variance = n_docs / (n_docs - 1) * float(((right - share * counted) ** 2).sum()) / total**2
+        effect = max(variance / binomial, 1.0)
+    n = total / effect
+    low, high = (2.0 * end / (1.0 + end) for end in wilson_interval(share * n, n, level))
+    return low, high

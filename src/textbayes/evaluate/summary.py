@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.labels import Kind
+from textbayes.core.statistics import wilson_interval
 from textbayes.core.types import BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.evaluate.calibration import (
@@ -20,9 +21,15 @@ from textbayes.evaluate.calibration import (
     class_log_losses,
     log_loss,
 )
-from textbayes.evaluate.contingency import check_pair, contingency
-from textbayes.evaluate.intervals import micro_f1_interval, wilson_interval
-from textbayes.evaluate.measures import ZeroDivision, f_measure, precision, recall
+from textbayes.evaluate.measures import (
+    ZeroDivision,
+    check_pair,
+    contingency,
+    f_measure,
+    micro_f1_interval,
+    precision,
+    recall,
+)
 
 
 def evaluate(
@@ -58,7 +65,7 @@ def evaluate(
     yes-or-no decisions, documents × labels (``log_loss_per`` is "decision").
 
     ``accuracy_interval``, ``subset_accuracy_interval`` and ``micro_f1_interval`` are 95% intervals, [low, high]; see
-    ``textbayes.evaluate.intervals``.
+    ``textbayes.evaluate.measures``.
 
     ``brier`` and ``ece`` (10 bins of equal width) are means over yes-or-no decisions in all kinds.
 

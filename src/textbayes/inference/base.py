@@ -6,7 +6,9 @@ import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from textbayes.core.codec import Fields, Number, Whole
 from textbayes.core.errors import NotSupportedError
+from textbayes.core.parameters import Parameters
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links.base import BaseLink
 from textbayes.priors.base import BasePrior
@@ -81,7 +83,7 @@ class Step(NamedTuple):
     b: float
 
 
-class BaseInference(ABC):
+class BaseInference(Parameters, ABC):
     """Settings in the constructor, ``run`` as a pure function of the problem.
 
     ``requires_link`` and ``requires_prior`` name the class attributes that must be true of what it is combined with.
@@ -102,6 +104,11 @@ class BaseInference(ABC):
     """
 
     name: ClassVar[str]
+    fields: ClassVar[Fields] = {
+        "tol": Number(above=0.0),
+        "max_iter": Whole(1, 10**9),
+        "n_jobs": Whole(-1024, 1024),
+    }
     requires_link: ClassVar[tuple[str, ...]] = ()
     requires_prior: ClassVar[tuple[str, ...]] = ()
     keeps_signs: ClassVar[bool] = False  # can hold a weight to the sign that its prior demands
@@ -127,15 +134,6 @@ class BaseInference(ABC):
             raise NotSupportedError(
                 f"inference {cls.name!r} cannot hold weights to a sign, as this prior asks; use inference 'coordinate'"
             )
-
-    @classmethod
-    def takes(cls, link: BaseLink, prior: BasePrior) -> bool:
-        """Whether the combination of link and prior exists."""
-        try:
-            cls.check(link, prior)
-        except NotSupportedError:
-            return False
-        return True
 
     def intercept_scale(self, link: BaseLink, prior: BasePrior) -> float:
         """Default scale of the intercept's prior: inf leaves it free.

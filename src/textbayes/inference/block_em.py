@@ -47,11 +47,12 @@ class BlockEm(BaseEm):
         memory: int | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs, start, plain)
-        self.memory = self.default_memory if memory is None else memory
-        if self.memory < 1024:
+        self.memory = memory
+        if memory is not None and memory < 1024:
             raise InputError(f"memory={memory} holds no block of words; pass at least 1024 bytes")
 
     def blocks(self, columns: IntArray, n_docs: int) -> list[IntArray]:
-        rows = int(np.sqrt(self.memory / (8 * _MATRICES)))
+        memory = self.default_memory if self.memory is None else self.memory
+        rows = int(np.sqrt(memory / (8 * _MATRICES)))
         n_blocks = 1 if n_docs <= rows else -(-len(columns) // rows)
         return np.array_split(columns, max(n_blocks, 1))

@@ -19,7 +19,7 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.inference import inferences
 from textbayes.inference._label import MAX_NEWTON, LabelFit, solve_in_blocks
-from textbayes.inference._working_set import WorkingSet, choose
+from textbayes.inference._path import WorkingSet, choose
 from textbayes.inference.base import BaseInference, Posterior, Problem
 from textbayes.inference.starts import away_from_pole
 from textbayes.kernels.sparse import times, transpose_times

@@ -13,8 +13,15 @@ from textbayes.inference.base import Posterior, Problem
 from textbayes.kernels.linear.coordinate import gather_columns
 from textbayes.kernels.linear.gram import gather_rows, weighted_gram
 from textbayes.links.base import BaseLink
-from textbayes.posterior.gaussian import LARGEST, GaussianApproximation
-from textbayes.posterior.gaussian_forms import LEAST_PRECISION, DualForm, PrimalForm, dual_form, primal_form
+from textbayes.posterior.gaussian import (
+    LARGEST,
+    LEAST_PRECISION,
+    DualForm,
+    GaussianApproximation,
+    PrimalForm,
+    dual_form,
+    primal_form,
+)
 
 _STEP = 1e-3  # of the predictor, for the slope of the curvature
 _FREE = 1e-6  # a free weight's precision counts as at least this share of what it is with the other weights known

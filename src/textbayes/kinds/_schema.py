@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from textbayes.core.saved import Jobs, Name, Positive, Real, Saved, Text, WholeFrom0, WholeFrom1, sorted_and_distinct
+from textbayes.core.saved import Jobs, Name, Positive, Saved, Text, sorted_and_distinct
 
 
 def _is_class_weight(pair: list[Any]) -> list[Any]:
@@ -68,70 +68,12 @@ _Hyper = _Number | _Numbers | SavedArray
 _MaxIter = Annotated[int, Field(ge=1, le=10**9)]
 
 
-class SavedFamilies(Saved):
-    """The family of every word, by number, and what the numbers mean."""
-
-    names: list[Name]
-    numbers: WholeFrom0 | SavedArray
-
-
-class SavedPriorSettings(Saved):
-    """Hyperparameters of a prior that was given as an object."""
-
-    scale: _Hyper
-    mean: _Hyper
-    sign: _Hyper
-    l1_ratio: _Hyper | None = None
-    degrees: _Hyper | None = None
-    family: SavedFamilies | None = None
-
-
-class SavedPrior(Saved):
-    """A prior that was given as an object."""
-
-    prior: Name
-    settings: SavedPriorSettings
-
-
-class SavedInferenceSettings(Saved):
-    """Settings of an inference that was given as an object; each has some of them, some under an earlier name too."""
-
-    tol: Positive | None = None
-    max_iter: _MaxIter | None = None
-    n_jobs: Jobs | None = None
-    start: Literal["ridge", "mean"] | None = None
-    plain: bool | None = None
-    memory: WholeFrom1 | None = None
-    chains: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    warmup: Annotated[int, Field(ge=0, le=10**9)] | None = None
-    target_ess: Positive | None = None
-    max_r_hat: Annotated[Real, Field(gt=1)] | None = None
-    max_draws: Annotated[int, Field(ge=4, le=10**9)] | None = None
-    thin: Annotated[int, Field(ge=1, le=10**9)] | None = None
-    random_state: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        None, validation_alias=AliasChoices("random_state", "seed")
-    )
-    sample_scale: bool | None = None
-    method: Name | None = None
-    factors: WholeFrom1 | _Numbers | SavedArray | None = None
-    label_replicates: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        None, validation_alias=AliasChoices("label_replicates", "judges")
-    )
-
-
-class SavedInference(Saved):
-    """An inference that was given as an object."""
-
-    inference: Name
-    settings: SavedInferenceSettings
-
-
 class _SavedParameters(Saved):
     link: Link
-    prior: Name | SavedPrior
+    prior: Name | dict[str, Any]  # an object, which ``core.codec`` checks
     mean: _Hyper
     sign: _Hyper
-    inference: Name | SavedInference
+    inference: Name | dict[str, Any]
     fit_intercept: bool
     intercept_scale: Literal["auto"] | _Hyper
     intercept_mean: _Hyper

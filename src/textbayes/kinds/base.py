@@ -256,9 +256,8 @@ class Kind(ABC):
         """Parameters of an estimator as a file has them: names, numbers and arrays, under names that it knows."""
         known, checked = inspect.signature(self.estimator_class).parameters, dict(parameters)
         for key, value in parameters.items():
-            if key in known and key in ("prior", "inference") and isinstance(value, dict):  # given as an object
-                checked[key] = _checked_object(key, value)
-                continue
+            if key in known and key in ("prior", "inference") and isinstance(value, dict):
+                continue  # given as an object: checked where it is made
             plain = isinstance(value, str | int | float | bool | None)
             array = isinstance(value, dict) and set(value) == {"array"} and isinstance(value["array"], str)
             numbers = isinstance(value, list) and all(type(one) in (int, float) for one in value)
@@ -279,14 +278,6 @@ class Kind(ABC):
         given = estimator.get_params(deep=False)
         changed = [name for name in given if name != "n_jobs" and repr(given[name]) != repr(defaults[name])]
         return ", ".join([self.name, *(f"{name} {given[name]}" for name in changed)])
-
-
-def _checked_object(key: str, value: dict[str, Any]) -> dict[str, Any]:
-    from textbayes.core.saved import read_saved  # loads pydantic
-    from textbayes.kinds._schema import SavedInference, SavedPrior
-
-    schema = SavedPrior if key == "prior" else SavedInference
-    return read_saved(schema, value, f"the model's {key}").model_dump(exclude_unset=True)
 
 
 def labels_for(indicator: BoolArray, space: LabelSpace) -> Any:

@@ -19,9 +19,9 @@ from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, labels_for
 from textbayes.knowledge import MatchedPriors, count_priors
 from textbayes.models.counts import make_count_model
+from textbayes.models.counts.base import DocumentStore
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.counts.state import check_saved_classifier
-from textbayes.models.counts.statistics import DocumentStore
 
 _REST, _LABEL = "no", "yes"  # of one label against all others
 

@@ -18,7 +18,7 @@ from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Kind
 from textbayes.kinds.online import FittedOnline, learning_order, restored, saved_likelihood
 from textbayes.knowledge import MatchedPriors, informed_prior
-from textbayes.models.online.gp_kernels import KERNELS, dot_products
+from textbayes.models.online.gp import KERNELS, dot_products
 from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.models.online.state import bank_from_state
 from textbayes.priors import make_prior

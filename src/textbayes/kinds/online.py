@@ -16,7 +16,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, fresh, shared_parts
 from textbayes.knowledge import MatchedPriors, informed_prior
-from textbayes.models.online.bank import Bank
+from textbayes.models.online.base import Bank
 from textbayes.models.online.classifier import BayesOnlineClassifier
 from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior

@@ -77,8 +77,7 @@ def sampling_settings(member: Any) -> Any:
     sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
     if not sampler.samples:
         return sampler.name
-    plan = sampler.plan
-    return [plan.chains, plan.warmup, plan.thin, sampler.plain_settings]
+    return [sampler.chains, sampler.warmup, sampler.thin, sampler.plain_settings]
 
 
 def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:
@@ -94,9 +93,8 @@ def _told_of(member: Any, watch: SamplingCallback, stage: str, last: bool) -> Gi
     sampler.n_jobs, sampler.resume = n_threads(member.n_jobs), watch.resume(stage)
 
     if not last:
-        plan = sampler.plan
-        enough = min(plan.target_ess, max(_LEAST_IN_FOLDS, _SHARE_IN_FOLDS * plan.target_ess))
-        sampler.plan = plan._replace(target_ess=enough, max_r_hat=max(plan.max_r_hat, _R_HAT_IN_FOLDS))
+        enough = min(sampler.target_ess, max(_LEAST_IN_FOLDS, _SHARE_IN_FOLDS * sampler.target_ess))
+        sampler.set_params(target_ess=enough, max_r_hat=max(sampler.max_r_hat, _R_HAT_IN_FOLDS))
 
     def progress(at: SamplingProgress) -> None:
         watch.progress(stage, at)

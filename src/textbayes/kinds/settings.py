@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
+from textbayes.core.codec import Part, read
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import as_numbers
@@ -18,6 +18,7 @@ from textbayes.links import BaseLink
 from textbayes.priors import BasePrior, priors
 
 _OF_A_RUN = ("progress", "resume")  # what a sampler is told of one run, which is no setting
+_OBJECTS: dict[str, tuple[type, Any]] = {"prior": (BasePrior, priors), "inference": (BaseInference, inferences)}
 
 
 def model_state(model: Any) -> tuple[Any, dict[str, AnyArray]]:
@@ -60,12 +61,9 @@ def _plain(value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         return value.item()
     if isinstance(value, BaseLink):
         return value.spec
-    if isinstance(value, BasePrior):
-        return {"prior": _registered(value, priors, place), "settings": _prior_settings(value, place, arrays)}
-    if isinstance(value, BaseInference):
-        name = _registered(value, inferences, place)
-        settings = _inference_settings(value).items()
-        return {"inference": name, "settings": {key: _plain(one, f"{place}.{key}", arrays) for key, one in settings}}
+    for base, registry in _OBJECTS.values():
+        if isinstance(value, base):
+            return _object_state(value, registry, place, arrays)
     if isinstance(value, Mapping):  # weights of classes, which may be numbers: as pairs, since JSON's keys are texts
         return [[_plain(name, place, arrays), _plain(one, place, arrays)] for name, one in value.items()]
     if isinstance(value, list | tuple):
@@ -78,35 +76,19 @@ def _plain(value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
     )
 
 
-def _registered(value: Any, registry: Any, place: str) -> str:
-    name = str(value.name)
-    if name not in registry.names() or registry.get(name) is not type(value):
+def _object_state(value: Any, registry: Any, place: str, arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    """A prior or an inference that was given as an object."""
+    part = Part(registry)
+    if not part.takes(value):
         raise InputError(
             f"the {place.rpartition('.')[2]} of the classifier is a {type(value).__name__}, which a model file cannot "
             f"keep: it is not registered; use one of {', '.join(registry.names())}"
         )
-    return name
-
-
-def _prior_settings(prior: BasePrior, place: str, arrays: dict[str, AnyArray]) -> dict[str, Any]:
-    settings = {name: _plain(value, f"{place}.{name}", arrays) for name, value in vars(prior).items()}
-    if "family" in settings:  # numbers of priors by name, and names may be added: those of today go with them
-        settings["family"] = {"names": priors.names(), "numbers": settings["family"]}
-    return settings
-
-
-def _inference_settings(inference: BaseInference) -> dict[str, Any]:
-    """Arguments of the constructor, read off the object."""
-    sampler: Any = inference
-    known = {**vars(inference)}
-    if inference.samples:
-        known |= {**sampler.plan._asdict(), **sampler.plain_settings}
-        if any(getattr(sampler, name, None) is not None for name in _OF_A_RUN):
-            warnings.warn(
-                "a sampler's progress and resume are of one run and not kept in a model file", UserWarning, stacklevel=2
-            )
-    names = list(inspect.signature(type(inference).__init__).parameters)[1:]
-    return {name: known[name] for name in names if name not in _OF_A_RUN}
+    if any(getattr(value, name, None) is not None for name in _OF_A_RUN):
+        warnings.warn(
+            "a sampler's progress and resume are of one run and not kept in a model file", UserWarning, stacklevel=2
+        )
+    return dict(part.write(value, place, arrays))
 
 
 def restored_model(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int) -> Any:
@@ -116,11 +98,11 @@ def restored_model(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_
     if isinstance(told, list):
         if not told:
             raise ModelFileError("the model was given an empty list of models; was the file altered?")
-        return [_restored(one, arrays, n_columns, n_features) for one in told]
-    return _restored(told, arrays, n_columns, n_features)
+        return [_restored(one, arrays, n_columns, n_features, f"model.{m}") for m, one in enumerate(told)]
+    return _restored(told, arrays, n_columns, n_features, "model")
 
 
-def _restored(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int) -> Any:
+def _restored(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int, place: str) -> Any:
     try:
         if isinstance(told, str):
             make_model(told)
@@ -136,7 +118,7 @@ def _restored(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_featu
             )
         fields = kind.checked_parameters(told["class"], told["parameters"])
         by_class = fields.pop("class_weight", None)
-        model = classes[told["class"]](**{key: _revived(value, arrays) for key, value in fields.items()})
+        model = classes[told["class"]](**{key: _revived(key, fields[key], arrays, place) for key in fields})
         if by_class is not None:  # a dictionary is pairs in a file
             model.set_params(class_weight=dict(by_class) if isinstance(by_class, list) else by_class)
         kind.check_restored(model, n_columns, n_features)
@@ -147,22 +129,14 @@ def _restored(told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_featu
         raise ModelFileError(f"the model's settings cannot be used ({error}); was the file altered?") from error
 
 
-def _revived(value: Any, arrays: Mapping[str, AnyArray]) -> Any:
+def _revived(key: str, value: Any, arrays: Mapping[str, AnyArray], place: str) -> Any:
     if isinstance(value, list):
         return as_numbers(value, "a list of numbers")
     if not isinstance(value, dict):
         return value
-    if "array" in value:
-        return _array(arrays, value["array"])
-    settings = {name: _revived(one, arrays) for name, one in value["settings"].items()} if "settings" in value else {}
-    if "prior" in value:
-        return priors.get(value["prior"])(**settings)
-    if "inference" in value:
-        return inferences.get(value["inference"])(**settings)
-    numbers = np.asarray(_revived(value["numbers"], arrays), dtype=np.int64)
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(value["names"])):
-        raise ModelFileError("the model's prior has families that there are not; was the file altered?")
-    return np.array(value["names"])[numbers]
+    if key in _OBJECTS:
+        return read({key: Part(_OBJECTS[key][1])}, {key: value}, arrays, f"the model's {key}", place)[key]
+    return _array(arrays, value["array"])
 
 
 def _array(arrays: Mapping[str, AnyArray], name: str) -> AnyArray:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import check_finite, check_indicator, check_same_length
+from textbayes.core.validation import canonical, check_finite, check_indicator, check_same_length
 
 
 class Inputs(NamedTuple):
@@ -58,12 +58,5 @@ def _as_csr(X: Any) -> sparse.csr_matrix:
         raise InputError(f"X has {array.ndim} dimension(s); pass a matrix (n_docs, n_features)")
     if array.dtype.kind not in "biuf":
         raise InputError(f"X holds values of type {array.dtype}; pass numbers (vectorize texts first)")
-    # Building from the matrix shares its arrays where they already fit: copy before anything is changed in place.
-    documents = sparse.csr_matrix(array, dtype=np.float64)
-    if not documents.has_canonical_format:
-        documents = documents.copy()
-        documents.sum_duplicates()
-    if documents.nnz and not documents.data.all():
-        documents = documents.copy()
-        documents.eliminate_zeros()
+    documents: sparse.csr_matrix = canonical(sparse.csr_matrix(array, dtype=np.float64), zeros=False)
     return documents

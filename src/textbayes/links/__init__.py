@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from textbayes.core.errors import InputError
@@ -40,23 +41,30 @@ def make_link(link: str | BaseLink) -> BaseLink:
     name, _, rest = link.partition(":")
     link_class = links.get(name)
     params: dict[str, Any] = {}
+    defaults = inspect.signature(link_class).parameters
     while rest:
         key, _, rest = rest.partition("=")
         value, _, rest = (rest, "", "") if key == "base" else rest.partition(",")
         if key not in link_class.parameters:
             known = ", ".join(link_class.parameters) or "none"
             raise InputError(f"link {name!r} has no parameter {key!r}; it has: {known}")
-        told = value if key == "base" else _number(link, key, value)
+        told = value if key == "base" else _value(link, key, value, defaults[key].default)
         if params.setdefault(key, told) != told:
             raise InputError(f"link {link!r} gives {key} twice; give it once")
     return link_class(**params)
 
 
-def _number(link: str, key: str, value: str) -> float:
+def _value(link: str, key: str, value: str, default: Any) -> Any:
+    """A parameter in the type of its default: a text, a flag, or a number."""
+    if isinstance(default, str):
+        return value
+    if isinstance(default, bool) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
     try:
-        return float(value)
+        return int(value) if isinstance(default, int) else float(value)
     except ValueError:
-        raise InputError(f"link {link!r} gives {key}={value!r}; write a number, as in {key}=4") from None
+        need = "true or false" if isinstance(default, bool) else f"a number, as in {key}=4"
+        raise InputError(f"link {link!r} gives {key}={value!r}; write {need}") from None
 
 
 __getattr__, __dir__ = on_first_use(

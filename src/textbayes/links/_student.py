@@ -1,4 +1,4 @@
-"""Tails of the Student-t distribution, to full precision and as fast as a short polynomial.
+"""Tails of the normal and the Student-t distribution, to full precision: as polynomials, and as tables for kernels.
 
 With f the density and T the cdf, everything a link needs at a distance t ≥ 0 from the mode follows from the
 
@@ -10,19 +10,79 @@ excess is a mean of differences over the tail,
     e(t) = ∫ (h(s) − h(t)) f(s) ds / ∫ f(s) ds   over s > t,
 
 which quadrature gives to rounding error. That is done once per ν, at Chebyshev nodes; calls evaluate the polynomial.
+
+``student_tail`` gives the excess by one polynomial in log(1 + τ/2). A compiled loop (``compiled_likelihood``) wants no
+logarithm and a short polynomial: here e is cut into cells of equal width in u = 1/(1 + τ/2), τ = t/√(1 + t²/ν), with a
+polynomial of degree 7 on each. On u the bulk and the tail of small ν are equally smooth, to t = ∞ at its lower end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from textbayes.core.types import FloatArray
-from textbayes.links._normal import inverse_mills, mills_hessian
+from textbayes.links._latent import Latent
+from textbayes.links.base import Likelihood
+
+if TYPE_CHECKING:
+    from textbayes.links.base import BaseLink
+
+
+_SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
+# Below this margin φ/Φ ≈ −m and the difference φ/Φ + m cancels; a continued fraction gives it directly.
+_FAR_TAIL = -15.0
+_FRACTION_TERMS = 24
+
+
+def inverse_mills(m: FloatArray) -> FloatArray:
+    """φ(m)/Φ(m) by the scaled complementary error function: no overflow, no cancellation."""
+    return _SQRT_2_OVER_PI / special.erfcx(-m / np.sqrt(2.0))
+
+
+def mills_hessian(m: FloatArray, ratio: FloatArray) -> FloatArray:
+    """r·(r + m) with r = φ(m)/Φ(m) given: −d² log Φ(m)/dm²."""
+    out = ratio * (ratio + m)
+    far = m < _FAR_TAIL
+    if far.any():
+        out[far] = ratio[far] * mills_excess(-m[far], _FRACTION_TERMS)
+    return out
+
+
+def mills_excess(t: FloatArray, n_terms: int) -> FloatArray:
+    """φ(t)/Φ(−t) − t = 1/(t + 2/(t + 3/(t + …))) for t > 0 (Laplace's continued fraction)."""
+    tail = t
+    for k in range(n_terms, 1, -1):
+        tail = t + k / tail
+    return 1.0 / tail
+
+
+class ProbitLatent(Latent):
+    """z ~ N(eta, 1) with the sign of y (Albert & Chib 1993)."""
+
+    def __init__(self, y: FloatArray, link: BaseLink) -> None:
+        super().__init__(y, link)
+        self._one, self._spread = np.ones(1), np.ones(len(y))
+
+    def responses(self, eta: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        return self._one, self.y * self.slack(eta, rng) - eta
+
+    def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return normal_slack(self.y * eta, self._spread, rng)
+
+
+def normal_slack(margin: FloatArray, spread: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw the excess above zero of a normal variable of that mean and standard deviation, known to be positive."""
+    from textbayes.kernels.gibbs.tails import truncated_excess  # loads numba
+
+    out = np.empty(len(margin))
+    truncated_excess(margin, spread, rng.random(len(margin)), out)
+    return out
+
 
 _FARTHEST = 1e5  # where the polynomial ends if √ν lies beyond; no predictor does
 _NODES = 96  # the largest ν need degree 70; up to ν = 100 it is 25
@@ -134,3 +194,69 @@ def _excess(t: FloatArray, df: float) -> FloatArray:
     weight = np.exp(growth - x) * (h + q) / s * q * (1.0 + np.exp(-k))
     difference = gain / (s + t) * (df - s * t) / (df + s * s)  # ∝ h(s) − h(t)
     return (df + 1.0) / spread[:, 0] * (difference * weight).sum(axis=1) / weight.sum(axis=1)
+
+
+_DEGREE = 7  # as the kernel has it
+_FEWEST_CELLS, _MOST_CELLS = 64, 1024
+_TABLE_PRECISION = 3e-14
+_NORMAL_TERMS = 150  # of the continued fraction, for t ≥ 2
+
+
+class TailTable(NamedTuple):
+    """Polynomials of e(t)·√(1 + t²/ν)/u by cell, in the distance from its middle; u at t = ∞; the density at 0."""
+
+    polynomials: FloatArray
+    u_least: float
+    log_density_at_zero: float
+
+
+def compiled_likelihood(
+    df: float, skew: float, eta: FloatArray, y: FloatArray, weight: FloatArray | None
+) -> Likelihood | None:
+    """``SkewT(df, skew).likelihood``, a few times faster; None for degrees of freedom too large for a table."""
+    table = tail_table(df)
+    if table is None:
+        return None
+    from textbayes.kernels.linear.tails import tail_likelihood
+
+    given = np.empty(0) if weight is None else weight
+    return Likelihood(
+        *tail_likelihood(eta, y, given, table.polynomials, table.u_least, df, skew, table.log_density_at_zero)
+    )
+
+
+@lru_cache(maxsize=256)
+def tail_table(df: float) -> TailTable | None:
+    """The table for ``df``, with as many cells as full precision takes.
+
+    >>> table = tail_table(1.0)
+    >>> bool(abs(np.exp(table.log_density_at_zero) * np.pi - 1.0) < 1e-13)  # Cauchy: 1/π
+    True
+    """
+    u_least = 0.0 if np.isinf(df) else 1.0 / (1.0 + 0.5 * np.sqrt(df))
+    node = 0.5 * np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+    trial = np.array([-0.5, -0.47, 0.0, 0.47, 0.5])  # as far from the nodes as can be
+    powers, trial_powers = (np.vander(x, _DEGREE + 1, increasing=True) for x in (node, trial))
+    n_cells = _FEWEST_CELLS
+    while n_cells <= _MOST_CELLS:
+        middle, width = np.arange(n_cells)[:, None] + 0.5, (1.0 - u_least) / n_cells
+        table = np.linalg.solve(powers, _excess_over_u(u_least + width * (middle + node), df).T).T
+        exact = _excess_over_u(u_least + width * (middle + trial), df)
+        if np.abs(table @ trial_powers.T - exact).max() <= _TABLE_PRECISION * np.abs(exact).max():
+            hazard_at_zero = float(table[-1] @ trial_powers[-1])  # 2·f(0), for T(0) = ½
+            return TailTable(np.ascontiguousarray(table), float(u_least), float(np.log(0.5 * hazard_at_zero)))
+        n_cells *= 2
+    return None
+
+
+def _excess_over_u(u: FloatArray, df: float) -> FloatArray:
+    """e(t)·√(1 + t²/ν)/u at τ = 2(1 − u)/u: of order 1 up to t = ∞."""
+    tau = 2.0 * (1.0 - u) / np.maximum(u, 1e-300)
+    if np.isinf(df):
+        return _normal_excess(tau) * (1.0 + 0.5 * tau)
+    return scaled_excess(tau, df) * (1.0 + 0.5 * tau) / (1.0 + tau)
+
+
+def _normal_excess(t: FloatArray) -> FloatArray:
+    """φ(t)/Φ(−t) − t without cancellation: by the hazard up to 2, beyond by Laplace's continued fraction."""
+    return np.where(t < 2.0, inverse_mills(-t) - t, mills_excess(np.maximum(t, 2.0), _NORMAL_TERMS))

@@ -151,11 +151,6 @@ class BaseLink(ABC):
         """
         return Expectation(self.score(eta, y), self.curvature(eta, y))
 
-    def working(self, eta: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Working response and weight (z, omega) of the house equation ½ Σ omega (z − eta)², majorising at ``eta``."""
-        omega = self.curvature(eta, y)
-        return eta + self.score(eta, y) / omega, omega
-
     def probability(self, eta: FloatArray) -> FloatArray:
         """p(y = +1 | eta)."""
         return np.exp(self.log_prob(eta, np.ones_like(eta)))

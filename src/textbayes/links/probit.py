@@ -8,9 +8,8 @@ from scipy import special
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links
 from textbayes.links._latent import Latent
-from textbayes.links._normal import ProbitLatent, inverse_mills, mills_hessian
 from textbayes.links._quadrature import check_moments
-from textbayes.links._tail_table import compiled_likelihood
+from textbayes.links._student import ProbitLatent, compiled_likelihood, inverse_mills, mills_hessian
 from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
 
 

@@ -22,8 +22,9 @@ from textbayes.core.class_weight import document_weights
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, check_same_length, writable
+from textbayes.core.validation import as_numbers, canonical, check_same_length, writable
 from textbayes.inference.base import FitInfo, Posterior
+from textbayes.posterior.intervals import centred_interval
 
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
@@ -41,10 +42,31 @@ class WeightsClassifier(ClassifierMixin, BaseEstimator):
     fit_info_: FitInfo
     n_iter_: int
     draws_: Draws | None
+    standard_errors_: FloatArray | None
 
     def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_columns)."""
         return np.asarray(self._checked(X) @ self.coef_.T) + self.intercept_
+
+    def weight_intervals(self, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Ends of the credible intervals of the weights, each like ``coef_``.
+
+        Of a sampled model they are quantiles of its draws; else those of a Gaussian around the mode, which needs
+        ``intervals=True``, and NaN for a word that is held at its prior mean.
+
+        Parameters
+        ----------
+        level : float
+            The probability that an interval holds.
+        """
+        check_is_fitted(self)
+        if self.draws_ is not None:
+            return self.draws_.interval(level)
+        if self.standard_errors_ is None:
+            raise InputError("this model was fitted without intervals; fit it with intervals=True")
+        approximation = getattr(self, "approximation_", None)
+        shifts = None if approximation is None else approximation.mean_shifts()[0]
+        return centred_interval(self.coef_, self.standard_errors_, shifts, level)
 
     def _checked(self, X: Matrix | ArrayLike) -> Any:
         check_is_fitted(self)
@@ -121,9 +143,6 @@ def _holds_collections(y: AnyArray) -> bool:
 
 def as_columns(X: Any) -> Any:
     """CSC with sorted, distinct int32 indices, whatever came in; what came in is not changed."""
-    columns = sparse.csc_matrix(X)
-    if not columns.has_canonical_format:
-        columns = columns.copy() if columns is X or np.shares_memory(columns.data, getattr(X, "data", X)) else columns
-        columns.sum_duplicates()
+    columns = canonical(sparse.csc_matrix(X))
     arrays = (columns.data, columns.indices.astype(np.int32, copy=False), columns.indptr.astype(np.int64))
     return sparse.csc_matrix(arrays, shape=columns.shape, copy=False)

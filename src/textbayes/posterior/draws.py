@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.frames import make_frame
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
@@ -36,6 +37,14 @@ class LabelDraws(NamedTuple):
         """Weights with all chains in one, (n_chains·n_draws, n_columns)."""
         return self.weights.reshape(self.intercept.size, self.weights.shape[2])
 
+    def take(self, columns: IntArray) -> LabelDraws:
+        """The draws of some words only, in that order."""
+        own = np.isin(columns, self.columns)
+        place = np.searchsorted(self.columns, columns[own])
+        return self._replace(
+            columns=np.flatnonzero(own), elsewhere=self.elsewhere[columns], weights=self.weights[:, :, place]
+        )
+
     def predictors(self, X: Any) -> FloatArray:
         """eta of the documents by every draw, (n_docs, n_chains·n_draws)."""
         fixed = self.elsewhere.copy()
@@ -43,6 +52,24 @@ class LabelDraws(NamedTuple):
         base = np.asarray(X @ fixed) if fixed.any() else np.zeros(X.shape[0])
         eta = np.asarray(X[:, self.columns] @ self.flat.T, dtype=np.float64)
         return eta + self.intercept.reshape(-1) + base[:, None]
+
+
+class WeightSummary(NamedTuple):
+    """One weight, or the intercept, as its draws have it, with the diagnostics of its chains.
+
+    ``low`` and ``high`` are the ends of the central credible interval. ``ess_bulk`` and ``ess_tail`` are effective
+    sample sizes of the centre and of the 5% and 95% quantiles, ``r_hat`` is the rank-normalised split R-hat.
+    """
+
+    label: str
+    word: str
+    mean: float
+    sd: float
+    low: float
+    high: float
+    ess_bulk: float
+    ess_tail: float
+    r_hat: float
 
 
 class Draws:
@@ -116,6 +143,40 @@ class Draws:
         elif by == "inclusion":
             first = self.inclusion_probability(size)[label]
         return np.lexsort((-strength, -first)).astype(np.int64)
+
+    def summary(
+        self,
+        names: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        level: float = 0.95,
+        as_frame: bool = False,
+    ) -> Any:
+        """Mean, standard deviation, credible interval, effective sample sizes and R-hat of all that was drawn.
+
+        The intercept of a label comes first, then the words that the label may use. The diagnostics are those of
+        Vehtari et al. (2021), as ``arviz.summary`` has them.
+
+        Parameters
+        ----------
+        names, labels : names of all words and of all labels; numbers by default
+        level : float
+            The probability that an interval holds.
+        as_frame : bool
+            Give a pandas ``DataFrame``.
+
+        Returns
+        -------
+        list of WeightSummary
+        """
+        names = [str(j) for j in range(self.n_features)] if names is None else names
+        labels = [str(k) for k in range(len(self.labels))] if labels is None else labels
+        for given, n, what in ((names, self.n_features, "words"), (labels, len(self.labels), "labels")):
+            if len(given) != n:
+                raise InputError(f"{len(given)} names are given for {n} {what}; pass one for each")
+        rows = [
+            row for label, one in zip(labels, self.labels, strict=True) for row in _summary(label, one, names, level)
+        ]
+        return make_frame(rows, WeightSummary._fields) if as_frame else rows
 
     # -- documents ------------------------------------------------------------------------------------------------
     def probability(self, X: Any, link: BaseLink) -> FloatArray:
@@ -238,6 +299,24 @@ def _label_draws(arrays: Mapping[str, AnyArray], k: int, n_features: int) -> Lab
         intercept,
         saved_array(arrays, f"{k}.global_scale", np.float64, intercept.shape, least=0.0),
     )
+
+
+def _summary(label: str, one: LabelDraws, names: Sequence[str], level: float) -> Iterator[WeightSummary]:
+    from textbayes.posterior import diagnostics  # loads scipy.stats, which is slow
+
+    drawn = np.concatenate([one.intercept[:, :, None], one.weights], axis=2)
+    figures = [drawn.mean(axis=(0, 1)), drawn.std(axis=(0, 1)), *np.quantile(drawn, _tails(level), axis=(0, 1))]
+    measures = (
+        diagnostics.bulk_effective_sample_size,
+        diagnostics.tail_effective_sample_size,
+        diagnostics.split_r_hat,
+    )
+    # A label whose documents are all on one side is not sampled: its single draw has no diagnostics.
+    few = drawn.shape[1] < diagnostics.LEAST_DRAWS
+    figures += [np.full(drawn.shape[2], np.nan) if few else measure(drawn) for measure in measures]
+    words = ["intercept", *(str(names[j]) for j in one.columns)]
+    for word, *numbers in zip(words, *(figure.tolist() for figure in figures), strict=True):
+        yield WeightSummary(str(label), word, *numbers)
 
 
 def _tails(level: float) -> tuple[float, float]:

@@ -1,17 +1,241 @@
-"""Gaussian posteriors of all labels: standard errors, variances of predictors, state."""
+"""Gaussian posteriors of all labels: standard errors, variances of predictors, state.
+
+The covariance Σ of one label's active words and intercept is held in one of two forms. ``PrimalForm`` has one row for
+each active word and is exact. ``DualForm`` has one for each document instead (Woodbury's identity), for labels with
+more active words than that, such as every word of a Gaussian prior. Where there are too many documents as well, those
+that tell most are taken in full and the others by their mean and its diagonal spread.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
+from textbayes.core.saved_arrays import saved_csr
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.posterior.gaussian_forms import DualForm, PrimalForm, form_from_state, form_state
+
+_DOCUMENTS_AT_ONCE = 1024  # of a batch whose variances are asked for
+_WORDS_AT_ONCE = 1024
+_REPRESENTATIVES = 512  # documents; more of them cost much and change the variances little
+_ROUNDING = 1e-9
+LEAST_PRECISION = 1e-8  # of a free weight that no document tells anything of: a standard error of 10,000
+
+
+class PrimalForm(NamedTuple):
+    """Covariance as Σ = root·rootᵀ over the active words and, as the last row, the intercept where it has one."""
+
+    columns: IntArray
+    root: FloatArray
+    log_det: float
+    shift: FloatArray  # mean − mode, like the rows of root
+
+    @property
+    def exact(self) -> bool:
+        """Nothing was left out."""
+        return True
+
+    def variance(self, X: Any) -> FloatArray:
+        """Variance of x'w + b for each row of X (n_docs, n_features) in CSC."""
+        words, size = X[:, self.columns].tocsr(), len(self.columns)
+        out = np.empty(X.shape[0])
+        for rows in _batches(X.shape[0], _DOCUMENTS_AT_ONCE):
+            spread = words[rows] @ self.root[:size]
+            if len(self.root) > size:
+                spread += self.root[size]
+            out[rows] = np.einsum("ij,ij->i", spread, spread)
+        return out
+
+    def covariance(self) -> FloatArray:
+        """Covariance Σ, the intercept first; zeros where it is held."""
+        size = len(self.columns)
+        by_word = np.vstack(
+            [self.root[size:] if len(self.root) > size else np.zeros_like(self.root[:1]), self.root[:size]]
+        )
+        return by_word @ by_word.T
+
+    def standard_errors(self) -> tuple[FloatArray, float]:
+        """Standard errors of the active words, and of the intercept (0 where it is held)."""
+        every = np.sqrt(np.einsum("ij,ij->i", self.root, self.root))
+        size = len(self.columns)
+        return every[:size], float(every[size]) if len(every) > size else 0.0
+
+
+class DualForm(NamedTuple):
+    """Covariance of precision D + VᵀV over the active words, V = √Ω X in CSR, bordered by the intercept.
+
+    With A = D + VᵀV, h the border and c the corner, g = A⁻¹h and s = c − h'g,
+
+        Var(x'w + b) = x'A⁻¹x + (1 − x'g)²/s,      x'A⁻¹x = x'D⁻¹x − |L⁻¹V D⁻¹x|²,      LLᵀ = I + V D⁻¹Vᵀ.
+    """
+
+    columns: IntArray
+    diagonal: FloatArray
+    documents: Any
+    inverse: FloatArray  # L⁻¹
+    coupling: FloatArray  # g
+    intercept_var: float  # 1/s; 0 where there is no intercept
+    log_det: float
+    exact: bool
+
+    def variance(self, X: Any) -> FloatArray:
+        """Variance of x'w + b for each row of X (n_docs, n_features) in CSC."""
+        words = X[:, self.columns].tocsr()
+        out = np.empty(X.shape[0])
+        for rows in _batches(X.shape[0], _DOCUMENTS_AT_ONCE):
+            some = words[rows]
+            scaled = some @ sparse.diags(1.0 / self.diagonal)
+            seen = (scaled @ self.documents.T).toarray() @ self.inverse.T
+            of_words = np.asarray(scaled.multiply(some).sum(axis=1)).ravel() - np.einsum("ij,ij->i", seen, seen)
+            out[rows] = of_words + (1.0 - some @ self.coupling) ** 2 * self.intercept_var
+        return out
+
+    def covariance(self) -> FloatArray:
+        """Covariance Σ, the intercept first; zeros where it is held."""
+        seen = self.inverse @ (self.documents @ sparse.diags(1.0 / self.diagonal)).toarray()
+        border = np.concatenate([[1.0], -self.coupling])
+        cov = np.outer(border, border) * self.intercept_var
+        cov[1:, 1:] += np.diag(1.0 / self.diagonal) - seen.T @ seen
+        return cov
+
+    def standard_errors(self) -> tuple[FloatArray, float]:
+        """Standard errors of the active words, and of the intercept (0 where it is held)."""
+        var = 1.0 / self.diagonal + self.coupling**2 * self.intercept_var
+        by_word = self.documents.tocsc()
+        for words in _batches(len(var), _WORDS_AT_ONCE):
+            seen = self.inverse @ by_word[:, words]
+            var[words] -= np.einsum("ij,ij->j", seen, seen) / self.diagonal[words] ** 2
+        return np.sqrt(var), float(np.sqrt(self.intercept_var))
+
+
+def primal_form(columns: IntArray, precision: FloatArray, least: FloatArray, check: bool) -> PrimalForm:
+    """Make the form of a precision matrix, raised where a direction is less certain than under ``least``.
+
+    ``check`` says that this can happen: documents alone have no curvature to hold, say, two words that occur in the
+    same of them apart.
+
+    Parameters
+    ----------
+    columns : array of int
+        The active words.
+    precision : array
+        The matrix, of the intercept as well where it is not held.
+    least : array
+        A diagonal precision.
+    check : bool
+    """
+    unit = 1.0 / np.sqrt(least)
+    scaled = precision * unit * unit[:, None]
+    log_det = float(np.log(least).sum())
+    try:
+        if check:
+            linalg.cholesky(scaled - (1.0 - _ROUNDING) * np.eye(len(scaled)), lower=True)
+        factor = linalg.cholesky(scaled, lower=True)
+        inverse = linalg.solve_triangular(factor, np.eye(len(scaled)), lower=True)
+        root, log_det = unit[:, None] * inverse.T, log_det + 2.0 * float(np.log(np.diag(factor)).sum())
+    except linalg.LinAlgError:
+        values, vectors = linalg.eigh(scaled)
+        values = np.maximum(values, 1.0)
+        root, log_det = unit[:, None] * vectors / np.sqrt(values), log_det + float(np.log(values).sum())
+    return PrimalForm(columns, root, log_det, np.zeros(len(root)))
+
+
+def dual_form(
+    columns: IntArray, X: Any, omega: FloatArray, diagonal: FloatArray, corner: float | None, limit: int
+) -> DualForm:
+    """Make the form of documents X in CSR, their information omega and the prior's diagonal precision.
+
+    ``corner`` is the intercept's precision beside what the documents say, None where there is none. Of more documents
+    than ``limit``, the 512 of the largest omega·x'D⁻¹x are taken in full; the others count as often as they are by
+    their mean document, and what each word varies around it on the diagonal alone.
+
+    Parameters
+    ----------
+    columns : array of int
+        The active words.
+    X : sparse matrix (n_docs, n_active)
+    omega : array (n_docs,)
+    diagonal : array (n_active,)
+    corner : float or None
+    limit : int
+    """
+    told = np.asarray(X.multiply(X) @ (1.0 / diagonal)).ravel() + (corner is not None)
+    order = np.argsort(-omega * told, kind="stable")
+    n_full = len(order) if len(order) <= limit else min(_REPRESENTATIVES, limit)
+    full, rest = np.sort(order[:n_full]), order[n_full:]
+    root = np.sqrt(omega[full])
+    documents = (sparse.diags(root) @ X[full]).tocsr()
+    left = float(omega[rest].sum())
+    if left > 0.0:
+        average = np.asarray(X[rest].T @ omega[rest]).ravel() / left
+        around = np.asarray(X[rest].multiply(X[rest]).T @ omega[rest]).ravel() - left * average**2
+        diagonal = diagonal + np.maximum(around, 0.0)
+        documents = sparse.vstack([documents, sparse.csr_matrix(np.sqrt(left) * average)]).tocsr()
+        root = np.append(root, np.sqrt(left))
+    gram = (documents @ sparse.diags(1.0 / diagonal) @ documents.T).toarray()
+    factor = linalg.cholesky(gram + np.eye(len(root)), lower=True)
+    inverse = linalg.solve_triangular(factor, np.eye(len(root)), lower=True)
+    log_det = float(np.log(diagonal).sum()) + 2.0 * float(np.log(np.diag(factor)).sum())
+    coupling, intercept_var = np.zeros(len(columns)), 0.0
+    if corner is not None:
+        # A⁻¹V'r = D⁻¹V'(I + V D⁻¹V')⁻¹r for h = V'r, so that s = corner + |L⁻¹r|² without a difference.
+        half = inverse @ root
+        coupling = documents.T @ (inverse.T @ half) / diagonal
+        intercept_var = 1.0 / max(corner + float(half @ half), LEAST_PRECISION)
+        log_det -= float(np.log(intercept_var))
+    return DualForm(columns, diagonal, documents, inverse, coupling, intercept_var, log_det, left == 0.0)
+
+
+def form_state(form: PrimalForm | DualForm) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """The numbers of a form as JSON, and its arrays."""
+    if isinstance(form, PrimalForm):
+        arrays = {"columns": form.columns, "root": form.root, "shift": form.shift}
+        return {"form": "primal", "log_det": form.log_det}, arrays
+    meta = {"form": "dual", "log_det": form.log_det, "intercept_var": form.intercept_var, "exact": form.exact}
+    arrays = {name: getattr(form, name) for name in ("columns", "diagonal", "inverse", "coupling")}
+    parts = {f"documents.{name}": getattr(form.documents, name) for name in ("data", "indices", "indptr")}
+    return meta, {**arrays, **parts}
+
+
+def form_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_features: int) -> PrimalForm | DualForm:
+    """The form of a state; arrays that do not belong together raise a ValueError."""
+    columns, log_det = arrays["columns"], float(meta["log_det"])
+    _check(columns.ndim == 1 and columns.dtype.kind == "i" and (np.diff(columns) > 0).all(), "columns")
+    _check(len(columns) == 0 or (columns[0] >= 0 and columns[-1] < n_features), "columns")
+    size = len(columns)
+    if meta["form"] == "primal":
+        root = _finite(arrays["root"], "root")
+        _check(root.shape in ((size, size), (size + 1, size + 1)), "root")
+        shift = _finite(arrays.get("shift", np.zeros(len(root))), "shift")
+        _check(shift.shape == root.shape[:1], "shift")
+        return PrimalForm(columns, root, log_det, shift)
+    diagonal, inverse, coupling = (_finite(arrays[name], name) for name in ("diagonal", "inverse", "coupling"))
+    n_docs = len(inverse)
+    _check(diagonal.shape == coupling.shape == (size,) and (diagonal > 0.0).all(), "diagonal")
+    _check(inverse.shape == (n_docs, n_docs), "inverse")
+    documents = saved_csr(arrays, "documents", (n_docs, size), in_order=False)
+    intercept_var = float(meta["intercept_var"])
+    _check(0.0 <= intercept_var < np.inf, "intercept_var")
+    return DualForm(columns, diagonal, documents, inverse, coupling, intercept_var, log_det, bool(meta["exact"]))
+
+
+def _check(fits: Any, name: str) -> None:
+    if not fits:
+        raise ValueError(f"the approximation's {name} do not belong to the rest")
+
+
+def _finite(array: AnyArray, name: str) -> FloatArray:
+    _check(array.dtype == np.float64 and np.isfinite(array).all(), name)
+    return array
+
+
+def _batches(n: int, size: int) -> list[slice]:
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
+
 
 LARGEST = 2000  # rows of a label's matrix: a second or two of work
 

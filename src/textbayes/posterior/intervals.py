@@ -1,4 +1,4 @@
-"""Intervals for words, of one linear model or of a pool of them."""
+"""Probabilities of documents and intervals of words, of one linear model or of a pool of them, and of mixed draws."""
 
 from __future__ import annotations
 
@@ -9,11 +9,146 @@ import numpy as np
 from scipy import special
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray
-from textbayes.posterior.gaussian import GaussianApproximation
+from textbayes.core.labels import LabelSpace, normalise_classes
+from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.links.base import BaseLink
 
-if TYPE_CHECKING:  # loads numba, which is slow
-    from textbayes.posterior.draws import Draws
+if TYPE_CHECKING:  # scoring needs neither
+    from textbayes.posterior.draws import Draws, LabelDraws
+    from textbayes.posterior.gaussian import GaussianApproximation
+
+
+def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
+    """Probability of every column, p(y = 1 | eta); one-of-many classes add up to one.
+
+    Parameters
+    ----------
+    eta : array (n_docs, n_columns)
+        The linear predictor.
+    link : BaseLink
+    space : LabelSpace
+    sharpness : float
+        The power of each class's own probability before they are normalised.
+    """
+    if space.kind != "multiclass":
+        return link.probability(eta)
+    return normalise_classes(link.log_prob(eta, np.ones_like(eta)), sharpness)
+
+
+def predictive_probabilities(eta: FloatArray, var: FloatArray, link: BaseLink, space: LabelSpace) -> FloatArray:
+    """Predictive probability of every column, ∫ p(y = 1 | u) N(u; eta, var) du; one-of-many classes add up to one.
+
+    Each class's own is divided by their sum (``core.labels.normalise_classes``).
+
+    Parameters
+    ----------
+    eta, var : arrays (n_docs, n_columns)
+        Mean and variance of the linear predictor.
+    link : BaseLink
+    space : LabelSpace
+
+    Examples
+    --------
+    >>> from textbayes.links import make_link
+    >>> two = LabelSpace(np.array(["no", "yes"]), "binary")
+    >>> predictive_probabilities(np.array([[3.0], [3.0]]), np.array([[0.0], [9.0]]), make_link("logit"), two).round(3)
+    array([[0.953],
+           [0.806]])
+    """
+    if space.kind != "multiclass":
+        return link.predictive(eta, var)
+    return normalise_classes(link.moments(eta, var, np.ones_like(eta)).log_z)
+
+
+def probability_interval(
+    eta: FloatArray, var: FloatArray, link: BaseLink, level: float = 0.9
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of the central interval that holds p(y = 1 | eta) with probability ``level``, eta being N(eta, var).
+
+    A link is monotone, so quantiles of the predictor are quantiles of the probability. They are of each label by
+    itself, also where classes exclude each other.
+
+    Parameters
+    ----------
+    eta, var : arrays
+        Mean and variance of the linear predictor.
+    link : BaseLink
+    level : float
+        The probability that an interval holds.
+
+    Returns
+    -------
+    tuple of arrays
+        The lower and the upper ends.
+
+    Examples
+    --------
+    >>> from textbayes.links import make_link
+    >>> [float(end.round(2)[0]) for end in probability_interval(np.array([1.0]), np.array([0.25]), make_link("logit"))]
+    [0.54, 0.86]
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
+    reach = special.ndtri(0.5 + 0.5 * level) * np.sqrt(var)
+    return link.probability(eta - reach), link.probability(eta + reach)
+
+
+def pooled_draws(pool: FloatArray, members: Sequence[Draws], most: int) -> Draws:
+    """Mix the members' draws, at most ``most`` of all chains together for each label.
+
+    Every member has its share of every chain, spread evenly; where there are more draws than are kept, those that are
+    left out lie evenly between the others, so that of neighbours that are much alike one is kept.
+
+    Parameters
+    ----------
+    pool : array (n_members,)
+        The weights of the members, one in sum.
+    members : sequence of Draws
+    most : int
+    """
+    labels = [_mixed(pool, [draws.labels[k] for draws in members], most) for k in range(len(members[0].labels))]
+    return type(members[0])(labels, members[0].n_features)
+
+
+def _mixed(pool: FloatArray, members: Sequence[LabelDraws], most: int) -> LabelDraws:
+    used = [(share, one) for share, one in zip(pool, members, strict=True) if share > 0.0]
+    n_chains = min(one.intercept.shape[0] for _, one in used)
+    n_draws = min(int(one.intercept.shape[1] / share) for share, one in used)
+    n_draws = max(1, min(n_draws, most // n_chains))
+    turn = _turns(np.array([share for share, _ in used]), n_draws)
+    first = used[0][1]
+    # Words that some member has and another holds, at whatever weight.
+    columns = np.flatnonzero(
+        np.any([np.isin(np.arange(len(one.elsewhere)), one.columns) for _, one in used], axis=0)
+        | np.any([one.elsewhere != first.elsewhere for _, one in used], axis=0)
+    )
+    weights = np.empty((n_chains, n_draws, len(columns)), dtype=np.float32)
+    intercept, scale = np.empty((n_chains, n_draws)), np.empty((n_chains, n_draws))
+    for m, (_, one) in enumerate(used):
+        places = np.flatnonzero(turn == m)
+        kept = ((np.arange(len(places)) + 0.5) * one.intercept.shape[1] / max(len(places), 1)).astype(np.int64)
+        weights[:, places] = _spread(one, columns, n_chains, kept)
+        intercept[:, places] = one.intercept[:n_chains, kept]
+        scale[:, places] = one.global_scale[:n_chains, kept]
+    return first._replace(columns=columns, weights=weights, intercept=intercept, global_scale=scale)
+
+
+def _turns(shares: FloatArray, n_places: int) -> IntArray:
+    """The member of every place in a chain: the one that is furthest behind its share."""
+    turn, done = np.empty(n_places, dtype=np.int64), np.zeros(len(shares))
+    for place in range(n_places):
+        turn[place] = int(np.argmax(shares * (place + 1) - done))
+        done[turn[place]] += 1.0
+    return turn
+
+
+def _spread(one: LabelDraws, columns: IntArray, n_chains: int, kept: IntArray) -> AnyArray:
+    """Some of the draws of a member, of the words ``columns``, which include its own."""
+    if np.array_equal(columns, one.columns):
+        return one.weights[:n_chains, kept]
+    out = np.broadcast_to(one.elsewhere[columns], (n_chains, len(kept), len(columns))).astype(np.float32)
+    out[:, :, np.searchsorted(columns, one.columns)] = one.weights[:n_chains, kept]
+    return out
 
 
 PRACTICAL_SIZE = 1.0  # a smaller weight is as good as none; see ``sampled_words``
@@ -169,12 +304,8 @@ def sampled_words(
     own = draws.labels[label]
     order = draws.ranking(label, by, size)
     order = order[np.isin(order, own.columns)][:top]
-    place = np.searchsorted(own.columns, order)
-    chosen = own._replace(
-        columns=np.arange(len(order)),
-        elsewhere=np.zeros(len(order)),
-        weights=own.weights[:, :, place] * np.float32(-1.0 if mirrored else 1.0),
-    )
+    chosen = own.take(order)
+    chosen = chosen._replace(weights=chosen.weights * np.float32(-1.0 if mirrored else 1.0))
     few = type(draws)([chosen], len(order))
     mean, (low, high), positive = few.mean()[0], few.interval(level), few.sign_probability()[0]
     sd, included = np.sqrt(few.variance()[0]), few.inclusion_probability(size)[0]

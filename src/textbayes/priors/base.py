@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textbayes.core.codec import Field, Fields, Hyper
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import BoolArray, FloatArray, IntArray
@@ -26,7 +27,7 @@ class BasePrior(ABC):
     hyperparameters of a family are arrays of the same shapes, kept under their argument's name.
 
     Every prior here is a normal scale mixture, w ~ N(mean, τ) with τ random, so that EM needs no more of it than
-    E[1/τ | w] = neg_grad(w)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
+    E[1/τ | w] = −(d log p/dw)/(w − mean) (Dempster, Laird & Rubin 1980), of which ``variance`` is the inverse.
 
     Parameters
     ----------
@@ -35,6 +36,12 @@ class BasePrior(ABC):
     """
 
     name: ClassVar[str]
+    fields: ClassVar[Fields] = {
+        "scale": Hyper(above=0.0, infinite=True),
+        "mean": Hyper(),
+        "sign": Hyper(-1.0, 1.0),
+    }
+    undeclared: ClassVar[Field] = Hyper(infinite=True)  # further hyperparameters, as a model file keeps them
     proper: ClassVar[bool]
     smooth: ClassVar[bool]  # differentiable everywhere: no kink that could hold a weight at the mean
     log_concave: ClassVar[bool]  # with a log-concave link there is one optimum; otherwise the start decides
@@ -86,10 +93,6 @@ class BasePrior(ABC):
         """Negative log-density −log p(w), elementwise; an unpenalised word contributes 0."""
 
     @abstractmethod
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        """Gradient −d log p(w) / dw, elementwise (0 at a kink)."""
-
-    @abstractmethod
     def local(self, w: FloatArray) -> LocalPenalty:
         """Local penalty a kernel sees at ``w``, arrays of the shape of ``w``.
 
@@ -97,10 +100,10 @@ class BasePrior(ABC):
         """
 
     def variance(self, w: FloatArray) -> FloatArray:
-        """Variance 1 / E[1/τ | w] = (w − mean) / neg_grad(w): 0 where a kink holds the weight, inf where it is free.
+        """Variance 1 / E[1/τ | w] = −(w − mean) / (d log p/dw): 0 where a kink holds the weight, inf where it is free.
 
-        Written with the local penalty, (w − mean) / neg_grad(w) = |u| / (l1 + l2 |u|) with u = w − mean, so that a
-        weight at its mean divides nothing by zero.
+        Written with the local penalty it is |u| / (l1 + l2 |u|) with u = w − mean, so that a weight at its mean divides
+        nothing by zero.
         """
         center, l1, l2 = self.local(w)
         offset = np.abs(w - center)

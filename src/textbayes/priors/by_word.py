@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textbayes.core.codec import Arrays, Field, Fields, Sizes
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
@@ -34,6 +35,34 @@ class _OfFamilies:
         return self._combine(bool(getattr(priors.get(family), self._name)) for family in families)
 
 
+class Families(Field):
+    """The family of every word by number, with the names that the numbers stand for: names may be added later."""
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "i"
+
+    def is_meant(self, told: Any) -> bool:
+        return isinstance(told, dict)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        if not np.ndim(value):
+            return {"names": priors.names(), "number": int(value)}
+        arrays[place] = value.astype(np.int64)
+        return {"names": priors.names()}
+
+    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        names = told.get("names")
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            raise ValueError("the names of families are needed")
+        numbers = told.get("number", arrays.get(place))
+        if not set(told) <= {"names", "number"} or (not isinstance(numbers, np.ndarray) and type(numbers) is not int):
+            raise ValueError("the family of every word is needed")
+        numbers = np.asarray(numbers)
+        if numbers.dtype != np.int64 or not 0 <= numbers.min(initial=0) <= numbers.max(initial=0) < len(names):
+            raise ValueError("the prior has families that there are not")
+        return np.array(names)[numbers]
+
+
 @priors.register("by_word")
 class ByWord(BasePrior):
     """Every word has the prior that ``family`` names for it: some words sparse, some smooth, each around its own mean.
@@ -46,13 +75,14 @@ class ByWord(BasePrior):
 
     >>> import numpy as np
     >>> prior = ByWord(scale=0.5, family=["laplace", "gaussian"])
-    >>> prior.families, prior.neg_grad(np.array([1.0, 1.0]))
-    (('gaussian', 'laplace'), array([2., 4.]))
+    >>> prior.families, prior.penalty(np.array([2.0, 2.0]))
+    (('gaussian', 'laplace'), array([4., 8.]))
     """
 
     __slots__ = ("families",)  # not a hyperparameter, hence not among ``vars``
 
     name = "by_word"
+    fields: ClassVar[Fields] = {"family": Families()}
     proper: ClassVar[bool] = _OfFamilies(all)  # type: ignore[assignment]  # a descriptor: mypy sees its own type
     smooth: ClassVar[bool] = _OfFamilies(all)  # type: ignore[assignment]
     log_concave: ClassVar[bool] = _OfFamilies(all)  # type: ignore[assignment]
@@ -78,9 +108,6 @@ class ByWord(BasePrior):
 
     def neg_log(self, w: FloatArray) -> FloatArray:
         return self._gathered(w, "neg_log")
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        return self._gathered(w, "neg_grad")
 
     def penalty(self, w: FloatArray) -> FloatArray:
         return self._gathered(w, "penalty")

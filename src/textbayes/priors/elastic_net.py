@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from textbayes.core.codec import Fields, Hyper
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
@@ -28,11 +31,12 @@ class ElasticNet(BasePrior):
     Li & Lin (2010), The Bayesian elastic net, Bayesian Analysis.
 
     >>> import numpy as np
-    >>> ElasticNet(scale=0.5, l1_ratio=0.75).neg_grad(np.array([2.0]))
-    array([3.5])
+    >>> ElasticNet(scale=0.5, l1_ratio=0.75).penalty(np.array([2.0]))
+    array([5.])
     """
 
     name = "elastic_net"
+    fields: ClassVar[Fields] = {"l1_ratio": Hyper(0.0, 1.0)}
     proper = True
     smooth = False
     log_concave = True
@@ -50,11 +54,6 @@ class ElasticNet(BasePrior):
         l1, l2 = self._penalties()
         distance = np.abs(w - self.mean)
         return l1 * distance + 0.5 * l2 * distance**2 + self._log_constant()
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        l1, l2 = self._penalties()
-        offset = w - self.mean
-        return l1 * np.sign(offset) + l2 * offset
 
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)

@@ -15,8 +15,8 @@ class Gaussian(BasePrior):
     """Gaussian prior, −log p(w) = ½ ((w − mean)/scale)² + log(scale √2π): the ridge penalty with l2 = 1/scale².
 
     >>> import numpy as np
-    >>> Gaussian(scale=2.0).neg_grad(np.array([4.0]))
-    array([1.])
+    >>> Gaussian(scale=2.0).penalty(np.array([4.0]))
+    array([2.])
     """
 
     name = "gaussian"
@@ -28,9 +28,6 @@ class Gaussian(BasePrior):
     def neg_log(self, w: FloatArray) -> FloatArray:
         constant = np.where(np.isinf(self.scale), 0.0, np.log(self.scale * np.sqrt(2.0 * np.pi)))
         return 0.5 * ((w - self.mean) / self.scale) ** 2 + constant
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        return (w - self.mean) / self.scale**2
 
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)

@@ -46,10 +46,6 @@ class Horseshoe(BasePrior):
         constant = np.log(finite) + 0.5 * np.log(2.0 * np.pi**3)
         return np.where(np.isinf(self.scale), 0.0, constant - np.log(_scaled_integral(t)[0]))
 
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        _, l1, _ = self.local(w)
-        return np.sign(w - self.mean) * l1
-
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)
         finite, t = self._standard(w)

@@ -27,8 +27,8 @@ class Jeffreys(BasePrior):
     Figueiredo & Jain (2001), Bayesian learning of sparse classifiers, CVPR.
 
     >>> import numpy as np
-    >>> Jeffreys().neg_grad(np.array([-0.5]))
-    array([-2.])
+    >>> Jeffreys().variance(np.array([-0.5]))
+    array([0.25])
     """
 
     name = "jeffreys"
@@ -40,11 +40,6 @@ class Jeffreys(BasePrior):
     def neg_log(self, w: FloatArray) -> FloatArray:
         distance = np.maximum(np.abs(w - self.mean), _NEAREST)
         return np.where(np.isinf(self.scale), 0.0, np.log(distance))
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        offset = w - self.mean
-        slope = np.sign(offset) / np.maximum(np.abs(offset), _NEAREST)
-        return np.where(np.isinf(self.scale), 0.0, slope)
 
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)

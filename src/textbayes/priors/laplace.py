@@ -19,8 +19,8 @@ class Laplace(BasePrior):
     Examples
     --------
     >>> import numpy as np
-    >>> Laplace(scale=0.5).neg_grad(np.array([-3.0]))
-    array([-2.])
+    >>> Laplace(scale=0.5).penalty(np.array([-3.0]))
+    array([6.])
     """
 
     name = "laplace"
@@ -32,9 +32,6 @@ class Laplace(BasePrior):
     def neg_log(self, w: FloatArray) -> FloatArray:
         constant = np.where(np.isinf(self.scale), 0.0, np.log(2.0 * self.scale))
         return np.abs(w - self.mean) / self.scale + constant
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        return np.sign(w - self.mean) / self.scale
 
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from textbayes.core.codec import Fields, Hyper
 from textbayes.core.errors import InputError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
@@ -29,11 +32,12 @@ class StudentT(BasePrior):
     regression models, Annals of Applied Statistics.
 
     >>> import numpy as np
-    >>> StudentT(scale=1.0, degrees=3.0).neg_grad(np.array([1.0]))
+    >>> StudentT(scale=1.0, degrees=3.0).variance(np.array([1.0]))
     array([1.])
     """
 
     name = "student_t"
+    fields: ClassVar[Fields] = {"degrees": Hyper(above=0.0)}
     proper = True
     smooth = True
     log_concave = False
@@ -53,9 +57,6 @@ class StudentT(BasePrior):
 
     def penalty(self, w: FloatArray) -> FloatArray:
         return 0.5 * (self.degrees + 1.0) * np.log1p(((w - self.mean) / self.scale) ** 2 / self.degrees)
-
-    def neg_grad(self, w: FloatArray) -> FloatArray:
-        return self._precision(w) * (w - self.mean)
 
     def local(self, w: FloatArray) -> LocalPenalty:
         shape = np.shape(w)

@@ -2,7 +2,8 @@
 
 ``collect_report`` computes, ``render_report`` and ``write_report`` lay out, ``print_report`` shows the same figures
 on a terminal. Plots need the ``demo`` extra; nothing here imports matplotlib or jinja2 before a report is rendered.
-``to_inference_data`` gives draws to ArviZ, ``plot_words`` draws them.
+``summarise_draws`` tabulates a sampled model's weights with their diagnostics, ``to_inference_data`` gives its draws to
+ArviZ, ``plot_words`` plots them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.report.arviz import to_inference_data
+    from textbayes.report.arviz import summarise_draws, to_inference_data
     from textbayes.report.collect import collect_report
     from textbayes.report.data import ReportData
     from textbayes.report.draws_plots import plot_words
@@ -27,6 +28,7 @@ _PUBLIC = {
     "plot_words": "textbayes.report.draws_plots",
     "print_report": "textbayes.report.terminal",
     "render_report": "textbayes.report.render",
+    "summarise_draws": "textbayes.report.arviz",
     "to_inference_data": "textbayes.report.arviz",
     "write_report": "textbayes.report.render",
 }
@@ -38,6 +40,7 @@ __all__ = [
     "plot_words",
     "print_report",
     "render_report",
+    "summarise_draws",
     "to_inference_data",
     "write_report",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from textbayes.evaluate.intervals import wilson_interval as wilson
+from textbayes.core.statistics import wilson_interval as wilson
 from textbayes.report.records import Interval
 
 
 def wilson_interval(n_right: float, n: float) -> Interval:
-    """A share with its 95% interval, as ``textbayes.evaluate.intervals.wilson_interval`` has it.
+    """A share with its 95% interval, as ``textbayes.core.statistics.wilson_interval`` has it.
 
     >>> interval = wilson_interval(9, 10)
     >>> round(interval.low, 3), round(interval.high, 3)

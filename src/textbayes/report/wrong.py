@@ -7,7 +7,7 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.types import FloatArray
 from textbayes.display.escapes import snippet
-from textbayes.evaluate.confusion import mistake_sureness
+from textbayes.evaluate.measures import mistake_sureness
 from textbayes.report.examples import Judged
 from textbayes.report.records import Word, WrongText
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.kinds.classifier_state import classifier_state, restored_classifier
@@ -32,6 +34,12 @@ def save_model(model: TextCategorizer | BayesLinearClassifier, path: str | Path)
         meta, arrays = classifier_state(model)
     elif isinstance(model, TextCategorizer):
         meta, arrays = model.to_state()
+    elif isinstance(model, Pipeline):
+        raise InputError(
+            "a scikit-learn Pipeline cannot be saved: a model file holds one model of textbayes and no other steps; "
+            "train a TextCategorizer, which reads texts itself, or save the last step alone: save_model(pipeline[-1], "
+            "path)"
+        )
     else:
         raise InputError(
             f"a {type(model).__name__} cannot be saved; pass a fitted TextCategorizer (with model=… for other kinds of "
@@ -59,14 +67,10 @@ def load_model(path: str | Path) -> Any:
     A truncated, altered or newer file is refused in a sentence.
     """
     path = Path(path)
-    name, state, arrays, version = read_model(path)
+    name, state, arrays = read_model(path)
     with MODEL_FILE.damage(path):
         if name == BayesLinearClassifier.__name__:
             return restored_classifier(state, arrays)
-        if version < MODEL_FILE.version:
-            from textbayes.store.upgrade import upgraded  # schemas of earlier formats
-
-            state, arrays = upgraded(state, arrays, version)
         return TextCategorizer.from_state(state, arrays)
 
 

@@ -18,7 +18,7 @@ from textbayes.store.file_format import FileFormat
 
 MODEL_FILE = FileFormat(
     "textbayes model",
-    version=3,
+    version=4,
     noun="model file",
     remedy="train or copy it again",
     description="model.json",
@@ -29,11 +29,16 @@ MODEL_FILE = FileFormat(
 _CLASSES = ("TextCategorizer", "BayesLinearClassifier")
 
 
-def read_model(path: Path) -> tuple[str, Any, Mapping[str, AnyArray], int]:
-    """Read a model file: the class that was saved, its description, its arrays, and the version of the format."""
+def read_model(path: Path) -> tuple[str, Any, Mapping[str, AnyArray]]:
+    """Read a model file: the class that was saved, its description and its arrays."""
     with open_container(path, MODEL_FILE) as container:
+        if container.mark["format_version"] < MODEL_FILE.version:
+            raise ModelFileError(
+                f"{path} was written by a version of textbayes before 0.1.0, whose files are not read any more; train "
+                "the model again"
+            )
         told, arrays = container.description(), container.arrays()
     with MODEL_FILE.damage(path):
         if not isinstance(told, dict) or set(told) != {"class", "state"} or told["class"] not in _CLASSES:
             raise ModelFileError("it holds something that this version of textbayes does not know")
-    return told["class"], told["state"], arrays, container.mark["format_version"]
+    return told["class"], told["state"], arrays

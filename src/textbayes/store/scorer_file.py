@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def load_scorer(path: str | Path) -> Scorer | TextCategorizer:
     """Read what scores texts from the model file of a ``TextCategorizer``, without what only training needs.
 
-    Models that a ``Scorer`` cannot hold, and files of earlier formats, are read whole.
+    Models that a ``Scorer`` cannot hold are read whole.
     """
     path = Path(path)
-    name, state, arrays, version = read_model(path)
-    if name == "TextCategorizer" and version == MODEL_FILE.version:
+    name, state, arrays = read_model(path)
+    if name == "TextCategorizer":
         with MODEL_FILE.damage(path):
             scorer = Scorer.from_state(state, arrays)
         if scorer is not None:

@@ -22,7 +22,7 @@ from textbayes.models.online import (
     GaussianProcess,
     OnlinePosterior,
 )
-from textbayes.models.online.bank import Bank
+from textbayes.models.online.base import Bank
 from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings

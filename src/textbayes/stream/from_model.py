@@ -14,7 +14,7 @@ from textbayes.core.types import AnyArray, FloatArray
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.online import FittedOnline
 from textbayes.models.online import DiagonalPosterior, OnlineLikelihood, OnlinePosterior
-from textbayes.models.online.bank import Bank
+from textbayes.models.online.base import Bank
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings

@@ -19,7 +19,7 @@ from textbayes.models.online import (
     OnlinePosterior,
     expected_information_gain,
 )
-from textbayes.models.online.deferred import MOST
+from textbayes.models.online.full import MOST
 from textbayes.stream.bags import Bags
 from textbayes.stream.compiled import filter_kernels
 from textbayes.stream.topic import Topic, predict

@@ -12,7 +12,7 @@ from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.models.online import DeferredPosterior
-from textbayes.models.online.gp_kernels import KERNELS
+from textbayes.models.online.gp import KERNELS
 from textbayes.models.online.state import posterior_from_state, posterior_state
 from textbayes.stream.decide import Spent
 from textbayes.stream.filter import DIGEST, AdaptiveFilter

@@ -160,7 +160,7 @@ class Topic:
 def start_posterior(settings: FilterSettings, words: IntArray) -> Any:
     """The prior over the weights of some words."""
     if settings.covariance == "gp":
-        from textbayes.models.online.gp_kernels import KERNELS
+        from textbayes.models.online.gp import KERNELS
 
         return GaussianProcess.start(words, KERNELS[settings.kernel], settings.basis)
     if settings.covariance == "diagonal":

@@ -162,7 +162,8 @@ def _one_after_the_other(
     problems: Sequence[Problem], factors: FloatArray, inference: BaseInference, guide: Path | None
 ) -> Path:
     """Each fit from the guide's at the same point, else from the one before, else from the prior means."""
-    solutions, start = [], None
+    solutions: list[list[Solution]] = []
+    start: Posterior | None = None
     for point, problem in enumerate(problems):
         inference.check(problem.link, problem.prior)
         if guide is not None:

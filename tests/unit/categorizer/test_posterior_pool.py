@@ -14,8 +14,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.inference.gibbs import Draws, LabelDraws
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.posterior.intervals import mixture_standard_errors
-from textbayes.posterior.mixture import pooled_draws
+from textbayes.posterior.intervals import mixture_standard_errors, pooled_draws
 
 LOGIT = make_link("logit")
 MANY = LabelSpace(np.arange(3), "multilabel")

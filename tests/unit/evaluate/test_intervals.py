@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from textbayes.core.statistics import wilson_interval
 from textbayes.evaluate import evaluate
-from textbayes.evaluate.intervals import micro_f1_interval, wilson_interval
+from textbayes.evaluate.measures import micro_f1_interval
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 7), (7, 7), (9, 10), (980, 1000)])

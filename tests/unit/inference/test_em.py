@@ -8,8 +8,7 @@ from scipy import sparse, special, stats
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import FitInfo, Posterior, Problem, em
-from textbayes.inference._anderson import Anderson
-from textbayes.inference._mstep import Block
+from textbayes.inference._em import Anderson, Block
 from textbayes.inference.block_em import BlockEm
 from textbayes.inference.coordinate import Coordinate
 from textbayes.inference.em import Em

@@ -14,7 +14,7 @@ from textbayes.inference import Posterior, Problem
 from textbayes.inference.coordinate import Coordinate
 from textbayes.inference.laplace_approximation import GaussianApproximation, laplace_approximation
 from textbayes.links import make_link
-from textbayes.posterior.predictive import predictive_probabilities, probability_interval
+from textbayes.posterior.intervals import predictive_probabilities, probability_interval
 from textbayes.priors import make_prior
 
 

@@ -10,11 +10,10 @@ from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import Chain, Target
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
-from textbayes.inference.gibbs.scales import check_prior, check_proper
+from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
 from textbayes.links import make_link
 from textbayes.links._latent import SolvedSlack
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors import make_prior, priors
 from textbayes.priors.by_word import ByWord
 from textbayes.priors.student_t import StudentT

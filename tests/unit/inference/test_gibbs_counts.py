@@ -9,8 +9,8 @@ from scipy import sparse, special
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Posterior, Problem
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.links import make_link
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors import make_prior
 
 pytest.importorskip("polyagamma", reason="needs polyagamma")

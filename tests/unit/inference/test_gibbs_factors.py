@@ -11,9 +11,9 @@ from textbayes.inference import Problem
 from textbayes.inference.gibbs import Gibbs, cooccurrence_factors
 from textbayes.inference.gibbs.block import Design
 from textbayes.inference.gibbs.chain import Chain, Target
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.inference.gibbs.factors import own_part
 from textbayes.links import make_link
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors import make_prior
 
 STANDARD_ERRORS = 4.5  # with fixed seeds: a test that passes once always passes

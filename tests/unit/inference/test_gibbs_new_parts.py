@@ -9,10 +9,10 @@ from scipy import special
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.protocols import LocalPenalty
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.links._latent import Latent
 from textbayes.links.base import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.posterior.diagnostics import effective_sample_size
 from textbayes.priors._conditional import Conditional, Mixing
 from textbayes.priors.base import BasePrior
 
@@ -38,9 +38,6 @@ class TwoNormals(BasePrior):
         u = (w - self.mean) / self.scale
         narrow = 0.5 * np.log(NARROW) - 0.5 * NARROW * u**2
         return -np.logaddexp(-0.5 * u**2, narrow) + np.log(2.0 * np.sqrt(2.0 * np.pi) * self.scale)
-
-    def neg_grad(self, w):
-        return self.local(w).l2 * (w - self.mean)
 
     def local(self, w):
         u = (w - self.mean) / self.scale

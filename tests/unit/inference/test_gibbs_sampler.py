@@ -10,10 +10,12 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.inference import Problem, make_inference
+from textbayes.inference.block_em import BlockEm
 from textbayes.inference.gibbs import Draws, Gibbs, LabelDraws
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -350,3 +352,19 @@ def test_inside_the_classifier(problem):
     agree = (model.predict(X) == mode.predict(X)).mean()
     assert agree > 0.9
     assert np.corrcoef(model.linear_predictor(X)[:, 0], mode.linear_predictor(X)[:, 0])[0, 1] > 0.95
+
+
+def test_parameters_by_name_as_scikit_learn_has_them():
+    sampler = Gibbs(random_state=3, target_ess=50)
+    assert repr(sampler) == "Gibbs(random_state=3, target_ess=50)"
+    assert sampler.get_params()["max_draws"] == 10_000
+    copied = clone(sampler)
+    assert copied is not sampler
+    assert copied.get_params() == sampler.get_params()
+    model = BayesLinearClassifier("probit", inference=sampler).set_params(inference__chains=2)
+    assert model.get_params()["inference__chains"] == sampler.plan.chains == 2
+    with pytest.raises(InputError, match="chains=0 is not usable"):
+        sampler.set_params(chains=0)
+    with pytest.raises(InputError, match="Gibbs has no parameter 'draws'"):
+        sampler.set_params(draws=3)
+    assert repr(BlockEm(memory=4096)) == "BlockEm(memory=4096)"

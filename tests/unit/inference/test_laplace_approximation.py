@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, sparse
 
+from references.optimality import slope_of
 from textbayes.inference.laplace_approximation import laplace_approximation
 from textbayes.links import links, make_link
 
@@ -24,7 +25,7 @@ def test_is_the_inverse_of_the_numerical_second_derivative(make_problem, approxi
     X1, step = np.hstack([X, np.ones((len(X), 1))]), 1e-5
 
     def gradient(w):
-        of_prior = np.append(problem.prior.neg_grad(w[:-1]), problem.intercept_prior.neg_grad(w[-1:]))
+        of_prior = np.append(slope_of(problem.prior, w[:-1]), slope_of(problem.intercept_prior, w[-1:]))
         return of_prior - X1.T @ problem.link.score(X1 @ w, problem.y[:, 0])
 
     free = np.append(active, len(w) - 1)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textbayes.links._majorise import sharp_curvature
 from textbayes.links.logit import Logit
-from textbayes.links.skew_t import SkewT
+from textbayes.links.skew_t import SkewT, sharp_curvature
 from textbayes.links.student_t import StudentT
 
 DF = [0.5, 1.0, 2.0, 4.0, 8.0, 30.0, 100.0, 1e4, np.inf]

@@ -10,8 +10,8 @@ import pytest
 from scipy import integrate, special, stats
 
 from textbayes.links import _quadrature, make_link
-from textbayes.links._logistic_mixture import logistic_mixture, mixture_moments, within_reach
 from textbayes.links.base import BaseLink
+from textbayes.links.logit import logistic_mixture, mixture_moments, within_reach
 
 EXACT = {
     "logit": lambda u: 1 / (1 + mpmath.exp(-u)),

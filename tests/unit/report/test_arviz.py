@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import log_ndtr
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, split_r_hat
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.report import to_inference_data
+from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
+from textbayes.report import summarise_draws, to_inference_data
 
 az = pytest.importorskip("arviz", reason="needs the extra gibbs")
 
@@ -56,6 +58,50 @@ def test_diagnostics_are_those_that_arviz_computes(model, data):
     np.testing.assert_allclose(summary["r_hat"], split_r_hat(ours), atol=1e-3)
     np.testing.assert_allclose(summary["mean"], model.coef_.ravel(), atol=1e-6)
     np.testing.assert_allclose(summary["sd"], model.standard_errors_.ravel(), rtol=1e-2)
+
+
+def test_the_summary_is_that_of_arviz_without_arviz(model, data):
+    rows = [row for row in summarise_draws(model, names=list("abcde")) if row.word != "intercept"]
+    theirs = az.summary(data, var_names=["weight"], round_to="none")
+    assert [(row.label, row.word) for row in rows] == [(label, word) for label in "01" for word in "abcde"]
+    for ours, name, rtol in (
+        ("mean", "mean", 1e-5),
+        ("sd", "sd", 1e-2),
+        ("ess_bulk", "ess_bulk", 0.02),
+        ("ess_tail", "ess_tail", 0.02),
+        ("r_hat", "r_hat", 1e-3),
+    ):
+        np.testing.assert_allclose([getattr(row, ours) for row in rows], theirs[name], rtol=rtol)
+    low, high = model.weight_intervals(0.95)
+    np.testing.assert_allclose([row.low for row in rows], low.ravel(), rtol=1e-6)
+    np.testing.assert_allclose([row.high for row in rows], high.ravel(), rtol=1e-6)
+
+
+def test_a_summary_of_some_words_and_of_a_label_that_was_not_sampled():
+    one_sided = np.column_stack([Y[:, 0], np.zeros(60, dtype=int)])
+    sampler = Gibbs(chains=2, warmup=50, max_draws=100, target_ess=1.0, max_r_hat=9.0)
+    model = BayesLinearClassifier("probit", inference=sampler).fit(X, one_sided)
+    rows = summarise_draws(model, words=["4", "2"])
+    found = [(row.label, row.word) for row in rows]
+    assert found == [("0", "intercept"), ("0", "4"), ("0", "2"), ("1", "intercept")]
+    assert rows[1].mean == pytest.approx(model.coef_[0, 4])
+    assert np.isnan(rows[3].r_hat)
+    assert rows[3].sd == 0.0
+
+
+def test_a_pipeline_of_scikit_learn_brings_its_words():
+    texts = ["corn prices", "corn harvest", "bank rates", "the bank"] * 6
+    labels = ["grain", "grain", "money", "money"] * 6
+    sampler = Gibbs(chains=2, warmup=20, max_draws=100, target_ess=10, max_r_hat=3.0)
+    pipeline = make_pipeline(CountVectorizer(), BayesLinearClassifier("probit", inference=sampler)).fit(texts, labels)
+    data = to_inference_data(pipeline, texts, labels, words=["corn", "bank"])
+    assert data.posterior.coords["word"].values.tolist() == ["corn", "bank"]
+    assert data.observed_data["y"].sum() == 12
+    renamed = to_inference_data(pipeline, names=[f"w{j}" for j in range(6)])
+    assert renamed.posterior.coords["word"].values.tolist()[0] == "w0"
+    assert {row.word for row in summarise_draws(pipeline)} == {"intercept", *pipeline[0].get_feature_names_out()}
+    with pytest.raises(InputError, match="a CountVectorizer has no draws"):
+        to_inference_data(make_pipeline(CountVectorizer()))
 
 
 def test_the_likelihood_is_that_of_the_link(model, data):

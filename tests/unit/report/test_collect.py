@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, f1_score,
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.decide import TopLabel
-from textbayes.evaluate.confusion import mistake_sureness
+from textbayes.evaluate.measures import mistake_sureness
 from textbayes.inference.gibbs import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.report import collect_report, render_report

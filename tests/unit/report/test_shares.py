@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textbayes.evaluate.intervals import micro_f1_interval
+from textbayes.evaluate.measures import micro_f1_interval
 from textbayes.report.shares import f1_interval
 
 

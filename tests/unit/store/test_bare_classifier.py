@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from textbayes import BayesLinearClassifier, BayesOnlineClassifier, load_model, save_model
 from textbayes.core.errors import InputError
@@ -48,3 +50,12 @@ def test_other_estimators_are_refused_with_what_can_be_saved(matrix, tmp_path):
     X, y = matrix
     with pytest.raises(InputError, match="a BayesOnlineClassifier cannot be saved; pass a fitted TextCategorizer"):
         save_model(BayesOnlineClassifier().fit(X, y), tmp_path / "m.tb")
+
+
+def test_a_pipeline_is_refused_with_what_to_save_instead(matrix, tmp_path):
+    X, y = matrix
+    pipeline = make_pipeline(MaxAbsScaler(), BayesLinearClassifier()).fit(X, y)
+    with pytest.raises(
+        InputError, match=r"Pipeline cannot be saved.*TextCategorizer.*save_model\(pipeline\[-1\], path\)"
+    ):
+        save_model(pipeline, tmp_path / "model.tb")

@@ -16,14 +16,17 @@ from textbayes import (
     save_model,
 )
 from textbayes.core.errors import InputError
+from textbayes.core.validation import as_numbers
 from textbayes.decide import MaxF1, UnsureBand
 from textbayes.inference import BaseInference
 from textbayes.inference.block_em import BlockEm
 from textbayes.inference.em import Em
 from textbayes.inference.gibbs.sampler import Gibbs
 from textbayes.knowledge import WordPrior, WordPriors
+from textbayes.links import links, make_link
+from textbayes.links.logit import Logit
 from textbayes.links.skew_t import SkewT
-from textbayes.priors import BasePrior
+from textbayes.priors import BasePrior, priors
 from textbayes.priors.by_word import ByWord
 from textbayes.priors.elastic_net import ElasticNet
 from textbayes.priors.gaussian import Gaussian
@@ -178,3 +181,33 @@ def test_what_watches_a_sampler_is_left_out_with_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="progress and resume are of one run"):
         save_model(model, tmp_path / "m.tb")
     assert load_model(tmp_path / "m.tb").model.inference.plan == sampler.plan
+
+
+def test_a_prior_and_a_link_with_parameters_of_their_own_need_no_other_file(tmp_path, monkeypatch):
+    """As a stranger would add them: registered, and nothing said of files."""
+
+    class Ridge(Gaussian):
+        name = "ridge_of_two"
+
+        def __init__(self, scale=1.0, mean=0.0, sign=0, more=2.0):
+            super().__init__(scale, mean, sign)
+            self.more = as_numbers(more, "more")
+
+    class Tilted(Logit):
+        name = "tilted"
+        parameters = ("shift", "on", "kind")
+
+        def __init__(self, shift=0.0, on=False, kind="plain"):
+            self.shift, self.on, self.kind = shift, on, kind
+
+    for registry, cls in ((priors, Ridge), (links, Tilted)):
+        registry.names()
+        monkeypatch.setitem(registry._members, cls.name, cls)
+    texts, labels = ["tea time", "tea and toast", "rain again", "more rain"] * 5, ["tea", "tea", "rain", "rain"] * 5
+    given = BayesLinearClassifier(Tilted(0.5, True, "steep"), Ridge(2.0, more=np.array(3.0)))
+    model = TextCategorizer(model=given, cv=2).fit(texts, labels)
+    save_model(model, tmp_path / "own.tb")
+    again = load_model(tmp_path / "own.tb")
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+    assert (float(again.model.prior.scale), float(again.model.prior.more)) == (2.0, 3.0)
+    assert make_link(again.model.link) == Tilted(0.5, True, "steep")

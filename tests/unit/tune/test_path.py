@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from references.cold_path import cold_path
+from references.optimality import cold_fits, slope_of
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference import Problem
 from textbayes.models.weights import as_columns
@@ -17,11 +17,9 @@ FACTORS = np.geomspace(0.03, 100.0, 7)
 
 
 def assert_same(path, reference, atol=1e-5):
-    for fits, cold in zip(path.solutions, reference.solutions, strict=True):
-        for ours, theirs in zip(fits, cold, strict=True):
-            assert ours.objective == pytest.approx(theirs.objective, rel=1e-8)
-    for point in range(len(path.factors)):
-        ours, theirs = path.posterior(point), reference.posterior(point)
+    for point, (fits, theirs) in enumerate(zip(path.solutions, reference, strict=True)):
+        np.testing.assert_allclose([fit.objective for fit in fits], theirs.info.objective, rtol=1e-8)
+        ours = path.posterior(point)
         np.testing.assert_allclose(ours.mean, theirs.mean, atol=atol)
         np.testing.assert_allclose(ours.intercept, theirs.intercept, atol=atol)
 
@@ -49,15 +47,15 @@ CASES = {
 def test_equals_cold_fits(make_problem, case):
     problem = make_problem(**CASES[case])
     factors = FACTORS[:5] if case in ("free words", "probit") else FACTORS
-    assert_same(regularisation_path(problem, factors, tol=1e-9, max_iter=1000), cold_path(problem, factors, tol=1e-10))
+    assert_same(regularisation_path(problem, factors, tol=1e-9, max_iter=1000), cold_fits(problem, factors, tol=1e-10))
 
 
 def test_at_the_default_tolerance_the_objective_is_within_a_thousandth(make_problem):
     problem = make_problem()
-    path, reference = regularisation_path(problem, FACTORS), cold_path(problem, FACTORS)
-    for fits, cold in zip(path.solutions, reference.solutions, strict=True):
-        for ours, best in zip(fits, cold, strict=True):
-            assert best.objective * (1.0 - 1e-9) <= ours.objective <= best.objective * (1.0 + 1e-3)
+    path, reference = regularisation_path(problem, FACTORS), cold_fits(problem, FACTORS)
+    for fits, cold in zip(path.solutions, reference, strict=True):
+        for ours, best in zip(fits, cold.info.objective, strict=True):
+            assert best * (1.0 - 1e-9) <= ours.objective <= best * (1.0 + 1e-3)
 
 
 def test_a_guide_leads_to_the_same_place(make_problem):
@@ -66,7 +64,7 @@ def test_a_guide_leads_to_the_same_place(make_problem):
     part = problem._replace(X=as_columns(problem.X.tocsr()[rows]), y=np.ascontiguousarray(problem.y[rows]))
     guide = regularisation_path(problem, FACTORS)
     guided = regularisation_path(part, FACTORS, tol=1e-9, max_iter=1000, guide=guide)
-    assert_same(guided, cold_path(part, FACTORS, tol=1e-10))
+    assert_same(guided, cold_fits(part, FACTORS, tol=1e-10))
 
 
 def test_one_factor_for_each_label(make_problem):
@@ -119,7 +117,7 @@ def test_other_inferences_are_warm_started(make_problem, prior, inference):
         for label in range(3):
             w = fit.mean[label]
             score = there.link.score(there.X @ w + fit.intercept[label], there.y[:, label])
-            slope = there.prior.for_label(label, 60).neg_grad(w)
+            slope = slope_of(there.prior.for_label(label, 60), w)
             np.testing.assert_allclose(there.X.T @ score, slope, atol=1e-5)
 
 
@@ -148,9 +146,9 @@ def test_the_intercept_is_scaled_along(make_problem, texts):
     problem = make_problem(intercept=1.0)
     tied = regularisation_path(problem, FACTORS[:5], tol=1e-10, max_iter=1000, tie_intercept=True)
     ones = problem._replace(X=as_columns(sparse.hstack([X, np.ones((240, 1))])), intercept_prior=None)
-    column = cold_path(ones, FACTORS[:5], tol=1e-10)
+    column = cold_fits(ones, FACTORS[:5], tol=1e-10)
     for point in range(5):
-        fit, other = tied.posterior(point), column.posterior(point)
+        fit, other = tied.posterior(point), column[point]
         np.testing.assert_allclose(np.column_stack([fit.mean, fit.intercept]), other.mean, atol=1e-5)
 
 
@@ -160,9 +158,7 @@ def test_the_narrowest_factor_is_where_the_first_word_moves(make_problem, case):
     problem = make_problem(**CASES[case])
     factor = narrowest_factor(problem)
     center = np.broadcast_to(problem.prior.mean, (60,))
-    below, above = (
-        cold_path(problem, (factor * share)[None, :]).posterior(0).mean != center for share in (0.999, 1.01)
-    )
+    below, above = (cold_fits(problem, (factor * share)[None, :])[0].mean != center for share in (0.999, 1.01))
     assert not below.any()
     assert above.any(axis=1).all()
 

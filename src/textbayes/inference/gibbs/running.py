@@ -14,7 +14,7 @@ from textbayes.core.executor import executor_in_use, spread
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.inference.gibbs.chain import Chain, Target
-from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, split_r_hat
+from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
 
 _MOST_WORDS, _MOST_DOCS = 500, 200  # watched for the diagnostics, evenly spaced
 _GROWTH = 1.5  # rounds get longer by this, so that diagnostics cost a bounded share of the time

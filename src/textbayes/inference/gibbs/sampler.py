@@ -1,37 +1,108 @@
-"""The inference: targets from a problem, chains for every label, and the posterior that they make."""
+"""The inference: targets from a problem, chains for every label, and the posterior that they make; its edge cases."""
 
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from textbayes.core.codec import Choice, Fields, Hyper, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.inference import inferences
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.gibbs.block import Design
-from textbayes.inference.gibbs.chain import METHODS, Target
-from textbayes.inference.gibbs.edges import (
-    check_replicates,
-    constant_draws,
-    one_sided,
-    too_few,
-    warn_if_unbounded,
-    whole_counts,
-)
+from textbayes.inference.gibbs.chain import INTERCEPT_SCALE, METHODS, Target, check_prior, check_proper, why_improper
 from textbayes.inference.gibbs.factors import loadings_of, own_part
 from textbayes.inference.gibbs.running import Plan, Run, SamplingProgress
-from textbayes.inference.gibbs.scales import INTERCEPT_SCALE, check_prior, check_proper, why_improper
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws
 from textbayes.priors.base import BasePrior
+
+_MOST_COUNTS = 1e6  # beyond it the Pólya–Gamma draws of the package lose their digits, and at 10⁹ they never return
+_UNBOUNDED = 100.0  # largest global scale over the median: hundreds of draws of a half-Cauchy tail get there, no others
+
+
+def constant_draws(
+    link: BaseLink, y: FloatArray, counts: IntArray | None, elsewhere: FloatArray, chains: int
+) -> LabelDraws:
+    """Draws that are all alike, of a label that has no posterior; its words are at the means ``elsewhere``."""
+    times = np.ones(len(y)) if counts is None else counts
+    share = (times[y > 0.0].sum() + 0.5) / (times.sum() + 1.0)
+    low, high = -1e4, 1e4
+    for _ in range(100):  # where the link has this probability
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if float(link.probability(np.array([middle]))[0]) < share else (low, middle)
+    shape = (chains, 1)
+    nothing = np.zeros((*shape, 0), dtype=np.float32)
+    return LabelDraws(np.zeros(0, np.int64), elsewhere, nothing, np.full(shape, low), np.ones(shape))
+
+
+def warn_if_unbounded(scales: FloatArray, label: int) -> None:
+    """Say so where documents do not bound the global scale from above: its tail then is the half-Cauchy's, 1/g."""
+    largest, usual = float(scales.max()), float(np.median(scales))
+    if largest > _UNBOUNDED * usual:
+        warnings.warn(
+            f"the sampled scale of label {label} is {usual:.2g} at its median and up to {largest:.2g}: it "
+            "seems that words tell these documents apart without error, which leaves it no upper bound, and weights no "
+            "mean; read medians and intervals, or fix the scale (sample_scale=False)",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def one_sided(y: FloatArray) -> bool:
+    """Whether all documents are on one side."""
+    return bool((y > 0.0).all() or (y < 0.0).all())
+
+
+def too_few(link: BaseLink, y: FloatArray) -> bool:
+    """Whether outliers are forgiven so much that a free intercept has no posterior: its tail is b^(−α·documents)."""
+    fewest = min(np.count_nonzero(y > 0.0), np.count_nonzero(y < 0.0))
+    return bool(fewest * link.tail_index <= 1.0)
+
+
+def check_replicates(problem: Problem, label_replicates: int) -> None:
+    """Refuse what has no meaning for labels that are taken several times."""
+    if not problem.link.counts_in_latent:
+        raise NotSupportedError(
+            f"label_replicates={label_replicates} with link {problem.link.name!r} is not supported: the log-odds of a "
+            "label that is given several times are a multiple of those of one with the link 'logit' alone; use that, "
+            "or label_replicates=1"
+        )
+    if np.any(problem.prior.mean) or (problem.intercept_prior is not None and np.any(problem.intercept_prior.mean)):
+        raise NotSupportedError(
+            f"label_replicates={label_replicates} with prior means other than 0 is not supported: what is known of "
+            "labels is not known of each replicate; use a prior without means (no prior file), or label_replicates=1"
+        )
+
+
+def whole_counts(weight: FloatArray | None, label_replicates: int) -> IntArray | None:
+    """Number of times each document counts, as its weight says; None where all count once."""
+    heaviest = 1.0 if weight is None else float(weight.max(initial=1.0))
+    if label_replicates > _MOST_COUNTS / heaviest:
+        raise InputError(
+            f"a document has the sample weight {heaviest:g}, for each of label_replicates={label_replicates}; the "
+            f"sampler takes {_MOST_COUNTS:,.0f} in all at most, so make them fewer"
+        )
+    if weight is None or bool((weight == 1.0).all()):
+        return None
+    counts = np.rint(weight)
+    if not np.array_equal(counts, weight):
+        raise NotSupportedError(
+            "inference 'gibbs' takes documents once, several times or not at all, and some sample weights are not "
+            "whole numbers; round them, or use inference 'coordinate'"
+        )
+    return counts.astype(np.int64)
+
 
 State = tuple[dict[str, Any], dict[str, AnyArray]]
 
@@ -116,6 +187,20 @@ class Gibbs(BaseInference):
     """
 
     name = "gibbs"
+    fields: ClassVar[Fields] = {
+        "chains": Whole(1, 10_000),
+        "warmup": Whole(0, 10**9),
+        "target_ess": Number(above=0.0, infinite=True),
+        "max_r_hat": Number(above=1.0, infinite=True),
+        "max_draws": Whole(4, 10**9),
+        "thin": Whole(1, 10**9),
+        "random_state": Whole(0, 2**63 - 1),
+        "method": Choice(*METHODS),
+        "factors": Whole(1) | Hyper() | Null(),
+        "label_replicates": Whole(1, 10**9),
+        "progress": None,  # of one run
+        "resume": None,
+    }
     samples = True
 
     def __init__(
@@ -139,23 +224,36 @@ class Gibbs(BaseInference):
         resume: Mapping[int, State] | None = None,
     ) -> None:
         super().__init__(tol, max_iter, n_jobs)
-        for name, value, least in (
-            ("chains", chains, 1), ("warmup", warmup, 0), ("max_draws", max_draws, 4), ("thin", thin, 1),
-            ("label_replicates", label_replicates, 1),
-        ):  # fmt: skip
+        self.chains, self.warmup, self.max_draws, self.thin = chains, warmup, max_draws, thin
+        self.target_ess, self.max_r_hat = target_ess, max_r_hat
+        self.random_state, self.sample_scale, self.method = random_state, sample_scale, method
+        self.factors, self.label_replicates = factors, label_replicates
+        self.progress, self.resume = progress, resume
+        self._check_settings()
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; values that cannot be used are refused."""
+        changed = super().set_params(**params)
+        self._check_settings()
+        return changed
+
+    def _check_settings(self) -> None:
+        for name, least in (("chains", 1), ("warmup", 0), ("max_draws", 4), ("thin", 1), ("label_replicates", 1)):
+            value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise InputError(f"{name}={value!r} is not usable; pass a whole number from {least} on")
-        if not target_ess > 0.0:
-            raise InputError(f"target_ess={target_ess!r} is not usable; pass a positive number, such as 400")
-        if not max_r_hat > 1.0:
-            raise InputError(f"max_r_hat={max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
-        if not isinstance(random_state, (int, np.integer)) or random_state < 0:
-            raise InputError(f"random_state={random_state!r} is not usable; pass a whole number from 0 on")
-        check_choice("method", method, METHODS)
-        self.plan = Plan(chains, warmup, max_draws, thin, target_ess, max_r_hat)
-        self.random_state, self.sample_scale, self.method = random_state, sample_scale, method
-        self.factors, self.label_replicates = factors, int(label_replicates)
-        self.progress, self.resume = progress, resume
+        if not self.target_ess > 0.0:
+            raise InputError(f"target_ess={self.target_ess!r} is not usable; pass a positive number, such as 400")
+        if not self.max_r_hat > 1.0:
+            raise InputError(f"max_r_hat={self.max_r_hat!r} is not usable; pass a number above 1, such as 1.01")
+        if not isinstance(self.random_state, (int, np.integer)) or self.random_state < 0:
+            raise InputError(f"random_state={self.random_state!r} is not usable; pass a whole number from 0 on")
+        check_choice("method", self.method, METHODS)
+
+    @property
+    def plan(self) -> Plan:
+        """Lengths of a run and its stopping rule."""
+        return Plan(*(getattr(self, name) for name in Plan._fields))
 
     @property
     def plain_settings(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Soft clustering of documents by the Dirichlet–Poisson hierarchy, with scikit-learn's conventions."""
+"""Soft clustering as a scikit-learn estimator, and its state in a model file."""
 
 from __future__ import annotations
 
@@ -17,21 +17,47 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, Number, Part, Text, Whole, read, written
+from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.lexical.exposures import check_lengths
-from textbayes.models.clusters.inputs import check_labels, constants, known_documents
 from textbayes.models.clusters.measures import completion_perplexity, npmi_coherence
-from textbayes.models.clusters.model import arrange, fit_memberships
-from textbayes.models.clusters.search import Rules, first_memberships, search, search_bursts
-from textbayes.models.clusters.state import restore_clusters, state_of_clusters
+from textbayes.models.clusters.model import ClusterWords, arrange, fit_memberships
+from textbayes.models.clusters.search import (
+    Rules,
+    check_labels,
+    constants,
+    first_memberships,
+    known_documents,
+    search,
+    search_bursts,
+)
 from textbayes.models.counts.inputs import checked_counts
 
 _MODELS = ("poisson", _BURSTS := "negative_binomial")
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
+_CONSTANTS = Choice("auto") | Hyper(above=0.0) | List(Number(above=0.0))
+# The random state is not kept, as nothing is drawn any more.
+_PARAMETERS: dict[str, Field] = {
+    "n_clusters": Whole(1),
+    "alpha": _CONSTANTS,
+    "beta": _CONSTANTS,
+    "n_init": Whole(1),
+    "max_iter": Whole(1),
+    "tol": Number(0.0),
+    "n_jobs": Whole(-1024, 1024) | Null(),
+    "model": Choice(*_MODELS),
+}
+_FITTED: dict[str, Field] = {
+    "words": Part(ClusterWords),
+    "sizes": Array(np.float64, ("k",)),
+    "classes": List(Text() | Flag() | Number()),
+    "bound": Number(),
+    "n_iter": Whole(0),
+}
 
 
 class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -300,12 +326,27 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted clusters as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         check_is_fitted(self, "words_")
-        return state_of_clusters(self)
+        fitted = {name: getattr(self, f"{name}_") for name in _FITTED} | {"classes": self.classes_.tolist()}
+        return written(self.get_params(deep=False) | fitted, _PARAMETERS | _FITTED)
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
         """The clusters that :meth:`to_state` described; they transform identically."""
-        return restore_clusters(cls, meta, arrays)
+        found = read(_PARAMETERS | _FITTED, meta, arrays, "the soft clusters")
+        clusters = cls(**{name: found[name] for name in _PARAMETERS})
+        for name in _FITTED:
+            setattr(clusters, f"{name}_", found[name])
+        clusters.classes_ = np.array(found["classes"])
+        words: ClusterWords = found["words"]
+        bursts = clusters.model == _BURSTS
+        if (
+            bursts != (words.deltas is not None)
+            or clusters.classes_.ndim != 1
+            or len(found["classes"]) > len(words.alpha)
+        ):
+            raise ModelFileError("the numbers of the soft clusters do not belong together; was the file altered?")
+        clusters.n_features_in_ = len(words.sums)
+        return clusters
 
     @property
     def _n_features_out(self) -> int:

@@ -26,22 +26,245 @@ A document of known class has θ_d at a corner of the simplex; its factor of q d
 
 References: Airoldi, Cohen & Fienberg (2005), § 3.3; Blei, Ng & Jordan (2003), Latent Dirichlet allocation, JMLR 3;
 Canny (2004), GaP: a factor model for discrete data, SIGIR.
+
+Each function that finds a constant (α, β = (β₁, β₂), the sums σ) returns what it was given wherever it finds nothing
+better: the bound never falls.
+
+Bursts. The negative binomial can take the place of the Poisson. With one δ_w for all clusters a negative binomial of a
+sum of rates is a sum of negative binomials, as with Poissons. With μ = σ_w Σ_k θ_dk τ_wk and A(ω, δ) = ln(1 + ωδ)/δ
+
+    ln p(x_dw) = Σ_{i<x} ln(μ + iδ_w) − x ln(1 + ω_d δ_w) − μ A(ω_d, δ_w) + x ln ω_d − ln x!,
+
+in which the i-th later occurrence is a new one, at rate μ, or a copy of one of the i before it, at rate iδ. Given that,
+the bound above holds with one more place for a word to come from: φ_i0 ∝ iδ beside φ_ik ∝ exp(E ln σθτ). So the
+sweeps are those of the Poisson with Σ_{i<x} μ/(μ + iδ) new occurrences for x, and A(ω_d, δ_w) thousand words for ω_d.
+
+A depends on document and word, but smoothly on ln ω (see ``models.counts.hierarchy``): sums over documents or words are
+taken at some 40 lengths and interpolated. Given the rest δ_w maximises
+
+    c_w ln δ − Σ_d x_dw ln(1 + ω_d δ) − Σ_d E μ_dw A(ω_d, δ),   c_w = Σ_d Σ_i φ_i0 copies.
+
+References: Airoldi, Cohen & Fienberg (2005), § 2.2 and 3.3; Antoniak (1974), for the number of new occurrences.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
+from textbayes.core.codec import Array, Null
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.clusters.contagion import Lengths, best_deltas, burst_constant, effective_lengths, length_basis
-from textbayes.models.clusters.priors import LARGEST, best_alpha, best_beta, best_sums, dirichlet_strengths
+from textbayes.models.counts.hierarchy import length_nodes
+
+FIRST_DELTA = 0.1
+_LEAST, _MOST = np.log(1e-6), np.log(1e4)  # of ln δ
+_HALVINGS = 12
+
+
+class Lengths(NamedTuple):
+    """Lengths ω_n (N,), and what each of them counts for each document (n_docs, N): f(ω_d) = Σ_n weights_dn f(ω_n)."""
+
+    nodes: FloatArray
+    weights: FloatArray
+
+
+def length_basis(omega: FloatArray) -> Lengths:
+    """Interpolate functions of the length, 0 at 0 and smooth in ln ω: exactly where there are few lengths."""
+    positive = omega > 0.0
+    if not positive.any():
+        return Lengths(np.ones(1), np.zeros((len(omega), 1)))
+    distinct, where = np.unique(omega[positive], return_inverse=True)
+    n_nodes, middle, half = length_nodes(distinct)
+    weights = np.zeros((len(omega), min(n_nodes, len(distinct))))
+    if len(distinct) <= n_nodes:
+        weights[np.flatnonzero(positive), where.ravel()] = 1.0
+        return Lengths(distinct, weights)
+    nodes = chebyshev.chebpts1(n_nodes)
+    at = np.exp(middle + half * nodes)
+    transform = 2.0 / n_nodes * chebyshev.chebvander(nodes, n_nodes - 1).T
+    transform[0] *= 0.5
+    places = np.clip((np.log(distinct) - middle) / half, -1.0, 1.0)
+    of_distinct = distinct[:, None] * (chebyshev.chebvander(places, n_nodes - 1) @ transform) / at
+    weights[positive] = of_distinct[where.ravel()]
+    return Lengths(at, weights)
+
+
+def effective_lengths(nodes: FloatArray, deltas: FloatArray) -> FloatArray:
+    """A(ω, δ) = ln(1 + ωδ)/δ, (N, V); ω where δ is 0."""
+    z = nodes[:, None] * deltas
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(z < 1e-8, nodes[:, None] * (1.0 - 0.5 * z), np.log1p(z) / deltas)
+
+
+def burst_constant(X: sparse.csr_matrix, omega: FloatArray, deltas: FloatArray) -> float:
+    """Σ x ln(1 + ωδ) over the words that documents have."""
+    lengths = np.repeat(omega, np.diff(X.indptr))
+    return float((X.data * np.log1p(lengths * deltas[X.indices])).sum())
+
+
+def best_deltas(
+    deltas: FloatArray, copies: FloatArray, X: sparse.csr_matrix, omega: FloatArray, nodes: FloatArray, mass: FloatArray
+) -> FloatArray:
+    """The δ of a Newton step in ln δ that never lowers the bound, word by word.
+
+    Parameters
+    ----------
+    deltas, copies : arrays (V,)
+        Where to start, and c_w.
+    X, omega : counts (n_docs, V) and lengths of the documents
+    nodes : array (N,)
+    mass : array (N, V)
+        E μ of all documents at each of these lengths.
+    """
+    lengths = np.repeat(omega, np.diff(X.indptr))
+
+    def by_word(values: FloatArray) -> FloatArray:
+        return np.bincount(X.indices, X.data * values, minlength=len(deltas)).astype(np.float64, copy=False)
+
+    def value(log_delta: FloatArray) -> FloatArray:
+        delta = np.exp(log_delta)
+        spent = (mass * effective_lengths(nodes, delta)).sum(axis=0)
+        return np.asarray(copies * log_delta - by_word(np.log1p(lengths * delta[X.indices])) - spent)
+
+    here = np.log(deltas)
+    z, at = lengths * deltas[X.indices], nodes[:, None] / (1.0 + nodes[:, None] * deltas)
+    effective = effective_lengths(nodes, deltas)
+    slope = copies - by_word(z / (1.0 + z)) - (mass * (at - effective)).sum(axis=0)
+    bend = -by_word(z / (1.0 + z) ** 2) + (mass * (at * at * deltas + at - effective)).sum(axis=0)
+    step = np.clip(np.where(bend < 0.0, slope / np.maximum(-bend, 1e-12), np.sign(slope)), -1.0, 1.0)
+    before, seen = value(here), by_word(np.ones(len(lengths))) > 0.0
+    best = here.copy()
+    waiting = seen.copy()
+    for _ in range(_HALVINGS):
+        tried = np.clip(here + step, _LEAST, _MOST)
+        gained = waiting & (value(tried) > before)
+        best[gained] = tried[gained]
+        waiting &= ~gained
+        if not waiting.any():
+            break
+        step = 0.5 * step
+    return np.exp(best)
+
+
+SMALLEST, LARGEST = 5e-3, 1e4  # below, exp ψ(α) leaves the range of numbers
+_LOWEST_SLOPE = 1e-6  # of β₂, which only ever adds to β₁
+
+
+def dirichlet_strengths(beta: FloatArray, sums: FloatArray) -> FloatArray:
+    """b_w = β₁ + β₂σ_w, (V,)."""
+    return np.asarray(beta[0] + beta[1] * sums)
+
+
+def best_alpha(alpha: FloatArray, points: FloatArray, limit: float = LARGEST, max_iter: int = 5) -> FloatArray:
+    """The α up to ``limit`` that maximise Σ_d [ln Γ(α_0) − Σ ln Γ(α_k) + Σ α_k E ln θ_dk], γ = ``points`` (n_docs, K).
+
+    Newton's method in O(K) a step, as the Hessian is a diagonal and a constant (Minka 2000, Estimating a Dirichlet
+    distribution), in ln α so that α stays positive.
+    """
+    n_docs = len(points)
+    if len(alpha) == 1:
+        return alpha
+    means = (special.digamma(points) - special.digamma(points.sum(axis=1, keepdims=True))).sum(axis=0) / n_docs
+
+    def objective(log_alpha: FloatArray) -> float:
+        value = np.exp(log_alpha)
+        return float(special.gammaln(value.sum()) - special.gammaln(value).sum() + (value * means).sum())
+
+    log_alpha = np.log(alpha)
+    for _ in range(max_iter):
+        value = np.exp(log_alpha)
+        slope = value * (special.digamma(value.sum()) - special.digamma(value) + means)
+        diagonal = value**2 * special.polygamma(1, value) - np.minimum(slope, 0.0)
+        outer = special.polygamma(1, value.sum())
+        # (D − c v v')⁻¹ slope; D − c v v' is positive definite, as the Fisher information of a Dirichlet is
+        scaled, along = slope / diagonal, value / diagonal
+        step = scaled + along * outer * (value * scaled).sum() / (1.0 - outer * (value * along).sum())
+        moved = _uphill(objective, log_alpha, np.clip(step, -1.0, 1.0), np.log(SMALLEST), limit)
+        if moved is None:
+            break
+        log_alpha = moved
+    return np.exp(log_alpha)
+
+
+def best_beta(
+    beta: FloatArray, sums: FloatArray, log_means: FloatArray, n_clusters: int, max_iter: int = 1
+) -> FloatArray:
+    """The (β₁, β₂) that maximise Σ_w [ln Γ(K b_w) − K ln Γ(b_w) + b_w Σ_k E ln τ_wk], b_w = β₁ + β₂σ_w.
+
+    ``log_means`` (V,) holds Σ_k E ln τ_wk. β₂ = 0 stays 0. The function is concave in β; Newton's method in ln β.
+    """
+    free = 1 if beta[1] == 0.0 else 2
+    if n_clusters == 1:
+        return beta
+
+    def objective(log_beta: FloatArray) -> float:
+        b = _strengths(log_beta)
+        return float((special.gammaln(n_clusters * b) - n_clusters * special.gammaln(b) + b * log_means).sum())
+
+    def _strengths(log_beta: FloatArray) -> FloatArray:
+        value = np.exp(log_beta)
+        return np.asarray(value[0] + value[1] * sums if free == 2 else np.full(len(sums), value[0]))
+
+    log_beta = np.log(beta[:free])
+    for _ in range(max_iter):
+        b = _strengths(log_beta)
+        first = n_clusters * (special.digamma(n_clusters * b) - special.digamma(b)) + log_means
+        second = n_clusters**2 * special.polygamma(1, n_clusters * b) - n_clusters * special.polygamma(1, b)
+        parts = np.exp(log_beta)[:, None] * np.vstack([np.ones_like(sums), sums])[:free]
+        slope = (parts * first).sum(axis=1)
+        curvature = -np.einsum("iw,jw->ij", parts * second, parts) + np.diag(np.maximum(-slope, 0.0))
+        curvature += 1e-9 * np.trace(curvature) * np.eye(free)
+        step = np.clip(np.linalg.solve(curvature, slope), -1.0, 1.0)
+        moved = _uphill(objective, log_beta, step, np.log([SMALLEST, _LOWEST_SLOPE])[:free])
+        if moved is None:
+            break
+        log_beta = moved
+    return np.concatenate([np.exp(log_beta), beta[free:]])
+
+
+def best_sums(
+    sums: FloatArray, counts: FloatArray, means: FloatArray, log_means: FloatArray, beta: FloatArray, n_clusters: int
+) -> FloatArray:
+    """The σ that maximise N_w ln σ_w − σ_w m_w + ln Γ(K b_w) − K ln Γ(b_w) + b_w Σ_k E ln τ_wk, word by word.
+
+    ``counts`` N (V,), ``means`` m_w = Σ_k T_k E τ_wk (V,), ``log_means`` as in ``best_beta``. For β₂ = 0 it is N/m,
+    else a few steps of Newton's method that never lower it.
+    """
+    seen = (counts > 0.0) & (means > 0.0)  # a word that never occurs keeps its first, small, sum
+    if beta[1] == 0.0 or n_clusters == 1:
+        return np.where(seen, counts / np.where(seen, means, 1.0), sums)
+    from textbayes.kernels.counts.clusters_dirichlet import word_sums
+
+    return np.where(seen, word_sums(sums, counts, means, log_means, beta, n_clusters, 3), sums)
+
+
+def _uphill(
+    objective: Callable[[FloatArray], float],
+    start: FloatArray,
+    step: FloatArray,
+    low: FloatArray | float,
+    limit: float = LARGEST,
+) -> FloatArray | None:
+    """The start plus as much of the step as gains, inside the bounds; None if nothing does."""
+    best = objective(start)
+    for _ in range(20):
+        tried = np.clip(start + step, low, np.log(limit))
+        if objective(tried) > best:
+            return tried
+        step = 0.5 * step
+    return None
+
 
 _CHUNKS = 16  # pieces shared out to threads; results do not depend on their number
+
+
+TINY = float(np.nextafter(0.0, 1.0))  # the least number above 0
 
 
 class ClusterWords(NamedTuple):
@@ -52,6 +275,14 @@ class ClusterWords(NamedTuple):
     sums: FloatArray
     points: FloatArray
     deltas: FloatArray | None = None
+
+    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
+        "alpha": Array(np.float64, ("k",), least=TINY),
+        "beta": Array(np.float64, (2,)),
+        "sums": Array(np.float64, ("n_words",), least=TINY),
+        "points": Array(np.float64, ("n_words", "k"), least=TINY),
+        "deltas": Array(np.float64, ("n_words",), least=TINY) | Null(),
+    }
 
     @property
     def shares(self) -> FloatArray:

@@ -1,4 +1,10 @@
-"""Base of all count models: statistics that add up, an estimate from them, a likelihood of documents."""
+"""Base of all count models: statistics that add up, an estimate from them, a likelihood of documents.
+
+Statistics are sums, or the documents themselves; both add up exactly. Sums of whole numbers are exact in floating
+point, those of other numbers are not and depend on the order. What is summed is therefore rounded to multiples of 2⁻²⁴
+first: such sums are exact up to 5·10⁸, so that learning in parts, in any order and on any number of machines gives the
+same bits as learning all at once.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +15,162 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers
-from textbayes.models.counts.statistics import sums_by
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.core.validation import as_numbers, check_choice
+
+GRID = 2.0**24
+
+
+def on_grid(values: FloatArray) -> FloatArray:
+    """Rounded to multiples of 2⁻²⁴, sums of which are exact.
+
+    >>> values = on_grid(np.array([0.1, 0.2, 0.3]))
+    >>> float(values[0] + values[1] + values[2]) == float(values[2] + values[1] + values[0])
+    True
+    """
+    return np.rint(values * GRID) / GRID
+
+
+def sums_by(places: AnyArray, values: FloatArray, n_places: int) -> FloatArray:
+    """The sum of the values at each place."""
+    return np.bincount(places, values, minlength=n_places).astype(np.float64, copy=False)
+
+
+class CountSums(NamedTuple):
+    """Sums over the documents of each class.
+
+    ``documents`` (C,) their number, ``words`` (C,) their length in words, ``counts`` (C, V) occurrences of each word,
+    ``with_word`` (V,) the number of documents that have it, ``words_squared`` (C,) Σ ω² in thousands of words squared,
+    ``squares`` (C, V) Σ x²/ω. The last three are kept only where a model needs them and are empty otherwise.
+    """
+
+    documents: FloatArray
+    words: FloatArray
+    counts: FloatArray
+    with_word: FloatArray
+    words_squared: FloatArray
+    squares: FloatArray
+
+    @property
+    def exposure(self) -> FloatArray:
+        """Thousands of words per class, (C,)."""
+        return self.words / 1000.0
+
+
+class DocumentStore(NamedTuple):
+    """The documents themselves: rows of counts (CSR) with class, weight and length ω each, in order of arrival."""
+
+    X: sparse.csr_matrix
+    code: IntArray
+    weight: FloatArray
+    omega: FloatArray
+    n_classes: int
+
+
+def no_sums(n_classes: int, n_features: int, presence: bool = False, second: bool = False) -> CountSums:
+    """The sums of no document."""
+    per_class, table = np.zeros(n_classes), np.zeros((n_classes, n_features))
+    return CountSums(
+        per_class,
+        per_class.copy(),
+        table,
+        np.zeros(n_features if presence else 0),
+        np.zeros(n_classes if second else 0),
+        np.zeros(table.shape if second else (0, 0)),
+    )
+
+
+def sums_of(
+    X: sparse.csr_matrix, Y: Matrix, omega: FloatArray, presence: bool = False, second: bool = False
+) -> CountSums:
+    """The sums of documents X with weights Y (n_docs, C) and lengths ω in thousands of words.
+
+    O(non-zeros of X × classes per document): Y is taken as a sparse matrix.
+    """
+    weights = sparse.csc_matrix(Y, dtype=np.float64)
+    plain = bool((weights.data == 1.0).all())
+    if plain and not _whole(X.data):
+        X = sparse.csr_matrix((on_grid(X.data), X.indices, X.indptr), shape=X.shape)
+    with_word, squares, words_squared = np.zeros(0), np.zeros((0, 0)), np.zeros(0)
+    if presence:
+        per_row = on_grid(np.asarray(weights.sum(axis=1)).ravel())
+        with_word = sums_by(X.indices, np.repeat(per_row, np.diff(X.indptr)), X.shape[1])
+    if second:
+        per_row = np.repeat(1.0 / omega, np.diff(X.indptr))
+        scaled = sparse.csr_matrix((X.data**2 * per_row, X.indices, X.indptr), shape=X.shape)
+        squares, words_squared = _by_class(scaled, weights, True), _weighted(weights, omega**2)
+    return CountSums(
+        _weighted(weights, np.ones(X.shape[0])),
+        _weighted(weights, 1000.0 * omega),
+        _by_class(X, weights, not plain),
+        with_word,
+        words_squared,
+        squares,
+    )
+
+
+def add_sums(first: CountSums, second: CountSums) -> CountSums:
+    """The sums of the documents of both."""
+    _check_shapes(first.counts.shape, second.counts.shape)
+    return CountSums(*(a + b for a, b in zip(first, second, strict=True)))
+
+
+def store_of(X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> DocumentStore:
+    """The documents with one row for each class that has weight in Y (n_docs, C)."""
+    weights = sparse.csr_matrix(Y, dtype=np.float64)
+    weights.eliminate_zeros()
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(weights.indptr))
+    kept = X if len(rows) == X.shape[0] and (rows == np.arange(len(rows))).all() else X[rows]
+    return DocumentStore(kept, weights.indices.astype(np.int64), weights.data, omega[rows], weights.shape[1])
+
+
+def no_documents(n_classes: int, n_features: int) -> DocumentStore:
+    """A store without a document."""
+    X = sparse.csr_matrix((0, n_features), dtype=np.float64)
+    return DocumentStore(X, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), n_classes)
+
+
+def join_stores(first: DocumentStore, second: DocumentStore) -> DocumentStore:
+    """The documents of both, the first's before the second's."""
+    _check_shapes((first.n_classes, first.X.shape[1]), (second.n_classes, second.X.shape[1]))
+    X = sparse.vstack([first.X, second.X], format="csr")
+    code = np.concatenate([first.code, second.code])
+    weight, omega = np.concatenate([first.weight, second.weight]), np.concatenate([first.omega, second.omega])
+    return DocumentStore(X, code, weight, omega, first.n_classes)
+
+
+def _weighted(weights: sparse.csc_matrix, values: FloatArray) -> FloatArray:
+    """Σ_d weight·value per class, on the grid."""
+    products = on_grid(weights.data * values[weights.indices])
+    return np.asarray(sparse.csc_matrix((products, weights.indices, weights.indptr), weights.shape).sum(axis=0)).ravel()
+
+
+def _by_class(X: sparse.csr_matrix, weights: sparse.csc_matrix, round_products: bool) -> FloatArray:
+    """Σ_d weight·x per class and word, (C, V)."""
+    if not round_products:
+        return np.asarray((weights.T @ X).toarray())
+    totals = np.zeros((weights.shape[1], X.shape[1]))
+    lengths = np.diff(X.indptr)
+    for c in range(weights.shape[1]):
+        dense = np.zeros(X.shape[0])
+        start, stop = weights.indptr[c], weights.indptr[c + 1]
+        dense[weights.indices[start:stop]] = weights.data[start:stop]
+        products = on_grid(X.data * np.repeat(dense, lengths))
+        totals[c] = sums_by(X.indices, products, X.shape[1])
+    return totals
+
+
+def _whole(values: FloatArray) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _check_shapes(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    if first != second:
+        raise InputError(
+            f"statistics of {first[0]} classes and {first[1]} words cannot be combined with those of {second[0]} "
+            f"classes and {second[1]} words; learn both with the same classes and the same vocabulary"
+        )
+
 
 Statistics = TypeVar("Statistics", bound=NamedTuple)
 Estimate = TypeVar("Estimate", bound=NamedTuple)
@@ -48,10 +207,6 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
     @abstractmethod
     def combine(self, first: Statistics, second: Statistics) -> Statistics:
         """Statistics of the documents of both."""
-
-    def accumulate(self, stats: Statistics, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> Statistics:
-        """Statistics after more documents."""
-        return self.combine(stats, self.statistics(X, Y, omega))
 
     @abstractmethod
     def estimate(self, stats: Statistics) -> Estimate:
@@ -146,3 +301,54 @@ def estimate_arrays(estimate: Any) -> dict[str, AnyArray]:
 def row_sums(X: sparse.csr_matrix, values: FloatArray) -> FloatArray:
     """Per document the sum of one value for each of its words."""
     return sums_by(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), values, X.shape[0])
+
+
+class SummedModel(BaseCountModel[CountSums, Estimate]):
+    """A model of Σ_d x_d and Σ_d ω_d per class; ``presence`` where it also needs how many documents have each word."""
+
+    @property
+    def presence(self) -> bool:
+        return False
+
+    def empty(self, n_classes: int, n_features: int) -> CountSums:
+        return no_sums(n_classes, n_features, presence=self.presence)
+
+    def statistics(self, X: sparse.csr_matrix, Y: Matrix, omega: FloatArray) -> CountSums:
+        return sums_of(X, Y, omega, presence=self.presence)
+
+    def combine(self, first: CountSums, second: CountSums) -> CountSums:
+        return add_sums(first, second)
+
+
+WEIGHTINGS = ("counts", "tfidf")
+
+
+def check_weighting(weighting: str) -> None:
+    """Refuse a weighting that there is not."""
+    check_choice("weighting", weighting, WEIGHTINGS)
+
+
+class WeighedModel(SummedModel[Estimate]):
+    """A model with pseudo-counts that may weigh the evidence of words; both are fields of the models themselves."""
+
+    pseudo_counts: Any
+    weighting: str
+
+    def __post_init__(self) -> None:
+        check_weighting(self.weighting)
+        positive(self.pseudo_counts, "pseudo_counts")
+
+    @property
+    def presence(self) -> bool:
+        return self.weighting == "tfidf"
+
+
+def word_weights(weighting: str, stats: CountSums) -> FloatArray:
+    """1 for ``"counts"``; for ``"tfidf"`` ln((N + 1)/(n_w + 1)), n_w of N documents having the word; (V,).
+
+    Counts times this are the TF-IDF weights of "scaled" naive Bayes. They need no second reading of the documents, so a
+    model that learns in parts has them too. For weights of unit length, weigh the counts with ``TermWeighting`` first.
+    """
+    if weighting == "counts":
+        return np.ones(stats.counts.shape[1])
+    return np.log((stats.documents.sum() + 1.0) / (stats.with_word + 1.0))

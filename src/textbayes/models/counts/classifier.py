@@ -17,15 +17,16 @@ from textbayes.core.folds import group_codes
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.models.counts.base import BaseCountModel
-from textbayes.models.counts.choose import choose_beta
 from textbayes.models.counts.inputs import (
     checked_counts,
     checked_lengths,
+    choose_beta,
     encode_classes,
+    log_class_prior,
+    made_model,
     one_label_each,
     weighted_indicator,
 )
-from textbayes.models.counts.parameters import log_class_prior, made_model
 from textbayes.models.counts.state import restore_classifier, state_of_classifier
 
 
@@ -322,11 +323,6 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         """
         log_proba = self.predict_log_proba(X, lengths)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
-
-    def log_odds(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
-        """Log-odds ln p(c | x) − ln p(first class | x), the paper's f(x, θ, c); (n_docs, n_classes)."""
-        joint = self.predict_joint_log_proba(X, lengths)
-        return joint - joint[:, :1]
 
     def to_state(self, statistics: bool = False) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted classifier as a JSON-able dictionary and arrays, for :meth:`from_state`.

@@ -17,9 +17,8 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.models.counts.contagion import Fit, KernelDocuments, of_lengths
-from textbayes.models.counts.hierarchy import Hyper
-from textbayes.models.counts.statistics import CountSums
+from textbayes.models.counts.base import CountSums
+from textbayes.models.counts.hierarchy import Fit, Hyper, KernelDocuments, of_lengths
 
 _WORDS_AT_ONCE = 512
 
@@ -168,7 +167,7 @@ def _chains(part: Callable[[int, int, int], FloatArray], n_words: int, sampling:
 
 def _diagnosed(draws: AnyArray) -> tuple[Any, Any]:
     """R-hat and effective sample size of every quantity (V, …); those of the log-parameters."""
-    from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, split_r_hat
+    from textbayes.posterior.diagnostics import bulk_effective_sample_size, split_r_hat
 
     return split_r_hat(draws), bulk_effective_sample_size(draws)
 

@@ -14,10 +14,9 @@ from textbayes.core.saved_arrays import saved_array, saved_csr
 from textbayes.core.state import part_of, plain, under
 from textbayes.core.types import AnyArray
 from textbayes.models.counts import make_count_model
-from textbayes.models.counts.base import estimate_arrays, settings_of
+from textbayes.models.counts.base import CountSums, DocumentStore, estimate_arrays, settings_of
 from textbayes.models.counts.draws import Sampling
 from textbayes.models.counts.families import count_models
-from textbayes.models.counts.statistics import CountSums, DocumentStore
 
 _PARAMETERS = ("beta", "prediction", "class_prior", "cv", "random_state", "n_jobs")
 

@@ -21,7 +21,7 @@ from textbayes.inference import BaseInference, Posterior, Problem, make_inferenc
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.word_scales import ratio_scales
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
-from textbayes.posterior.predictive import predictive_probabilities, probability_interval
+from textbayes.posterior.intervals import predictive_probabilities, probability_interval
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:

@@ -335,11 +335,11 @@ def make_softmax_inference(inference: str | BaseInference, tol: float, max_iter:
     """
     # Imported where used: they load numba, which is slow.
     if inference == "coordinate":
-        from textbayes.models.multinomial.coordinate import SoftmaxCoordinate
+        from textbayes.models.multinomial.mode import SoftmaxCoordinate
 
         return SoftmaxCoordinate(tol, max_iter, n_jobs)
     if inference == "newton":
-        from textbayes.models.multinomial.newton import SoftmaxNewton
+        from textbayes.models.multinomial.mode import SoftmaxNewton
 
         return SoftmaxNewton(tol, max_iter, n_jobs)
     if inference == "gibbs" or getattr(inference, "samples", False):

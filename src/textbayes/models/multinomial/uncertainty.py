@@ -17,8 +17,7 @@ from textbayes.inference.laplace_approximation import (
     laplace_approximation,
     least_precision,
 )
-from textbayes.posterior.gaussian import LARGEST
-from textbayes.posterior.gaussian_forms import primal_form
+from textbayes.posterior.gaussian import LARGEST, primal_form
 
 _HELD = 1e6  # times the largest precision: the sum of free intercepts is 0, not merely likely to be
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.models.online.bank import Bank
-    from textbayes.models.online.base import LearnInfo, LinearPredictor, OnlinePosterior
+    from textbayes.models.online.base import Bank, LearnInfo, LinearPredictor, OnlinePosterior
     from textbayes.models.online.batch import (
         BatchPrior,
         as_prior,
@@ -20,23 +19,20 @@ if TYPE_CHECKING:
         low_rank_from_batch,
     )
     from textbayes.models.online.classifier import BayesOnlineClassifier
-    from textbayes.models.online.deferred import DeferredPosterior
     from textbayes.models.online.diagonal import DiagonalPosterior
-    from textbayes.models.online.full import FullPosterior
-    from textbayes.models.online.gp import GaussianProcess
-    from textbayes.models.online.gp_kernels import RBF, Polynomial
+    from textbayes.models.online.full import DeferredPosterior, FullPosterior, propagate
+    from textbayes.models.online.gp import RBF, GaussianProcess, Polynomial
     from textbayes.models.online.information import expected_information_gain, information_gain
     from textbayes.models.online.likelihood import PAPER_FLIP, PAPER_LOGIT, PAPER_PROBIT, OnlineLikelihood
     from textbayes.models.online.low_rank import LowRankPosterior
     from textbayes.models.online.process import BayesProcessClassifier
-    from textbayes.models.online.propagation import propagate
 
 _PUBLIC = {
-    "Bank": "textbayes.models.online.bank",
+    "Bank": "textbayes.models.online.base",
     "BatchPrior": "textbayes.models.online.batch",
     "BayesOnlineClassifier": "textbayes.models.online.classifier",
     "BayesProcessClassifier": "textbayes.models.online.process",
-    "DeferredPosterior": "textbayes.models.online.deferred",
+    "DeferredPosterior": "textbayes.models.online.full",
     "DiagonalPosterior": "textbayes.models.online.diagonal",
     "FullPosterior": "textbayes.models.online.full",
     "GaussianProcess": "textbayes.models.online.gp",
@@ -48,15 +44,15 @@ _PUBLIC = {
     "PAPER_FLIP": "textbayes.models.online.likelihood",
     "PAPER_LOGIT": "textbayes.models.online.likelihood",
     "PAPER_PROBIT": "textbayes.models.online.likelihood",
-    "Polynomial": "textbayes.models.online.gp_kernels",
-    "RBF": "textbayes.models.online.gp_kernels",
+    "Polynomial": "textbayes.models.online.gp",
+    "RBF": "textbayes.models.online.gp",
     "as_prior": "textbayes.models.online.batch",
     "diagonal_from_batch": "textbayes.models.online.batch",
     "expected_information_gain": "textbayes.models.online.information",
     "full_from_batch": "textbayes.models.online.batch",
     "information_gain": "textbayes.models.online.information",
     "low_rank_from_batch": "textbayes.models.online.batch",
-    "propagate": "textbayes.models.online.propagation",
+    "propagate": "textbayes.models.online.full",
     "region_information_gain": "textbayes.models.online.information",
 }
 __all__ = [

@@ -1,16 +1,19 @@
-"""What the online posteriors share: the course of learning, and the checks of what comes in."""
+"""What the online posteriors share: how they learn, labels with words of their own, several labels at once."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import Array, Sizes
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.core.validation import check_finite
+from textbayes.core.validation import canonical, check_finite
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
 
 
@@ -188,9 +191,7 @@ def canonical_rows(X: Any, finite: bool = True) -> Any:
     else:
         rows = sparse.csr_matrix(X if sparse.issparse(X) else np.atleast_2d(np.asarray(X, dtype=np.float64)))
         rows = rows.astype(np.float64)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
+    rows = canonical(rows)
     if finite:
         check_finite(rows, "X")
     return rows
@@ -214,3 +215,177 @@ def check_outcomes(y: Any, n_docs: int, n_labels: int) -> FloatArray:
 def check_retention(retention: float) -> None:
     if not 0.0 < retention <= 1.0:
         raise InputError(f"retention={retention!r} is not usable; pass a number above 0 and at most 1, which keeps all")
+
+
+P = TypeVar("P", bound=OnlinePosterior)
+R = TypeVar("R")
+
+
+class Bank(Generic[P]):
+    """Posteriors of single labels side by side: ``learn`` and ``predict`` as for one, with a column per label.
+
+    Each label has its own words, such as the 300 that tell most of it. Labels are independent of each other, so the
+    result does not depend on the number of threads.
+
+    Parameters
+    ----------
+    posteriors : sequence of FullPosterior or LowRankPosterior
+    n_jobs : int
+        Threads.
+
+    Examples
+    --------
+    >>> from textbayes.models.online import FullPosterior, PAPER_PROBIT
+    >>> bank = Bank([FullPosterior.start([0]), FullPosterior.start([0, 1])])
+    >>> bank, info = bank.learn(np.eye(2), np.array([[1, -1], [-1, 1]]), PAPER_PROBIT)
+    >>> PAPER_PROBIT.predictive(*bank.predict(np.eye(2))) > 0.5
+    array([[ True, False],
+           [False,  True]])
+    """
+
+    def __init__(self, posteriors: Sequence[P], n_jobs: int = 1) -> None:
+        self.posteriors = tuple(posteriors)
+        self.n_jobs = n_jobs
+        if not self.posteriors or any(one.n_labels != 1 for one in self.posteriors):
+            raise InputError("a bank needs posteriors of one label each, at least one of them")
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.posteriors)
+
+    def __len__(self) -> int:
+        return len(self.posteriors)
+
+    def __iter__(self) -> Iterator[P]:
+        return iter(self.posteriors)
+
+    def __getitem__(self, label: int) -> P:
+        return self.posteriors[label]
+
+    def predict(self, X: Any) -> LinearPredictor:
+        """Mean and variance of the linear predictors, (n_docs, n_labels)."""
+        rows = canonical_rows(X)
+        parts = self._each(lambda label: self.posteriors[label].predict(rows))
+        return LinearPredictor(*(np.concatenate(columns, axis=1) for columns in zip(*parts, strict=True)))
+
+    def learn(
+        self,
+        X: Any,
+        y: Any,
+        likelihood: OnlineLikelihood,
+        passes: int = 1,
+        retention: float = 1.0,
+        in_place: bool = False,
+    ) -> tuple[Self, LearnInfo]:
+        """Learn the documents for every label; y (n_docs, n_labels) of −1, +1 and 0 for no judgement."""
+        rows = canonical_rows(X)
+        outcomes = check_outcomes(y, rows.shape[0], self.n_labels)
+
+        def learn(label: int) -> tuple[P, LearnInfo]:
+            column = np.ascontiguousarray(outcomes[:, label])
+            return self.posteriors[label].learn(rows, column, likelihood, passes, retention, in_place)
+
+        learnt, infos = zip(*self._each(learn), strict=True)
+        info = LearnInfo(*(np.concatenate(columns, axis=1) for columns in zip(*infos, strict=True)))
+        return (self if in_place else type(self)(learnt, self.n_jobs)), info
+
+    def _each(self, function: Callable[[int], R]) -> list[R]:
+        """Results per label; the largest first, so that no thread is left with them at the end."""
+        if self.n_jobs == 1:
+            return [function(label) for label in range(self.n_labels)]
+        order = np.argsort([-one.n_weights for one in self.posteriors], kind="stable")
+        with ThreadPoolExecutor(max_workers=self.n_jobs) as pool:
+            done = dict(zip(order, pool.map(function, order), strict=True))
+        return [done[label] for label in range(self.n_labels)]
+
+
+def saved_words() -> Array:
+    """The field of the words of a posterior, which its other fields come after."""
+    return Array(np.int64, ("n_words",), least=0, most=lambda sizes: sizes["n_features"] - 1)
+
+
+def with_bias(sizes: Sizes) -> int:
+    """Number of the weights of a posterior with words, the bias among them, when its state is read."""
+    return 1 + sizes["n_words"]
+
+
+def check_words(words: Any) -> IntArray:
+    """Columns of X, distinct, in the order given; a boolean mask stands for the columns where it is true."""
+    array = np.asarray(words)
+    if array.dtype == np.bool_:
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(f"words is an array of {array.dtype} and shape {array.shape}; pass a list of column numbers")
+    array = array.astype(np.int64)
+    if array.size and array.min() < 0:
+        raise InputError(f"words holds {array.min()}; columns are counted from 0")
+    if len(np.unique(array)) < len(array):
+        raise InputError("words holds a column more than once; pass each one time")
+    return array
+
+
+def new_words(words: Any, known: IntArray) -> IntArray:
+    """Those of ``words`` that are not known yet."""
+    words = check_words(words)
+    return words[~np.isin(words, known)]
+
+
+def diagonal_prior(n_words: int, mean: Any, variance: Any, bias_variance: float) -> tuple[FloatArray, FloatArray]:
+    """Means and variances of the bias, first, and of the words."""
+    means, variances = np.zeros(1 + n_words), np.empty(1 + n_words)
+    means[1:], variances[0], variances[1:] = mean, bias_variance, variance
+    if not (np.isfinite(means).all() and np.isfinite(variances).all() and (variances >= 0.0).all()):
+        raise InputError("prior means must be finite, and variances finite and not negative; some are not")
+    return means, variances
+
+
+def restricted(X: Any, words: IntArray) -> Rows:
+    """The documents as far as they have these words, the first of which gets position 1."""
+    from textbayes.kernels.online.rows import restrict_rows
+
+    if isinstance(X, Rows):
+        return X
+    rows = canonical_rows(X)
+    if len(words) and words.max() >= rows.shape[1]:
+        raise InputError(f"X has {rows.shape[1]} columns, but the posterior uses column {words.max()}")
+    position = np.full(rows.shape[1], -1, dtype=np.int32)
+    position[words] = np.arange(1, len(words) + 1)
+    return Rows(*restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
+
+
+class WordsPosterior(OnlinePosterior):
+    """A posterior of one label over the bias (position 0) and the weights of ``words`` (positions 1, 2, …)."""
+
+    words: IntArray
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        check_words(self.words)
+
+    def predict(self, X: Any) -> LinearPredictor:
+        mean, var = self._predict_rows(self._rows(X))
+        return LinearPredictor(mean[:, None], var[:, None])
+
+    @abstractmethod
+    def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the predictor, each (n_docs,)."""
+
+    @abstractmethod
+    def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
+        """One pass in place without drift, ``y`` and ``log_prob`` (n_docs,)."""
+
+    def _rows(self, X: Any) -> Rows:
+        return restricted(X, self.words)
+
+    def _learn_compiled(
+        self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
+    ) -> None:
+        log_z = np.empty(rows.n_docs)
+        steps = [(rows, y[:, 0], log_z)]
+        if retention < 1.0:  # all weights change before each document: no update can be put off
+            steps = [(rows.one(i), y[i], log_z[i : i + 1]) for i in range(rows.n_docs)]
+        for part, outcomes, out in steps:
+            if retention < 1.0:
+                self._drift_in_place(retention)
+            self._learn_rows(part, outcomes, closed, out)
+        log_prob[:, 0] = log_z

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from textbayes.core.codec import Array, Fields, Sizes
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_finite
 from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
 from textbayes.models.online.likelihood import ClosedForm
+
+
+def _n_weights(sizes: Sizes) -> int:
+    return 1 + sizes["n_features"]
 
 
 @dataclass(eq=False)
@@ -39,6 +44,13 @@ class DiagonalPosterior(OnlinePosterior):
     array([[ True, False],
            [False, False]])
     """
+
+    fields: ClassVar[Fields] = {
+        "mean": Array(np.float64, (_n_weights, "n_labels")),
+        "var": Array(np.float64, (_n_weights, "n_labels"), least=0.0),
+        "prior_mean": Array(np.float64, (_n_weights, "n_labels")),
+        "prior_var": Array(np.float64, (_n_weights, "n_labels"), least=0.0),
+    }
 
     mean: FloatArray
     var: FloatArray

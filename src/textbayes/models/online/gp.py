@@ -1,19 +1,101 @@
-"""A Gaussian process over documents that learns online and keeps a bounded set of them (Csató & Opper)."""
+"""A Gaussian process over documents that learns online and keeps a bounded set of them (Csató & Opper); its kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import Array, Csr, Fields, Number, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
-from textbayes.models.online.gp_kernels import KernelFunction, Polynomial
+from textbayes.models.online.base import (
+    LinearPredictor,
+    OnlinePosterior,
+    Rows,
+    canonical_rows,
+    check_words,
+    new_words,
+    saved_words,
+)
 from textbayes.models.online.likelihood import ClosedForm
-from textbayes.models.online.words import check_words, new_words
+
+#: (documents A, documents B), both CSR over the same words → array (n_A, n_B); symmetric and positive semi-definite.
+KernelFunction = Callable[[Any, Any], FloatArray]
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """K(x, x') = (x·x' + 1)^degree; degree 1 is a linear model with a bias of variance 1 (GP-1), degree 2 is GP-2.
+
+    >>> from scipy import sparse
+    >>> Polynomial(2)(sparse.csr_matrix([[1.0, 2.0]]), sparse.csr_matrix([[3.0, 0.0]]))
+    array([[16.]])
+    """
+
+    degree: int = 1
+
+    def __post_init__(self) -> None:
+        if self.degree < 1 or self.degree != int(self.degree):
+            raise InputError(f"degree={self.degree!r} is not usable; pass a whole number from 1 on")
+
+    def __call__(self, A: Any, B: Any) -> FloatArray:
+        products = dot_products(A, B) + 1.0
+        return products if self.degree == 1 else products**self.degree
+
+    def diagonal(self, A: Any) -> FloatArray:
+        """K(x, x) of each document."""
+        return (_norms(A) + 1.0) ** self.degree
+
+
+@dataclass(frozen=True)
+class RBF:
+    """K(x, x') = exp(−½ |x − x'|²/length²); length 1 is GP-R1.
+
+    >>> from scipy import sparse
+    >>> float(RBF()(sparse.csr_matrix([[1.0, 2.0]]), sparse.csr_matrix([[1.0, 0.0]]))[0, 0].round(4))  # exp(−2)
+    0.1353
+    """
+
+    length: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.length < np.inf:
+            raise InputError(f"length={self.length!r} is not usable; pass a positive number")
+
+    def __call__(self, A: Any, B: Any) -> FloatArray:
+        exponent = dot_products(A, B)
+        exponent -= 0.5 * _norms(A)[:, None]
+        exponent -= 0.5 * _norms(B)
+        np.minimum(exponent, 0.0, out=exponent)  # rounding of a distance of 0
+        exponent /= self.length**2
+        return np.exp(exponent, out=exponent)
+
+    def diagonal(self, A: Any) -> FloatArray:
+        """K(x, x) of each document."""
+        return np.ones(A.shape[0])
+
+
+def dot_products(A: Any, B: Any) -> FloatArray:
+    """A B' as a dense array, for CSR matrices."""
+    from textbayes.kernels.online.gp_products import rows_times_columns
+
+    B = B.tocsc()
+    return rows_times_columns(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[0])
+
+
+def _norms(A: Any) -> FloatArray:
+    """|x|² of each document, summed in the order its words stand: the same bits whatever else is in A."""
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    return np.bincount(row, A.data * A.data, minlength=A.shape[0]).astype(np.float64)
+
+
+#: The paper's kernels by name: GP-1, GP-2 and GP-R1.
+KERNELS: dict[str, KernelFunction] = {"linear": Polynomial(1), "quadratic": Polynomial(2), "rbf": RBF(1.0)}
+
 
 _OF_WORDS = 0.5  # of the basis, at most, is for what is known of words
 CHUNK = 128  # documents whose kernel values are computed together
@@ -48,7 +130,7 @@ class GaussianProcess(OnlinePosterior):
 
     Attributes
     ----------
-    kernel : function of two CSR matrices, see ``gp_kernels``
+    kernel : function of two CSR matrices, such as ``Polynomial``
     words : array of the columns of X that the kernel sees
     basis : CSR matrix (n_basis, n_words)
     n_basis : int
@@ -73,6 +155,18 @@ class GaussianProcess(OnlinePosterior):
     >>> (PAPER_PROBIT.predictive(*process.predict(X)) > 0.5).ravel()
     array([False, False,  True,  True])
     """
+
+    fields: ClassVar[Fields] = {
+        "kernel": None,  # a setting of the classifier
+        "words": saved_words(),
+        "basis": Csr(("n_basis", "n_words"), in_order=False),  # of a stream it is not
+        "n_basis": Whole(0, 10**6),
+        "alpha": Array(np.float64, ("budget",)),
+        "covariance": Array(np.float64, ("budget", "budget")),
+        "inverse": Array(np.float64, ("budget", "budget")),
+        "tolerance": Number(0.0, 1e100),
+        "jitter": Number(0.0, 1e100),
+    }
 
     kernel: KernelFunction
     words: IntArray
@@ -102,6 +196,12 @@ class GaussianProcess(OnlinePosterior):
         empty = sparse.csr_matrix((0, len(words)))
         arrays = np.zeros(budget), np.zeros((budget, budget)), np.zeros((budget, budget))
         return cls(kernel or Polynomial(1), words, empty, 0, *arrays, float(tolerance), float(jitter))
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        check_words(self.words)
+        if not 1 <= max(self.n_basis, 1) <= len(self.alpha):
+            raise ValueError("its basis is larger than its budget")
 
     @property
     def mean(self) -> FloatArray:

@@ -20,8 +20,7 @@ from scipy import special
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import as_numbers, check_choice
-from textbayes.models.online.bank import Bank
-from textbayes.models.online.base import canonical_rows
+from textbayes.models.online.base import Bank, canonical_rows
 from textbayes.models.online.likelihood import OnlineLikelihood
 
 Method = Literal["gaussian", "exact", "paper"]

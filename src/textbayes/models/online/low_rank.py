@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
 
+from textbayes.core.codec import Array, Fields, Sizes, Whole
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.base import Rows
+from textbayes.models.online.base import (
+    Rows,
+    WordsPosterior,
+    check_words,
+    diagonal_prior,
+    new_words,
+    saved_words,
+    with_bias,
+)
 from textbayes.models.online.likelihood import ClosedForm
-from textbayes.models.online.words import WordsPosterior, check_words, diagonal_prior, new_words
+
+
+def _allocated(sizes: Sizes) -> int:
+    """Columns that a posterior of some rank has memory for."""
+    return 2 * sizes["rank"]
 
 
 @dataclass(eq=False)
@@ -42,6 +55,20 @@ class LowRankPosterior(WordsPosterior):
     array([ True, False,  True])
     """
 
+    fields: ClassVar[Fields] = {
+        "words": saved_words(),
+        "rank": Whole(1, 10**6),
+        "settled": Array(np.float64, (with_bias,)),
+        "diagonal": Array(np.float64, (with_bias,), least=1e-30),
+        "factor": Array(np.float64, (with_bias, _allocated)),
+        "n_columns": Whole(0, 2 * 10**6),
+        "root": Array(np.float64, (_allocated, _allocated)),
+        "pending": Array(np.float64, (with_bias,)),
+        "shift": Array(np.float64, (_allocated,)),
+        "prior_mean": Array(np.float64, (with_bias,)),
+        "prior_var": Array(np.float64, (with_bias,), least=0.0),
+    }
+
     words: IntArray
     rank: int
     settled: FloatArray
@@ -69,6 +96,14 @@ class LowRankPosterior(WordsPosterior):
         factor, root = np.zeros((size, room)), np.zeros((room, room))
         rest = np.zeros(size), np.zeros(room), prior_mean, prior_var
         return cls(words, rank, prior_mean.copy(), 1.0 / prior_var, factor, 0, root, *rest)
+
+    def check_state(self) -> None:
+        super().check_state()
+        if self.n_columns > len(self.shift):
+            raise ValueError("it has more directions than columns")
+        # A Cholesky factor of I + F'D⁻¹F has pivots of at least 1.
+        if not (np.diag(self.root)[: self.n_columns] > 0.5).all():
+            raise ValueError("its root is no Cholesky factor")
 
     @property
     def mean(self) -> FloatArray:

@@ -11,12 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.models.online.bank import Bank
+from textbayes.models.online.base import Bank
+from textbayes.models.online.batch import Start
 from textbayes.models.online.classifier import BayesOnlineClassifier
-from textbayes.models.online.gp import GaussianProcess
-from textbayes.models.online.gp_kernels import KERNELS, KernelFunction
+from textbayes.models.online.gp import KERNELS, GaussianProcess, KernelFunction
 from textbayes.models.online.likelihood import OnlineLikelihood
-from textbayes.models.online.start import Start
 
 
 class BayesProcessClassifier(BayesOnlineClassifier):
@@ -29,7 +28,7 @@ class BayesProcessClassifier(BayesOnlineClassifier):
     link : str, link or OnlineLikelihood
         As for ``BayesOnlineClassifier``.
     kernel : {"linear", "quadratic", "rbf"} or function
-        The covariance of f at two documents, see ``textbayes.models.online.gp_kernels``; the paper's GP-1, GP-2, GP-R1.
+        The covariance of f at two documents, see ``textbayes.models.online.gp``; the paper's GP-1, GP-2, GP-R1.
     budget : int
         Documents that a process keeps at most; learning one costs its square.
     tolerance, jitter : float

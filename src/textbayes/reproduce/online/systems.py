@@ -22,7 +22,7 @@ from textbayes.models.online import (
     OnlinePosterior,
     Polynomial,
 )
-from textbayes.models.online.gp_kernels import KernelFunction
+from textbayes.models.online.gp import KernelFunction
 from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.online.corpora import Collection
 

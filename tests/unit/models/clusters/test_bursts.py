@@ -8,9 +8,8 @@ from scipy import sparse, special, stats
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.models.clusters import SoftClusters
-from textbayes.models.clusters.contagion import effective_lengths, length_basis
-from textbayes.models.clusters.inputs import first_words
-from textbayes.models.clusters.model import Known, arrange, sweep
+from textbayes.models.clusters.model import Known, arrange, effective_lengths, length_basis, sweep
+from textbayes.models.clusters.search import first_words
 
 
 def log_means(points):

@@ -164,9 +164,9 @@ def test_state_goes_through_json_and_arrays():
     assert back.predict(X).tolist() == clusters.predict(X).tolist()
     assert back.top_words(3) == clusters.top_words(3)
     assert clone(back).get_params()["alpha"] == 0.2
-    with pytest.raises(ModelFileError, match="do not belong together"):
+    with pytest.raises(ModelFileError, match=r"words\.points is float64 of shape \(18, 4\), where float64"):
         SoftClusters.from_state(meta, {**arrays, "words.sums": arrays["words.sums"][:-1]})
-    with pytest.raises(ModelFileError, match="cannot be read"):
+    with pytest.raises(ModelFileError, match="has no array"):
         SoftClusters.from_state(meta, {})
 
 

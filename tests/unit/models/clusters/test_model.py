@@ -7,9 +7,17 @@ import pytest
 from scipy import integrate, sparse, special, stats
 
 from textbayes.kernels.counts.clusters_dirichlet import dirichlet_optima, gamma_functions, measure
-from textbayes.models.clusters.inputs import first_words, known_documents
-from textbayes.models.clusters.model import ClusterWords, Known, arrange, fit_memberships, sweep
-from textbayes.models.clusters.priors import best_alpha, best_beta, best_sums
+from textbayes.models.clusters.model import (
+    ClusterWords,
+    Known,
+    arrange,
+    best_alpha,
+    best_beta,
+    best_sums,
+    fit_memberships,
+    sweep,
+)
+from textbayes.models.clusters.search import first_words, known_documents
 
 
 def log_means(points):

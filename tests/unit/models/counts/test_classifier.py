@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.models.counts import BayesCountClassifier, make_count_model
-from textbayes.models.counts.choose import choose_beta
+from textbayes.models.counts.inputs import choose_beta
 
 
 def data(n_docs=80, seed=0, n_words=8):
@@ -28,7 +28,7 @@ def test_probabilities_follow_from_likelihood_and_prior():
     expected = np.exp(joint - np.logaddexp(joint[:, :1], joint[:, 1:]))
     np.testing.assert_allclose(model.predict_proba(X, omega), expected, atol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X, omega)), expected, atol=1e-12)
-    np.testing.assert_allclose(model.log_odds(X, omega)[:, 1], joint[:, 1] - joint[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X, omega), joint[:, 1] - joint[:, 0], rtol=1e-9)
     assert (model.predict(X, omega) == model.classes_[expected.argmax(axis=1)]).all()
 
 
@@ -106,7 +106,7 @@ def test_cross_validation_finds_that_useless_words_need_a_strong_prior():
     weak = BayesCountClassifier("dirichlet_poisson", beta=(1.0, 0.01)).fit(noise, y)
     assert model.model_.beta[0] * 1000 + model.model_.beta[1] > 1000
     fresh = sparse.csr_matrix(rng.poisson(1.0, (200, 60)).astype(float))
-    assert np.abs(model.log_odds(fresh)).mean() < 0.5 * np.abs(weak.log_odds(fresh)).mean()
+    assert np.abs(model.decision_function(fresh)).mean() < 0.5 * np.abs(weak.decision_function(fresh)).mean()
 
 
 def test_automatic_constants_follow_the_amount_of_text():
@@ -239,7 +239,9 @@ def test_words_that_no_class_had_tell_nothing_however_many_they_are(model):
     few = BayesCountClassifier(model).fit(X, y, lengths=omega)
     many = BayesCountClassifier(model).fit(longer, y, lengths=omega)
     for documents in (longer, new.tocsr()):
-        np.testing.assert_allclose(many.log_odds(documents, omega), few.log_odds(X, omega), rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(
+            many.decision_function(documents, omega), few.decision_function(X, omega), rtol=1e-7, atol=1e-7
+        )
 
 
 @pytest.mark.parametrize("prediction", ["mean", "integrated"])
@@ -248,7 +250,7 @@ def test_words_that_no_class_had_tell_nothing_in_draws_either(name, prediction):
     X, y, omega = data(n_docs=20)
     longer = sparse.hstack([X, sparse.csr_matrix((X.shape[0], 30))], format="csr")
     few, many = (
-        BayesCountClassifier(name, prediction=prediction).fit(counts, y, lengths=omega).log_odds(counts, omega)
+        BayesCountClassifier(name, prediction=prediction).fit(counts, y, lengths=omega).decision_function(counts, omega)
         for counts in (X, longer)
     )
     np.testing.assert_allclose(many, few, rtol=1e-7, atol=1e-7)

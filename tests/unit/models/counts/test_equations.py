@@ -109,7 +109,7 @@ def test_a_scale_that_is_none_is_refused(given):
 
 
 @pytest.mark.equation("contagion", "3.2")
-def test_log_odds_are_those_of_the_first_class():
+def test_log_odds_are_those_against_the_first_class():
     x, code, omega = documents()
     model = BayesCountClassifier("dirichlet_negative_binomial", beta=(2.0, 1.0)).fit(
         sparse.csr_matrix(x), code, lengths=omega
@@ -118,7 +118,7 @@ def test_log_odds_are_those_of_the_first_class():
     log_p = np.stack(
         [log_negative_binomial(x, omega[:, None], rates[c], deltas[c]).sum(axis=1) for c in range(2)], axis=1
     ) + np.log([0.5, 0.5])
-    np.testing.assert_allclose(model.log_odds(x, omega), log_p - log_p[:, :1], atol=1e-8)
+    np.testing.assert_allclose(model.decision_function(x, omega), log_p[:, 1] - log_p[:, 0], atol=1e-8)
 
 
 @pytest.mark.equation("contagion", "1")

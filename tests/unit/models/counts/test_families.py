@@ -10,7 +10,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.models.counts import BayesCountClassifier, make_count_model
 from textbayes.models.counts.base import Dispersed, Rates
-from textbayes.models.counts.contagion import dispersed_scores, of_lengths
+from textbayes.models.counts.hierarchy import dispersed_scores, of_lengths
 
 
 def data(n_docs=60, n_words=9, seed=0):

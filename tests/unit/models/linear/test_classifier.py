@@ -187,3 +187,21 @@ def test_an_intercept_is_free_unless_it_then_has_no_posterior(link, prior, scale
     if np.isfinite(scale):  # who asks for a free one by name is told
         with pytest.raises(NotSupportedError, match="intercept_scale=10"):
             BayesLinearClassifier(link, prior, inference=Gibbs(**short), intercept_scale=np.inf).fit(X, y)
+
+
+def test_intervals_of_weights_are_those_of_the_gaussian_around_the_mode():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 3))
+    y = X @ [2.0, -1.0, 0.0] + rng.normal(size=80) > 0.0
+    model = BayesLinearClassifier(prior="laplace", scale=0.2, intervals=True).fit(X, y)
+    low, high = model.weight_intervals(0.95)
+    held = model.coef_ == 0.0
+    assert held.any()
+    assert np.isnan(low[held]).all()
+    assert ((low <= model.coef_) & (model.coef_ <= high))[~held].all()
+    narrow = model.weight_intervals(0.5)
+    assert (high - low > narrow[1] - narrow[0])[~held].all()
+    middle = model.coef_ + model.approximation_.mean_shifts()[0]
+    np.testing.assert_allclose(high[~held], (middle + 1.959964 * model.standard_errors_)[~held], rtol=1e-6)
+    with pytest.raises(InputError, match="intervals=True"):
+        BayesLinearClassifier().fit(X, y).weight_intervals()

@@ -11,9 +11,9 @@ from scipy.special import ndtr, softmax
 from textbayes import BayesMultinomialClassifier
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.inference.gibbs.diagnostics import effective_sample_size
 from textbayes.links import make_link
-from textbayes.models.multinomial.shift_draws import draw_laplace_shifts, draw_shifts
+from textbayes.models.multinomial.gibbs import draw_laplace_shifts, draw_shifts
+from textbayes.posterior.diagnostics import effective_sample_size
 
 X = np.array([[1.0], [0.5], [-1.0], [2.0], [-0.5], [0.3], [1.5], [-2.0]])
 Y = np.array([0, 1, 2, 0, 2, 1, 0, 1])

@@ -20,7 +20,7 @@ from textbayes.models.online import (
     OnlineLikelihood,
     expected_information_gain,
 )
-from textbayes.models.online.start import continued
+from textbayes.models.online.batch import continued
 
 COVARIANCES = ("diagonal", "full", "low_rank")
 KINDS = ("binary", "multiclass", "multilabel")

@@ -7,7 +7,7 @@ import pytest
 
 from textbayes.core.errors import InputError
 from textbayes.models.online import PAPER_FLIP, PAPER_LOGIT, DeferredPosterior, FullPosterior
-from textbayes.models.online.deferred import MOST
+from textbayes.models.online.full import MOST
 
 
 def documents(n_docs, n_words=12, seed=0):

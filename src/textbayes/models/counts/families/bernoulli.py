@@ -9,18 +9,22 @@ import numpy as np
 from scipy import interpolate, sparse
 
 from textbayes.core.types import FloatArray, Matrix
-from textbayes.models.counts.base import BaseCountModel, per_class_and_word, positive, row_sums
-from textbayes.models.counts.families import count_models
-from textbayes.models.counts.statistics import (
+from textbayes.models.counts.base import (
+    BaseCountModel,
     DocumentStore,
     add_sums,
+    check_weighting,
     join_stores,
     no_documents,
     no_sums,
+    per_class_and_word,
+    positive,
+    row_sums,
     store_of,
     sums_of,
+    word_weights,
 )
-from textbayes.models.counts.weighting import check_weighting, word_weights
+from textbayes.models.counts.families import count_models
 
 _NODES = 600
 

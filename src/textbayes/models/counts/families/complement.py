@@ -10,10 +10,8 @@ from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import FloatArray
-from textbayes.models.counts.base import per_class_and_word
+from textbayes.models.counts.base import CountSums, WeighedModel, per_class_and_word, word_weights
 from textbayes.models.counts.families import count_models
-from textbayes.models.counts.statistics import CountSums
-from textbayes.models.counts.weighting import WeighedModel, word_weights
 
 
 class ComplementWeights(NamedTuple):

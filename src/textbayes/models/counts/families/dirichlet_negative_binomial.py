@@ -11,28 +11,34 @@ from scipy import sparse
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import is_number
-from textbayes.models.counts.base import BaseCountModel, Dispersed, pooled_rates
-from textbayes.models.counts.contagion import (
-    Fit,
-    KernelDocuments,
-    dispersed_scores,
-    fit_contagion,
-    kernel_documents,
-    moment_deltas,
-    store_sums,
+from textbayes.models.counts.base import (
+    BaseCountModel,
+    CountSums,
+    Dispersed,
+    DocumentStore,
+    join_stores,
+    no_documents,
+    pooled_rates,
+    store_of,
 )
 from textbayes.models.counts.draws import Sampling, integrated_dispersed_scores, sample_dispersed_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
+    Fit,
     Hyper,
+    KernelDocuments,
     check_beta,
     chosen_beta,
+    dispersed_scores,
+    fit_contagion,
+    kernel_documents,
     level_unseen,
+    moment_deltas,
     shares_of,
     spread_constant,
     start_log_rates,
+    store_sums,
 )
-from textbayes.models.counts.statistics import CountSums, DocumentStore, join_stores, no_documents, store_of
 
 BY_LENGTH = "length"
 

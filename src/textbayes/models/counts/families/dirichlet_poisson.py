@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.types import FloatArray
-from textbayes.models.counts.base import pooled_rates, rate_scores
+from textbayes.models.counts.base import CountSums, SummedModel, pooled_rates, rate_scores
 from textbayes.models.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
@@ -20,8 +20,6 @@ from textbayes.models.counts.hierarchy import (
     shares_of,
     start_log_rates,
 )
-from textbayes.models.counts.statistics import CountSums
-from textbayes.models.counts.summed import SummedModel
 
 _TOL, _MAX_ITER = 1e-6, 100
 

@@ -9,10 +9,8 @@ import numpy as np
 from scipy import sparse, special
 
 from textbayes.core.types import FloatArray, Matrix
-from textbayes.models.counts.base import per_class_and_word, row_sums
+from textbayes.models.counts.base import CountSums, WeighedModel, per_class_and_word, row_sums, word_weights
 from textbayes.models.counts.families import count_models
-from textbayes.models.counts.statistics import CountSums
-from textbayes.models.counts.weighting import WeighedModel, word_weights
 
 
 class Shares(NamedTuple):

@@ -10,17 +10,28 @@ from scipy import sparse
 
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import check_choice
-from textbayes.models.counts.base import BaseCountModel, Dispersed, per_class_and_word, pooled_rates, positive
-from textbayes.models.counts.contagion import (
+from textbayes.models.counts.base import (
+    BaseCountModel,
+    Dispersed,
+    add_sums,
+    join_stores,
+    no_documents,
+    no_sums,
+    per_class_and_word,
+    pooled_rates,
+    positive,
+    store_of,
+    sums_of,
+)
+from textbayes.models.counts.families import count_models
+from textbayes.models.counts.families.poisson import gamma_mean_rates
+from textbayes.models.counts.hierarchy import (
     dispersed_scores,
     fit_contagion,
     kernel_documents,
     moment_deltas,
     store_sums,
 )
-from textbayes.models.counts.families import count_models
-from textbayes.models.counts.families.poisson import gamma_mean_rates
-from textbayes.models.counts.statistics import add_sums, join_stores, no_documents, no_sums, store_of, sums_of
 
 _EQUAL = 1e4
 

@@ -10,15 +10,15 @@ from scipy import sparse
 
 from textbayes.core.types import FloatArray
 from textbayes.models.counts.base import (
+    CountSums,
     Rates,
+    SummedModel,
     per_class_and_word,
     pooled_rates,
     positive,
     rate_scores,
 )
 from textbayes.models.counts.families import count_models
-from textbayes.models.counts.statistics import CountSums
-from textbayes.models.counts.summed import SummedModel
 
 
 @count_models.register("poisson")

@@ -15,6 +15,7 @@ from scipy import fft, special, stats
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray
 
+LEAST_DRAWS = 4  # of a chain, for two halves with a variance each
 _AT_ONCE = 2**22  # numbers that are transformed together
 
 
@@ -39,6 +40,11 @@ def bulk_effective_sample_size(draws: AnyArray) -> FloatArray:
     return _by_parts(_split(draws), lambda part: _effective(_normal_scores(part)))
 
 
+def tail_effective_sample_size(draws: AnyArray) -> FloatArray:
+    """Effective sample size for the 5% and the 95% quantile, the smaller one: how well the ends are known."""
+    return _by_parts(_split(draws), _tail_effective)
+
+
 def split_r_hat(draws: AnyArray) -> FloatArray:
     """Split R-hat, √(total variance / variance within) of half chains' normal scores, or of distances from the median.
 
@@ -52,8 +58,10 @@ def split_r_hat(draws: AnyArray) -> FloatArray:
 def _split(draws: AnyArray) -> FloatArray:
     """Half chains in double precision, one column per quantity."""
     draws = np.asarray(draws)
-    if draws.ndim < 2 or draws.shape[1] < 4:
-        raise InputError(f"draws of shape {draws.shape} are given; pass (n_chains, n_draws, …) with 4 draws at least")
+    if draws.ndim < 2 or draws.shape[1] < LEAST_DRAWS:
+        raise InputError(
+            f"draws of shape {draws.shape} are given; pass (n_chains, n_draws, …) with {LEAST_DRAWS} draws at least"
+        )
     half = draws.shape[1] // 2
     halves = np.concatenate([draws[:, :half], draws[:, -half:]])
     return halves.astype(np.float64)
@@ -86,6 +94,11 @@ def _effective(x: FloatArray) -> FloatArray:
     pairs = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=0)  # Geyer's monotone sequence
     time = np.maximum(2.0 * pairs.sum(axis=0) - 1.0, 1.0 / np.log10(max(n, 10)))
     return np.where(constant, 1.0, n / time)
+
+
+def _tail_effective(x: FloatArray) -> FloatArray:
+    ends = np.quantile(x, (0.05, 0.95), axis=(0, 1))
+    return np.minimum(*(_effective((x <= end).astype(np.float64)) for end in ends))
 
 
 def _r_hat(x: FloatArray) -> FloatArray:

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from textbayes.core.errors import InputError
-from textbayes.inference.gibbs.diagnostics import bulk_effective_sample_size, effective_sample_size, split_r_hat
+from textbayes.posterior.diagnostics import (
+    bulk_effective_sample_size,
+    effective_sample_size,
+    split_r_hat,
+    tail_effective_sample_size,
+)
 
 
 def autoregressive(rho, shape, seed=0):
@@ -82,3 +87,5 @@ def test_agrees_with_arviz():
     assert effective_sample_size(draws) == pytest.approx(274.66027919105085, rel=1e-9)
     assert bulk_effective_sample_size(draws) == pytest.approx(268.50723066303334, rel=1e-9)
     assert split_r_hat(draws) == pytest.approx(1.0035286302308388, rel=1e-9)
+    az = pytest.importorskip("arviz", reason="needs the extra gibbs")
+    assert tail_effective_sample_size(draws) == pytest.approx(float(az.ess(draws, method="tail")), rel=1e-9)
