@@ -17,6 +17,7 @@ from textbayes.app.model_answers import Classified, Explained, check_labels, cla
 from textbayes.app.settings import AppSettings
 from textbayes.app.web import guard
 from textbayes.categorizer import Scorer, TextCategorizer
+from textbayes.categorizer.scorer import scorer_of
 from textbayes.core.errors import InputError
 from textbayes.store import SharedModel
 
@@ -53,19 +54,11 @@ class ModelTold(BaseModel):
 class ServedModel(SharedModel):
     """A model file that is in use, by other processes too; what is learnt is written to it before anyone is told."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._scoring: tuple[TextCategorizer | None, Scorer | TextCategorizer | None] = (None, None)
-
     @property
     def scorer(self) -> Scorer | TextCategorizer:
         """What answers fastest as the model does: its scoring part, or itself where it has none."""
         model = self.model
-        known, scorer = self._scoring
-        if known is not model or scorer is None:
-            scorer = Scorer.from_state(*model.to_state()) or model
-            self._scoring = (model, scorer)
-        return scorer
+        return scorer_of(model) or model
 
     @property
     def told(self) -> ModelTold:
