@@ -94,38 +94,53 @@ def classify_ratio() -> float:
     return mine / other
 
 
-def serve_ratio() -> float:
-    """Requests a second of ``textbayes serve``, one client and one text a request, in units of FastAPI's."""
+def serve_ratios() -> dict[int, float]:
+    """Requests a second of ``textbayes serve``, one client, in units of FastAPI's, by the number of texts a request.
+
+    The servers are asked in turns; what other work does to the machine it does to both.
+    """
     trained = _trained()
     free, token = _free_port(), "bench-token"
     served = [*_COMMAND, "serve", str(trained.ours), "--port", str(free)]
     other = _free_port()
     with (
-        _running(served, free, {"TEXTBAYES_TOKEN": token}),
-        _running([sys.executable, str(trained.server), str(trained.pickled), str(other)], other, {}),
+        _running(served, free, {"TEXTBAYES_TOKEN": token}) as ours,
+        _running([sys.executable, str(trained.server), str(trained.pickled), str(other)], other, {}) as peers,
     ):
-        sides = (_Client(free, "/api/v1/classify", token), _Client(other, "/classify", token))
+        sides = (_Client(ours, free, "/api/v1/classify", token), _Client(peers, other, "/classify", token))
         ratios = {}
         for n in (1, 10):
             for client in sides:
-                client.rate(trained.texts, n, 0.5)
-            turns = [tuple(client.rate(trained.texts, n, SECONDS) for client in sides) for _ in range(TURNS)]
-            mine, peer = (statistics.median(side) for side in zip(*turns, strict=True))
-            print(f"serve, {n} text(s) a request: {mine:.0f} requests/s, FastAPI with scikit-learn {peer:.0f}")
-            ratios[n] = mine / peer
-    return ratios[1]
+                client.ask(trained.texts, n, SECONDS)
+            turns = [[client.ask(trained.texts, n, SECONDS) for client in sides] for _ in range(TURNS)]
+            mine, peer = (statistics.median(asked.rate for asked in side) for side in zip(*turns, strict=True))
+            cpu, peer_cpu = (statistics.median(asked.cpu for asked in side) for side in zip(*turns, strict=True))
+            ratios[n] = statistics.median(one.rate / other.rate for one, other in turns)
+            print(
+                f"serve, {n} text(s) a request: {mine:.0f} requests/s, {1e3 * cpu:.2f} ms of CPU each; FastAPI with "
+                f"scikit-learn {peer:.0f} requests/s, {1e3 * peer_cpu:.2f} ms: {ratios[n]:.2f} × the requests/s"
+            )
+    return ratios
+
+
+class Asked(NamedTuple):
+    """Requests a second, and CPU seconds of the server for each."""
+
+    rate: float
+    cpu: float
 
 
 class _Client:
     """One client that keeps its connection."""
 
-    def __init__(self, port: int, path: str, token: str) -> None:
+    def __init__(self, server: int, port: int, path: str, token: str) -> None:
+        self._server = server
         self._connection, self._path = http.client.HTTPConnection("127.0.0.1", port, timeout=60), path
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
-    def rate(self, texts: list[str], n: int, seconds: float) -> float:
-        """Requests a second, of ``n`` texts each."""
-        start, done = time.perf_counter(), 0
+    def ask(self, texts: list[str], n: int, seconds: float) -> Asked:
+        """Ask about ``n`` texts a request, for some seconds."""
+        start, spent, done = time.perf_counter(), _cpu_of(self._server), 0
         while (passed := time.perf_counter() - start) < seconds:
             some = [texts[(done * n + k) % len(texts)] for k in range(n)]
             self._connection.request("POST", self._path, json.dumps({"texts": some}).encode(), self._headers)
@@ -134,7 +149,7 @@ class _Client:
             assert answer.status == 200, told
             assert len(told) == n
             done += 1
-        return done / passed
+        return Asked(done / passed, (_cpu_of(self._server) - spent) / done)
 
 
 @functools.cache
@@ -172,6 +187,15 @@ def _cpu(command: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def _cpu_of(process: int) -> float:
+    """CPU seconds of a process so far, of all its threads; NaN where the system does not say."""
+    stat = Path(f"/proc/{process}/stat")
+    if not stat.exists():
+        return float("nan")
+    user, system = stat.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port: int = listening.getsockname()[1]
@@ -179,8 +203,8 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def _running(command: list[str], port: int, environment: dict[str, Any]) -> Iterator[None]:
-    """A server, until the block ends."""
+def _running(command: list[str], port: int, environment: dict[str, Any]) -> Iterator[int]:
+    """A server, until the block ends; gives its process id."""
     process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
     try:
         while True:
@@ -190,7 +214,7 @@ def _running(command: list[str], port: int, environment: dict[str, Any]) -> Iter
             if process.poll() is not None:
                 raise RuntimeError("a server did not start")
             time.sleep(0.05)
-        yield
+        yield process.pid
     finally:
         process.terminate()
         process.wait()

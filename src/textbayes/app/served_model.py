@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from textbayes._version import __version__
 from textbayes.app.access import NotSignedInError
@@ -17,9 +19,13 @@ from textbayes.app.model_answers import Classified, Explained, check_labels, cla
 from textbayes.app.settings import AppSettings
 from textbayes.app.web import guard
 from textbayes.categorizer import Scorer, TextCategorizer
+from textbayes.categorizer.scorer import scorer_of
 from textbayes.core.errors import InputError
 from textbayes.store import SharedModel
 
+CLASSIFY = "/api/v1/classify"
+_FEW_CHARACTERS = 1 << 16  # of texts that are scored at once: some milliseconds
+_ANSWER = TypeAdapter(list[Classified])
 _PROBLEMS = {code: PROBLEMS[code] for code in (400, 401, 413)}
 
 
@@ -55,17 +61,20 @@ class ServedModel(SharedModel):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._scoring: tuple[TextCategorizer | None, Scorer | TextCategorizer | None] = (None, None)
+        self._ready: tuple[TextCategorizer, Scorer] | None = None
 
     @property
     def scorer(self) -> Scorer | TextCategorizer:
         """What answers fastest as the model does: its scoring part, or itself where it has none."""
         model = self.model
-        known, scorer = self._scoring
-        if known is not model or scorer is None:
-            scorer = Scorer.from_state(*model.to_state()) or model
-            self._scoring = (model, scorer)
-        return scorer
+        scorer = scorer_of(model)
+        self._ready = None if scorer is None else (model, scorer)
+        return scorer or model
+
+    @property
+    def ready(self) -> Scorer | None:
+        """What scores a few texts within milliseconds; None where there is no such, or a file has to be read first."""
+        return self._ready[1] if self._ready is not None and self.is_newest(self._ready[0]) else None
 
     @property
     def told(self) -> ModelTold:
@@ -85,6 +94,58 @@ class ServedModel(SharedModel):
             typed = [[by_name[name] for name in document.labels] for document in documents]
             model.update([document.text for document in documents], typed if many else [one[0] for one in typed])
         return len(documents)
+
+
+class QuickClassify:
+    """ASGI middleware that classifies: what FastAPI does for this route takes longer than to score a text.
+
+    Requests that are anything but valid go on to FastAPI as they came, which says what is wrong with them. Few texts
+    are scored at once, more of them in a thread, so that others need not wait.
+
+    Parameters
+    ----------
+    app : ASGI application
+    served : ServedModel
+    """
+
+    def __init__(self, app: ASGIApp, served: ServedModel) -> None:
+        self._app, self._served = app, served
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http" or scope["path"] != CLASSIFY or scope["method"] != "POST" or not _is_json(scope):
+            await self._app(scope, receive, send)
+            return
+        messages: list[Message] = []
+        while not messages or messages[-1].get("more_body", False):
+            messages.append(await receive())
+        try:
+            texts = Texts.model_validate_json(b"".join([message["body"] for message in messages])).texts
+        except (ValidationError, KeyError):  # or the client is gone
+            await self._app(scope, _again(messages, receive), send)
+            return
+        ready = self._served.ready if sum(map(len, texts)) <= _FEW_CHARACTERS else None
+        body = self._answer(texts, ready) if ready else await run_in_threadpool(self._answer, texts)
+        headers = [(b"content-length", str(len(body)).encode()), (b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _answer(self, texts: list[str], scorer: Scorer | None = None) -> bytes:
+        return _ANSWER.dump_json(classify_texts(scorer or self._served.scorer, texts))
+
+
+def _is_json(scope: Scope) -> bool:
+    return [value for name, value in scope["headers"] if name == b"content-type"] == [b"application/json"]
+
+
+def _again(messages: list[Message], receive: Receive) -> Receive:
+    """What was received, and then what comes."""
+    waiting = iter(messages)
+
+    async def received() -> Message:
+        return next(waiting, None) or await receive()
+
+    return received
 
 
 def check_token(given: str) -> str:
@@ -127,7 +188,7 @@ def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
         """Say what the model is."""
         return served.told
 
-    @app.post("/api/v1/classify", **checked)
+    @app.post(CLASSIFY, **checked)  # described here; QuickClassify answers what is valid
     def classify(given: Texts) -> list[Classified]:
         """Give texts labels and probabilities, many at once."""
         return classify_texts(served.scorer, given.texts)
@@ -142,5 +203,6 @@ def create_model_app(path: Path, settings: AppSettings, token: str) -> FastAPI:
         """Learn texts whose labels are known; the model file has them when this returns."""
         return Learnt(n_learnt=served.learn(given.documents))
 
+    app.add_middleware(QuickClassify, served=served)  # within the guards, which are added last
     guard(app, settings, knows, pages=False)
     return app

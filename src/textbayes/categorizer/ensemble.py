@@ -150,7 +150,7 @@ class Ensemble:
 
     def proba(self, features: Features, average: bool = True) -> FloatArray:
         """Probabilities of every column; those of exclusive classes add up to one."""
-        linear = self._calibrated()
+        linear = self.calibrated()
         if self.space.kind == "multiclass":
             if linear is not None:
                 return normalise_classes(linear.log_proba(features, average), self.inverse_temperature)
@@ -163,7 +163,7 @@ class Ensemble:
 
     def contributions(self, document: Features) -> Contributions:
         """The parts that words have in the scores of one document."""
-        linear = self._calibrated()
+        linear = self.calibrated()
         if linear is not None:
             found = linear.contributions(document)
             if self.label_stacking is None:
@@ -200,7 +200,7 @@ class Ensemble:
 
     def word_totals(self, features: Features) -> FloatArray:
         """Sum of each word's contributions to the scores of these documents, (n_columns, n_features)."""
-        linear = self._calibrated()
+        linear = self.calibrated()
         if linear is not None:
             return linear.word_totals(features)
         parts = [
@@ -299,7 +299,7 @@ class Ensemble:
         slope = saved_array(arrays, "slope", np.float64, shape, least=LEAST_SLOPE)
         return LabelStacking(slope, *(saved_array(arrays, name, np.float64, shape) for name in ("offset", "effect")))
 
-    def _calibrated(self) -> FittedLinear | None:
+    def calibrated(self) -> FittedLinear | None:
         """The one linear model as its probabilities are made: with the calibration in its weights."""
         linear = self.linear
         if linear is None or self.calibration == 1.0:
@@ -311,7 +311,7 @@ class Ensemble:
 
     def _member_scores(self, features: Features, average: bool = True) -> FloatArray:
         """Scores before label stacking."""
-        linear = self._calibrated()
+        linear = self.calibrated()
         if linear is not None:
             return linear.scores(features, average)
         parts = []

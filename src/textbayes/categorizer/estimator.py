@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits  # scikit-learn brings it
 from textbayes.categorizer.inputs import as_texts, weighed
 from textbayes.categorizer.prepare import Prepared, copies_among, prepare, uses_auto
 from textbayes.categorizer.reading import text_lengths
-from textbayes.categorizer.scorer import Assessment
+from textbayes.categorizer.scorer import Assessment, scorer_of
 from textbayes.categorizer.settings import NestedParameters, check_settings, rule_for
 from textbayes.categorizer.state import restore, state_of
 from textbayes.categorizer.train import Trained, TrainingData, train
@@ -332,6 +332,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     def assess(self, texts: Iterable[str]) -> Assessment:
         """Probabilities and decisions in one pass; one column per label, for two classes that of the second alone."""
         check_is_fitted(self, "model_")
+        scorer = scorer_of(self)
+        if scorer is not None:
+            return scorer.assess(as_texts(texts))
         features = self.features(texts)
         proba = self.model_.proba(features, self.average)
         return Assessment(proba, self.rule_.decide(proba), self._known_words(features))
@@ -380,10 +383,9 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             The probability that an interval holds.
         """
         check_is_fitted(self, "model_")
-        features = self.features(texts)
         if self.model_.has_posterior:
-            return self.model_.probability_interval(features, level)
-        return interval_within(self.calibration_band_, self.model_.proba(features, self.average), level)
+            return self.model_.probability_interval(self.features(texts), level)
+        return interval_within(self.calibration_band_, self._proba(texts, self.average), level)
 
     def predict_proba(self, texts: Iterable[str], average: bool | None = None) -> FloatArray:
         """Probability of each class, in the order of ``classes_``; rows add up to one unless labels are many.
@@ -395,9 +397,14 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
             Over the posterior, where the model has one; False gives the probabilities of its mean. None is the
             ``average`` of the constructor, for which decisions are made.
         """
-        features = self.features(texts)
-        proba = self.model_.proba(features, self.average if average is None else average)
-        return self.label_space_.both_columns(proba)
+        check_is_fitted(self, "model_")
+        return self.label_space_.both_columns(self._proba(texts, self.average if average is None else average))
+
+    def _proba(self, texts: Iterable[str], average: bool) -> FloatArray:
+        scorer = scorer_of(self)
+        if scorer is not None:
+            return scorer.probabilities(as_texts(texts))
+        return self.model_.proba(self.features(texts), average)
 
     def predict(self, texts: Iterable[str]) -> AnyArray:
         """The label of each text; where a text may have many, an indicator matrix in the order of ``classes_``."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
 
 from textbayes.core.labels import LabelSpace
 from textbayes.core.memory import check_fits_memory
@@ -18,9 +18,11 @@ from textbayes.decide import Rule
 from textbayes.links import BaseLink, make_link
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.posterior.intervals import label_probabilities
-from textbayes.text.batches import check_texts
+from textbayes.text.batches import batches, check_texts, in_order
 from textbayes.text.read_words import WordViews, read_word_views
-from textbayes.text.term_weights import Entries
+
+if TYPE_CHECKING:
+    from textbayes.categorizer.estimator import TextCategorizer
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ class Assessment:
 
 
 class Scorer:
-    """The part of a linear ``TextCategorizer`` that scores texts, read from a model file.
+    """The part of a linear ``TextCategorizer`` that scores texts, by itself where it is read from a model file.
 
-    It answers as ``TextCategorizer.assess`` does, to the last bit, but cannot learn, explain or be saved. Nothing of
-    scikit-learn is imported for it, which would take longer than to score some hundred texts.
+    It cannot learn, explain or be saved. Nothing of scikit-learn is imported for it, which would take longer than to
+    score some hundred texts.
 
     Parameters
     ----------
@@ -81,11 +83,10 @@ class Scorer:
         columns: dict[str, Any] | None = None,
     ) -> None:
         self.label_space_, self.rule_, self.columns_ = space, rule, columns
-        self._views, self._coef, self._intercept = views, coef, intercept
+        self._views, self._intercept = views, intercept
+        self._coef = np.ascontiguousarray(coef.T)  # a word's weights side by side
+        self._has_weight = (coef != 0.0).any(axis=0)
         self._link, self._inverse_temperature, self._band = link, inverse_temperature, band
-        ends = np.cumsum(views.widths)
-        self._starts = [0, *ends[:-1].tolist()]
-        self._known = np.split((coef != 0.0).any(axis=0).astype(np.float64), ends[:-1])
 
     @property
     def classes_(self) -> AnyArray:
@@ -94,31 +95,31 @@ class Scorer:
 
     def assess(self, texts: Iterable[str]) -> Assessment:
         """Probabilities and decisions; one column per label, for two classes that of the second alone."""
-        blocks = self._blocks(texts)
-        proba = self._proba(blocks)
-        known = [
-            np.bincount(block.rows, one[block.indices], len(proba))
-            for block, one in zip(blocks, self._known, strict=True)
-        ]
-        return Assessment(proba, self.rule_.decide(proba), np.max(known, axis=0).astype(np.int64))
+        proba, known_words = self._assessed(texts)
+        return Assessment(proba, self.rule_.decide(proba), known_words)
+
+    def probabilities(self, texts: Iterable[str]) -> FloatArray:
+        """Probabilities, with the columns of :meth:`assess`."""
+        return self._assessed(texts)[0]
 
     def predict_interval(self, texts: Iterable[str], level: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval of each probability, see ``TextCategorizer.predict_interval``."""
-        return interval_within(self._band, self._proba(self._blocks(texts)), level)
+        return interval_within(self._band, self.probabilities(texts), level)
 
-    def _blocks(self, texts: Iterable[str]) -> list[Entries]:
-        return self._views.weights(list(check_texts(texts)))
+    def _assessed(self, texts: Iterable[str]) -> tuple[FloatArray, IntArray]:
+        found = list(in_order(self._scores, batches(check_texts(texts), least=1)))
+        eta, known_words = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        eta = eta + self._intercept
+        return label_probabilities(eta, self._link, self.label_space_, self._inverse_temperature), known_words
 
-    def _proba(self, blocks: list[Entries]) -> FloatArray:
-        # The blocks side by side: SciPy's ``hstack`` takes longer than all else for one text.
-        order = np.argsort(np.concatenate([block.rows for block in blocks]), kind="stable")
-        data = np.concatenate([block.data for block in blocks])[order]
-        both = zip(blocks, self._starts, strict=True)
-        columns = np.concatenate([block.indices + start for block, start in both])[order]
-        row_starts = np.sum([block.indptr for block in blocks], axis=0)
-        weights = sparse.csr_matrix((data, columns, row_starts), shape=(len(row_starts) - 1, self._coef.shape[1]))
-        eta = np.asarray(weights @ self._coef.T) + self._intercept
-        return label_probabilities(eta, self._link, self.label_space_, self._inverse_temperature)
+    def _scores(self, texts: list[str]) -> tuple[FloatArray, IntArray]:
+        """Weights of words times their coefficients, and how many words of a text have one, in the view with most."""
+        from textbayes.kernels.text.known import add_scores
+
+        weights = self._views.weights(texts)
+        eta, known_words = np.zeros((len(texts), self._coef.shape[1])), np.zeros(len(texts), dtype=np.int64)
+        add_scores(*weights, self._coef, self._has_weight, eta, known_words)
+        return eta, known_words
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self | None:
@@ -145,11 +146,40 @@ class Scorer:
         link.check_labels(space.n_columns)
         check_fits_memory(8 * shape[0] * shape[1], "the weights of the model")
         coef, intercept = saved_dense(own, "coef", shape), saved_array(own, "intercept", np.float64, shape[:1])
+        if ensemble.calibration != 1.0:
+            coef, intercept = ensemble.calibration * coef, ensemble.calibration * intercept
         rule = Rule.from_state(told.rule, space.n_columns)
         band = part_of(arrays, "calibration_band")
         return cls(
-            space, rule, views, ensemble.calibration * coef, ensemble.calibration * intercept, link,
-            ensemble.inverse_temperature,
+            space, rule, views, coef, intercept, link, ensemble.inverse_temperature,
             CalibrationBand.from_arrays(band, space.n_columns) if band else None,
             None if told.columns is None else told.columns.model_dump(),
         )  # fmt: skip
+
+
+def scorer_of(model: TextCategorizer) -> Scorer | None:
+    """The part of a fitted model that scores texts; None of one that scores in another way, see :class:`Scorer`."""
+    parts = (model.model_, model.rule_, model.vectorizer_, model.weighting_, model.calibration_band_)
+    known = _SCORERS.get(model)
+    if known is None or any(one is not other for one, other in zip(known[0], parts, strict=True)):
+        known = _SCORERS[model] = (parts, _made_of(model))
+    return known[1]
+
+
+_SCORERS: WeakKeyDictionary[TextCategorizer, tuple[tuple[Any, ...], Scorer | None]] = WeakKeyDictionary()
+
+
+def _made_of(model: TextCategorizer) -> Scorer | None:
+    from textbayes.text.views import word_views  # imports scikit-learn
+
+    ensemble: Any = model.model_
+    linear = ensemble.calibrated()
+    if linear is None or linear.draws is not None or ensemble.label_stacking is not None:
+        return None
+    views = word_views(model.vectorizer_, model.weighting_)
+    if views is None:
+        return None
+    return Scorer(
+        model.label_space_, model.rule_, views, linear.coef, linear.intercept, linear.link,
+        ensemble.inverse_temperature, model.calibration_band_, model.columns_,
+    )  # fmt: skip

@@ -52,6 +52,10 @@ class SharedModel:
             logger.warning("textbayes: %s; the model that was read before is in use", error)
             return self._model
 
+    def is_newest(self, model: TextCategorizer) -> bool:
+        """Whether a model is the one that was read last, and the file is still that one; nothing is waited for."""
+        return model is self._model and _seen(self._path) == self._seen
+
     @contextlib.contextmanager
     def change(self, waiting: Callable[[], None] | None = None) -> Iterator[TextCategorizer]:
         """A model to teach, as the file has it now; it is written when the block ends without an error.

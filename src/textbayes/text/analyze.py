@@ -83,12 +83,12 @@ def analyze(texts: Iterable[str], options: TextOptions) -> Analysis:
     if n == (1, 1):
         counted = list(in_order(lambda batch: _read(batch, options, count_words), batches(texts)))
         numbers, tokens = _merge([words.names for words, _ in counted])
-        term_of, terms = _select(tokens, options)
+        term_of, terms = select_terms(tokens, options)
         pieces = [Piece(*words.counts, term_of[ids]) for (words, _), ids in zip(counted, numbers, strict=True)]
         return _with_runs(Analysis(terms, pieces), [runs for _, runs in counted])
     scanned = list(in_order(lambda batch: _read(batch, options, lambda tokens: tokens), batches(texts)))
     numbers, tokens = _merge([words.names for words, _ in scanned])
-    term_of, terms = _select(tokens, options)
+    term_of, terms = select_terms(tokens, options)
     work = zip([words for words, _ in scanned], numbers, strict=True)
     analysis = _merge_grams(in_order(lambda item: word_grams(item[0], term_of[item[1]], terms, n), work))
     return _with_runs(analysis, [runs for _, runs in scanned])
@@ -154,9 +154,10 @@ def columns_to_csr(pieces: Iterable[Piece], column_of_term: AnyArray) -> tuple[A
     return data, indices, indptr.astype(np.int32) if len(data) < 2**31 else indptr
 
 
-def counts_matrix(pieces: Iterable[Piece], column_of_term: AnyArray, n_columns: int, binary: bool) -> sparse.csr_matrix:
-    """Counts of the terms that have a column, (n_docs, n_columns) of int64; with ``binary`` 1 for each."""
-    data, indices, indptr = columns_to_csr(pieces, column_of_term)
+def counts_matrix(
+    data: AnyArray, indices: AnyArray, indptr: AnyArray, n_columns: int, binary: bool
+) -> sparse.csr_matrix:
+    """Counts as a matrix (n_docs, n_columns) of CSR arrays with sorted columns; with ``binary`` 1 for each."""
     if binary:
         data.fill(1)
     matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
@@ -178,12 +179,15 @@ def frequencies(analysis: Analysis) -> tuple[IntArray, IntArray]:
 
 def _tokens(batch: Sequence[str], options: TextOptions) -> tuple[Tokens, list[Runs]]:
     """The words of a batch, and its runs of scripts without spaces where these are read apart."""
-    runs: list[Runs] = []
+    texts, runs = plain_texts(batch, options)
+    return tokenize(texts, options.token_pattern, options.lowercase), runs
+
+
+def plain_texts(texts: Sequence[str], options: TextOptions) -> tuple[Sequence[str], list[Runs]]:
+    """Texts as tokens are looked for in them, and their runs of scripts without spaces where these are read apart."""
     if options.token_pattern in PATTERN_NAMES:
-        batch = tidied(batch)
-    if options.analyzer == "mixed":
-        batch, runs = split_unspaced(batch)
-    return tokenize(batch, options.token_pattern, options.lowercase), runs
+        texts = tidied(texts)
+    return split_unspaced(texts) if options.analyzer == "mixed" else (texts, [])
 
 
 def _read(batch: list[str], options: TextOptions, then: Callable[[Tokens], R]) -> tuple[R, list[Counted]]:
@@ -208,7 +212,7 @@ def _stop_index(stop_words: tuple[str, ...]) -> StringIndex:
     return index
 
 
-def _select(tokens: Packed, options: TextOptions) -> tuple[AnyArray, Packed]:
+def select_terms(tokens: Packed, options: TextOptions) -> tuple[AnyArray, Packed]:
     """The term of each token, −1 for stop words, and the terms: the tokens themselves or their stems."""
     kept = np.ones(tokens.n_strings, dtype=np.bool_)
     if options.stop_words:

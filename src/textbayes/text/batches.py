@@ -48,8 +48,11 @@ def _check_one(position: int, text: object) -> None:
         raise InputError(f"document {position} is a {type(text).__name__}, not a str; {hint}")
 
 
-def batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Lists of texts of some two million characters in all; a text that is not a str is refused by its position."""
+def batches(texts: Iterable[str], least: int = 0) -> Iterator[list[str]]:
+    """Lists of texts of some two million characters in all; a text that is not a str is refused by its position.
+
+    Without a text there are ``least`` lists: none, or an empty one.
+    """
     batch: list[str] = []
     size = 0
     for position, text in enumerate(texts):
@@ -59,7 +62,8 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
         if size >= _BATCH:
             yield batch
             batch, size = [], 0
-    if batch:
+            least = 0
+    if batch or least:
         yield batch
 
 

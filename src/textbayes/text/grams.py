@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.core.types import AnyArray, BoolArray, IntArray
-from textbayes.text.packed import Packed, pack
+from textbayes.text.packed import Packed, code_points, pack
 from textbayes.text.tokenize import Tokens
 from textbayes.text.unspaced import Runs
 
@@ -54,7 +54,7 @@ def character_grams(texts: Sequence[str], ngram_range: tuple[int, int], lowercas
     from textbayes.kernels.text.ngrams import scan_characters
 
     texts = [text.lower() for text in texts] if lowercase else texts
-    codes = np.frombuffer(bytearray("".join(texts).encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
+    codes = code_points("".join(texts))
     doc_ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
     symbols, segments, doc_segments, alphabet, n_symbols = scan_characters(codes, doc_ends, _is_space(), by_word)
     names = pack(map(chr, alphabet[:n_symbols].tolist()))

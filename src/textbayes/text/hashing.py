@@ -13,7 +13,7 @@ from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray
-from textbayes.text.analyze import Analysis, TextOptions, analyze, counts_matrix, frequencies
+from textbayes.text.analyze import Analysis, TextOptions, analyze, columns_to_csr, counts_matrix, frequencies
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
 from textbayes.text.frames import as_configured
@@ -217,7 +217,7 @@ class HashingTextVectorizer(BaseTextVectorizer):
             # A stop word has no term, hence no sign; its count is left out later, whatever it is multiplied by.
             signs = np.append(signs, np.int32(0))
             pieces = [piece._replace(counts=piece.counts * signs[piece.term_of[piece.ids]]) for piece in pieces]
-        return counts_matrix(pieces, columns, int(self.n_features), self.binary)
+        return counts_matrix(*columns_to_csr(pieces, columns), int(self.n_features), self.binary)
 
     def _learn(self, analysis: Analysis) -> None:
         columns, _ = self._columns(analysis)

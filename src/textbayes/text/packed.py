@@ -37,6 +37,11 @@ def pack(strings: Iterable[str]) -> Packed:
     return pack_bytes([string.encode("utf-8", "surrogatepass") for string in strings])
 
 
+def code_points(text: str) -> AnyArray:
+    """The characters of a text as numbers."""
+    return np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
+
+
 def pack_bytes(parts: list[bytes]) -> Packed:
     """Pack strings that are UTF-8 already; the arrays can be written to, as kernels' argument types have it."""
     offsets = np.zeros(len(parts) + 1, dtype=np.int64)
@@ -62,11 +67,15 @@ def unpack(packed: Packed) -> list[str]:
 def take(packed: Packed, chosen: IntArray) -> Packed:
     """The chosen strings, in the order chosen."""
     begins = packed.offsets[:-1][chosen]
-    lengths = packed.offsets[1:][chosen] - begins
-    offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
+    return gather(packed.data, begins, packed.offsets[1:][chosen] - begins)
+
+
+def gather(data: AnyArray, begins: IntArray, lengths: IntArray) -> Packed:
+    """The strings that begin at some places of the data."""
+    offsets = np.zeros(len(begins) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     source = np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Packed(packed.data[source], offsets)
+    return Packed(data[source], offsets)
 
 
 def join(left: Packed, right: Packed) -> Packed:
@@ -202,7 +211,19 @@ class StringIndex:
         """The numbers of the strings, −1 for those not seen before. Expected O(bytes)."""
         from textbayes.kernels.text.tokens import find
 
-        return find(_as_words(strings.data), *_ends(strings), self._table, self._words, self._offsets)
+        return find(_as_words(strings.data), *_ends(strings), *self.arrays)
+
+    @property
+    def arrays(self) -> tuple[AnyArray, AnyArray, AnyArray]:
+        """The table, the strings and the offsets between them, as kernels read them."""
+        return self._table, self._words, self._offsets
+
+    def copy(self) -> StringIndex:
+        """One that knows the same strings and can learn others."""
+        other = StringIndex()
+        other._table, other._words, other._offsets = (array.copy() for array in self.arrays)
+        other._n = self._n
+        return other
 
     def __len__(self) -> int:
         return self._n

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from textbayes.text.packed import code_points
+
 PATTERN_NAMES = ("words", "all", "tweets")
 
 # Named or by number, at most 31 letters: as HTML has them. Without the semicolon "&copy=1" of an address would be one.
@@ -29,6 +31,7 @@ _EMOJI = (
     "[\u231a\u231b\u23e9-\u23f3\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55"
     "\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 )
+_FIRST_EMOJI = 0x231A
 _ALONE = f"[!?]|{_FLAG}|{_EMOJI}"
 _EMOTICON = r"[:;=]['\-]?[()\[\]dp*|]|<3"
 _LAST_MARK = 0x1E94A  # beyond it come variation selectors only
@@ -89,8 +92,13 @@ def set_apart(texts: Sequence[str], alone: str) -> list[str]:
     """Texts with spaces around all that is a token by itself, so that runs of characters end there."""
     find = re.compile(alone)
     return [
-        text.replace("!", " ! ").replace("?", " ? ") if text.isascii() else find.sub(r" \g<0> ", text) for text in texts
+        text.replace("!", " ! ").replace("?", " ? ") if not _may_have_emoji(text) else find.sub(r" \g<0> ", text)
+        for text in texts
     ]
+
+
+def _may_have_emoji(text: str) -> bool:
+    return not text.isascii() and bool(code_points(text).max() >= _FIRST_EMOJI)
 
 
 def _character(entity: re.Match[str]) -> str:

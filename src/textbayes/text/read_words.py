@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,10 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.saved import read_saved
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.text.analyze import Analysis, TextOptions, analyze, check_analysis, columns_to_csr
+from textbayes.text.analyze import TextOptions, check_analysis
 from textbayes.text.head import head
 from textbayes.text.saved import SavedViews, SavedViewsWeighting, SavedWeighting
-from textbayes.text.term_weights import Entries, read_idf, weigh
+from textbayes.text.term_weights import Entries, read_idf, stack_rows, weigh
 from textbayes.text.vocabulary import Vocabulary, read_vocabulary
 
 
@@ -31,39 +31,43 @@ class WordView(NamedTuple):
     part: str = "text"
     factor: float = 1.0
 
-    def weights(self, analysis: Analysis, first: int, n_docs: int) -> Entries:
-        """Weights of the words of some documents, from the ``first`` on, (n_docs, n_words)."""
-        data, columns, starts = columns_to_csr(analysis.pieces, self.vocabulary.find(analysis.terms))
-        starts = starts[first : first + n_docs + 1]
-        data, columns = data[starts[0] : starts[-1]], columns[starts[0] : starts[-1]]
-        counts = np.ones(len(data)) if self.binary else data.astype(np.float64)
-        found = weigh(Entries(counts, columns, starts - starts[0]), self.scheme, self.norm, self.idf)
-        return found._replace(data=self.factor * found.data)
+    def counts(self, texts: Sequence[str], start: int) -> Entries:
+        """Counts of the words of some texts, a row each; the columns of the view begin at ``start``."""
+        read = texts if self.part == "text" else [head(text) for text in texts]
+        counts, columns, starts = self.vocabulary.count_batch(read, self.options)
+        data = np.ones(len(counts)) if self.binary else counts.astype(np.float64)
+        return Entries(data, columns + np.int32(start), starts)
 
 
 class WordViews:
-    """Several readings of the same texts; those that differ in the part of a text that they read share the reading."""
+    """Several readings of the same texts, each with a block of columns.
+
+    Parameters
+    ----------
+    views : sequence of WordView
+    """
 
     def __init__(self, views: Sequence[WordView]) -> None:
         self.widths = [len(view.idf) for view in views]
-        self._groups: list[list[tuple[int, WordView]]] = []
-        for number, view in enumerate(views):
-            alike = (group for group in self._groups if group[0][1].options == view.options)
-            group = next(alike, None)
-            if group is None:
-                self._groups.append([(number, view)])
-            else:
-                group.append((number, view))
+        self._views, self._starts = views, np.cumsum([0, *self.widths]).tolist()
+        self._idf = np.concatenate([view.idf for view in views])
+        alike = groupby(range(len(views)), lambda number: (views[number].scheme, views[number].norm))
+        self._alike = [list(numbers) for _, numbers in alike]
 
-    def weights(self, texts: Sequence[str]) -> list[Entries]:
-        """Weights of the words of texts, (n_docs, n_words) for each view."""
-        found: dict[int, Entries] = {}
-        for group in self._groups:
-            parts = [texts if view.part == "text" else [head(text) for text in texts] for _, view in group]
-            analysis = analyze(chain.from_iterable(parts), group[0][1].options)
-            for place, (number, view) in enumerate(group):
-                found[number] = view.weights(analysis, place * len(texts), len(texts))
-        return [found[number] for number in range(len(found))]
+    def weights(self, texts: Sequence[str]) -> Entries:
+        """Weights of the words of texts, a row for each view and text: all rows of the first view, then the others'."""
+        return stack_rows([self._weigh(numbers, texts) for numbers in self._alike])
+
+    def _weigh(self, numbers: list[int], texts: Sequence[str]) -> Entries:
+        """Weights of the words of texts in views that are weighed alike."""
+        views = [self._views[number] for number in numbers]
+        counts = stack_rows([self._views[number].counts(texts, self._starts[number]) for number in numbers])
+        found = weigh(counts, views[0].scheme, views[0].norm, self._idf)
+        for place, view in enumerate(views):
+            if view.factor != 1.0:
+                begin, end = found.indptr[[place * len(texts), (place + 1) * len(texts)]]
+                found.data[begin:end] *= view.factor
+        return found
 
 
 def read_word_views(

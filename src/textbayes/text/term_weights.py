@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,16 @@ class Entries(NamedTuple):
     def rows(self) -> IntArray:
         """The row of each number."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+
+def stack_rows(parts: Sequence[Entries]) -> Entries:
+    """The rows of one matrix and then those of the next."""
+    if len(parts) == 1:
+        return parts[0]
+    data, indices, starts = zip(*parts, strict=True)
+    before = np.cumsum([0, *(one[-1] for one in starts)])
+    ends = [one[1:] + n for one, n in zip(starts, before[:-1], strict=True)]
+    return Entries(np.concatenate(data), np.concatenate(indices), np.concatenate([[0], *ends]))
 
 
 def weigh(counts: Entries, scheme: str, norm: str | None, idf: FloatArray) -> Entries:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.core.errors import InputError
-from textbayes.core.types import AnyArray, IntArray
-from textbayes.text.packed import Packed, StringIndex, pack, pack_bytes
+from textbayes.core.types import AnyArray, BoolArray, IntArray
+from textbayes.text.packed import Packed, StringIndex, code_points, pack, pack_bytes
 from textbayes.text.patterns import named_pattern, set_apart, token_expression
 
 DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
@@ -112,9 +112,11 @@ class CharacterTable:
 
     def cover(self, text: str) -> None:
         """Make sure of every character in the text. Threads may do so at once: each writes the same values."""
-        pages = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32) // _PAGE
-        for page in np.unique(pages[~self._filled[pages]]).tolist():
-            self._fill(page)
+        pages = code_points(text) // _PAGE
+        missing = ~self._filled[pages]
+        if missing.any():
+            for page in np.unique(pages[missing]).tolist():
+                self._fill(page)
 
     def _fill(self, page: int) -> None:
         for code in range(page * _PAGE, (page + 1) * _PAGE):
@@ -155,13 +157,12 @@ def tokenize(texts: Sequence[str], pattern: str, lowercase: bool) -> Tokens:
     return _by_pattern(texts, pattern, lowercase) if rule is None else _by_rule(texts, rule, lowercase)
 
 
-def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
-    from textbayes.kernels.text.tokens import scan_words
-
+def prepared(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> tuple[Packed, BoolArray, CharacterTable]:
+    """Texts as the kernel of a rule reads them, which of them are ASCII, and the table of their characters."""
     table = character_table(rule.unit, rule.bounded, lowercase)
     if rule.alone is not None:
         texts = set_apart(texts, rule.alone)
-    is_ascii = np.fromiter((text.isascii() for text in texts), dtype=np.bool_, count=len(texts))
+    is_ascii = np.array([text.isascii() for text in texts], dtype=np.bool_)
     if not is_ascii.all():
         others = [i for i in range(len(texts)) if not is_ascii[i]]
         texts = list(texts)
@@ -170,7 +171,13 @@ def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
                 if any(character in texts[i] for character in _CONTEXTUAL):
                     texts[i] = texts[i].lower()  # lower once more by the table changes nothing
         table.cover("".join([texts[i] for i in others]))
-    packed = pack(texts)
+    return pack(texts), is_ascii, table
+
+
+def _by_rule(texts: Sequence[str], rule: TokenRule, lowercase: bool) -> Tokens:
+    from textbayes.kernels.text.tokens import scan_words
+
+    packed, is_ascii, table = prepared(texts, rule, lowercase)
     ids, n_ids, doc_starts, data, offsets, n_names = scan_words(
         packed.data, packed.offsets[1:], is_ascii, table.fold, table.kind, table.lower, rule.least, rule.bounded
     )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.core.types import AnyArray, IntArray
+from textbayes.text.packed import code_points
 
 
 class Script(NamedTuple):
@@ -36,6 +37,7 @@ _SOUTH_EAST_ASIAN = Script(
 )
 SCRIPTS = (_EAST_ASIAN, _SOUTH_EAST_ASIAN)
 
+_FIRST = 0x0E01  # the least of these characters
 RUN = re.compile("|".join(f"([{script.characters}]+)" for script in SCRIPTS))
 
 
@@ -67,7 +69,7 @@ def find_unspaced(text: str) -> Iterator[tuple[int, Script]]:
 
 def split_unspaced(texts: Sequence[str]) -> tuple[Sequence[str], list[Runs]]:
     """Texts without the runs of unspaced scripts, and these runs, script by script."""
-    with_runs = [i for i, text in enumerate(texts) if not text.isascii() and RUN.search(text)]
+    with_runs = [i for i, text in enumerate(texts) if not text.isascii() and _may_have_runs(text) and RUN.search(text)]
     if not with_runs:
         return texts, []
     rest = list(texts)
@@ -78,10 +80,15 @@ def split_unspaced(texts: Sequence[str]) -> tuple[Sequence[str], list[Runs]]:
     return rest, [runs for kind, script in enumerate(SCRIPTS) if len((runs := _runs(script, kind, found)).symbols)]
 
 
+def _may_have_runs(text: str) -> bool:
+    """Whether the text goes beyond the alphabets with spaces; the expression takes many times as long to tell."""
+    return bool(code_points(text).max() >= _FIRST)
+
+
 def _runs(script: Script, kind: int, found: Sequence[Sequence[tuple[str, ...]]]) -> Runs:
     by_doc = [[run[kind] for run in runs if run[kind]] for runs in found]
     runs = [run for of_doc in by_doc for run in of_doc]
-    codes = np.frombuffer("".join(runs).encode("utf-32-le"), dtype=np.uint32)
+    codes = code_points("".join(runs))
     alphabet, symbols = np.unique(codes, return_inverse=True)
     return Runs(
         script,

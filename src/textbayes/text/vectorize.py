@@ -15,7 +15,15 @@ from sklearn.exceptions import NotFittedError
 from textbayes.core.errors import InputError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.text.analyze import Analysis, TextOptions, analyze, count_tokens, counts_matrix, frequencies
+from textbayes.text.analyze import (
+    Analysis,
+    TextOptions,
+    analyze,
+    columns_to_csr,
+    count_tokens,
+    counts_matrix,
+    frequencies,
+)
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import check_texts
 from textbayes.text.frames import as_configured
@@ -132,8 +140,8 @@ class TextVectorizer(BaseTextVectorizer):
     def transform(self, texts: Iterable[str]) -> sparse.csr_matrix:
         """Count the vocabulary's terms: a CSR matrix (n_docs, n_features) of int64 with sorted columns."""
         options = self._fitted()
-        analysis = analyze(check_texts(texts), options)
-        return as_configured(self, self._matrix(analysis, self._vocabulary.find(analysis.terms)), texts)
+        counts = self._vocabulary.count(check_texts(texts), options)
+        return as_configured(self, counts_matrix(*counts, self._vocabulary.terms.n_strings, self.binary), texts)
 
     def document_lengths(self, texts: Any) -> FloatArray:
         """Document lengths ω in thousands of words.
@@ -206,6 +214,10 @@ class TextVectorizer(BaseTextVectorizer):
         vectorizer._fitted()
         return vectorizer
 
+    def fitted(self) -> tuple[TextOptions, Vocabulary]:
+        """How texts are read, and the terms by column."""
+        return self._fitted(), self._vocabulary
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vocabulary")
 
@@ -258,7 +270,8 @@ class TextVectorizer(BaseTextVectorizer):
         """The distinct terms of some texts before any is left out, and their counts, (n_docs, n_terms) of int64."""
         analysis = analyze(check_texts(texts), self._text_options())
         n_terms = analysis.terms.n_strings
-        return analysis.terms, counts_matrix(analysis.pieces, np.arange(n_terms), n_terms, self.binary)
+        counts = columns_to_csr(analysis.pieces, np.arange(n_terms))
+        return analysis.terms, counts_matrix(*counts, n_terms, self.binary)
 
     def _choose(
         self, terms: Packed, n_docs: int, counted: Callable[[], tuple[IntArray, IntArray]]
@@ -316,7 +329,8 @@ class TextVectorizer(BaseTextVectorizer):
         return self._text_options(self.stop_words_)
 
     def _matrix(self, analysis: Analysis, column_of_term: AnyArray) -> sparse.csr_matrix:
-        return counts_matrix(analysis.pieces, column_of_term, self._vocabulary.terms.n_strings, self.binary)
+        counts = columns_to_csr(analysis.pieces, column_of_term)
+        return counts_matrix(*counts, self._vocabulary.terms.n_strings, self.binary)
 
 
 def _fixed_terms(vocabulary: Any) -> Packed:

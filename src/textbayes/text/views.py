@@ -20,6 +20,7 @@ from textbayes.core.validation import check_choice
 from textbayes.text.batches import check_texts
 from textbayes.text.frames import SparseOutput, as_configured
 from textbayes.text.head import head
+from textbayes.text.read_words import WordView, WordViews
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.weight import TermWeighting
@@ -297,6 +298,28 @@ class ViewsWeighting(TransformerMixin, BaseEstimator):
 
     def _blocks(self, X: Any) -> list[sparse.csr_matrix]:
         return [_columns(X, start, stop) for start, stop in pairwise(self.bounds)]
+
+
+def word_views(vectorizer: Any, weighting: Any) -> WordViews | None:
+    """What a fitted vectorizer and its weighting do, as plain data; None where they do not count words of a vocabulary.
+
+    Parameters
+    ----------
+    vectorizer, weighting : transformers
+        Fitted: ``TextVectorizer`` and ``TermWeighting``, or ``TextViews`` and ``ViewsWeighting``.
+    """
+    if type(vectorizer) is not TextViews:
+        pairs = [(View("words", vectorizer, weighting), vectorizer, weighting)]
+    else:
+        pairs = list(zip(vectorizer.views, vectorizer.vectorizers_, weighting.weightings_, strict=True))
+    if any(type(words) is not TextVectorizer or type(weights) is not TermWeighting for _, words, weights in pairs):
+        return None
+    read = []
+    for view, words, weights in pairs:
+        options, vocabulary = words.fitted()
+        how = (bool(words.binary), weights.scheme, weights.norm, weights.idf_, view.part, view.factor)
+        read.append(WordView(options, vocabulary, *how))
+    return WordViews(read)
 
 
 def side_by_side(blocks: Sequence[Any]) -> sparse.csr_matrix:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from room_setup import ORIGIN
 
-from textbayes.app import AppSettings
-from textbayes.app.served_model import create_model_app
+from textbayes.app import AppSettings, served_model
+from textbayes.app.served_model import CLASSIFY, create_model_app
 from textbayes.categorizer import TextCategorizer
 from textbayes.store import load_categorizer, save_model
 
@@ -91,3 +93,39 @@ def test_a_file_that_is_trained_anew_is_served(serve):
     assert client.get("/api/v1/model").json()["labels"] == ["bank", "food"]
     (told,) = client.post("/api/v1/classify", json={"texts": ["corn and wheat"]}).json()
     assert told["labels"] == ["food"]
+
+
+def test_requests_are_answered_alike_whichever_way_they_take(serve, monkeypatch):
+    """Valid requests take a short way, others that of FastAPI; with the short way closed, nothing else is said."""
+    _, client = serve()
+    texts = ["corn and wheat", "zebra", "", "b\0ank 😀"]
+    bodies = [
+        *(json.dumps(given) for given in ({"texts": texts}, {"texts": []}, {"texts": ["corn " * 20_000, "bank"]})),
+        *(json.dumps(given) for given in ({"texts": [1]}, {"texts": "corn"}, {}, [], {"texts": texts, "more": 1})),
+        '{"texts": ["lone \\ud800 surrogate"]}', '{"texts": ["corn"', "", "null",
+    ]  # fmt: skip
+    kinds = ("application/json", "application/json; charset=utf-8", "text/plain", "application/xml")
+
+    def ask() -> list[tuple[int, object]]:
+        answers = [
+            client.post(CLASSIFY, content=body, headers={"content-type": kind}) for body in bodies for kind in kinds
+        ]
+        answers += [client.post(CLASSIFY, json={"texts": ["corn"]}, headers={"authorization": "Bearer x"})]
+        answers += [client.get(CLASSIFY), client.put(CLASSIFY, json={"texts": texts})]
+        return [(answer.status_code, answer.headers["content-type"], answer.content) for answer in answers]
+
+    quick, again = ask(), ask()
+    monkeypatch.setattr(served_model, "CLASSIFY", "/nowhere")
+    assert quick == again == ask()
+    assert [status for status, *_ in quick[:2]] == [200, 200]
+    assert {status for status, *_ in quick} == {200, 401, 405, 422}
+
+
+def test_a_request_that_grows_too_large_is_refused(tmp_path):
+    path = tmp_path / "model.tb"
+    save_model(TextCategorizer().fit(TEXTS, LABELS), path)
+    app = create_model_app(path, AppSettings(database="", origin=ORIGIN, largest_upload=1_000), "the-token")
+    client = TestClient(app, base_url=ORIGIN, headers={**TOKEN, "content-type": "application/json"})
+    parts = [b'{"texts": ["', *[b"corn " * 20] * 8, b'"]}']
+    assert client.post(CLASSIFY, content=iter(parts)).status_code == 200
+    assert client.post(CLASSIFY, content=iter([*parts[:-1], *parts[1:]])).status_code == 413

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from textbayes.categorizer import Scorer, TextCategorizer
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.errors import CorpusNotFoundError, InputError, ModelFileError
+from textbayes.data import load_corpus
 from textbayes.store import load_categorizer, load_scorer, save_model
 from textbayes.text import HashingTextVectorizer, TextVectorizer
 
@@ -73,6 +74,24 @@ def test_a_scorer_answers_as_the_model_to_the_last_bit(saved, labels, parameters
     assert found.known_words[3] == 0 < found.known_words[0]
     assert np.array_equal(scorer.predict_interval(NEW, 0.8), model.predict_interval(NEW, 0.8))
     assert scorer.label_space_.class_names == model.label_space_.class_names
+    # The matrices that training sees, and their product: SciPy may round products and sums together (FMA).
+    features = model.features(NEW)
+    assert np.allclose(found.proba, model.model_.proba(features, True), rtol=1e-12, atol=1e-15)
+    assert np.array_equal(found.known_words, model._known_words(features))
+
+
+@pytest.mark.parametrize("corpus", ["bbc", "movie_reviews", "reuters21578", "20newsgroups"])
+def test_scores_of_real_texts_are_those_of_the_matrices(corpus):
+    try:
+        texts = load_corpus(corpus).texts[::15][:120]
+    except CorpusNotFoundError as error:
+        pytest.skip(str(error))
+    model = TextCategorizer(cv=2, budget="quick", embeddings="off").fit(texts[:80], [i % 3 for i in range(80)])
+    new = [*texts[60:], *NEW, "wheat" * 20_000, "corn\0prices", "great 😀 news!!! 🇩🇪", "日本語 news", "\ud800 x"]
+    for some in (new, *([text] for text in new[::3])):
+        found, features = model.assess(some), model.features(some)
+        assert np.allclose(found.proba, model.model_.proba(features, True), rtol=1e-12, atol=1e-15)
+        assert np.array_equal(found.known_words, model._known_words(features))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ _SPOILED = 0xFF  # stands for a word character outside the token's class; no byt
 _START = _int(0)  # a plain 0 would be typed as a literal, and each helper compiled twice
 _CHUNK = 65_536  # tokens looked up between two checks of the table's size
 _FIRST_SLOTS = 4_096
+_FIRST_NEW_SLOTS = 256
 
 
 @njit(nogil=True)
@@ -236,6 +237,48 @@ def _keep(folded: AnyArray, edges: AnyArray, n_edges: int, least: int, careful: 
     return n
 
 
+@njit(nogil=True)
+def _tokens_of(
+    text: AnyArray,
+    begin: int,
+    end: int,
+    is_ascii: bool,
+    fold: AnyArray,
+    kind: AnyArray,
+    lower: AnyArray,
+    least: int,
+    bounded: bool,
+    folded_words: AnyArray,
+    folded: AnyArray,
+    starts: AnyArray,
+    ends: AnyArray,
+    hashes: AnyArray,
+) -> int:
+    """Fold a document and find its tokens: where each starts and ends in ``folded``, and its hash."""
+    if is_ascii:
+        n_edges = _edges(text, begin, end, fold, folded, starts)
+    else:
+        identity = np.empty(256, np.uint8)
+        for i in range(256):
+            identity[i] = i
+        n_folded = _fold_unicode(text, begin, end, kind, lower, folded)
+        n_edges = _edges(folded, _START, n_folded, identity, folded, starts)
+    n_tokens = _keep(folded, starts, n_edges, least, bounded or not is_ascii, ends)
+    for j in range(n_tokens):
+        hashes[j] = _hash(folded_words, _uint(starts[j]), _uint(ends[j] - starts[j]))
+    return n_tokens
+
+
+@njit(nogil=True)
+def _longest(doc_ends: AnyArray) -> int:
+    """Bytes of the longest document."""
+    longest = begin = _START
+    for d in range(len(doc_ends)):
+        longest = max(longest, doc_ends[d] - begin)
+        begin = doc_ends[d]
+    return longest
+
+
 @njit(cache=True, nogil=True)
 def scan_words(
     text: AnyArray,
@@ -256,11 +299,7 @@ def scan_words(
     these numbers is not set. O(bytes) time; extra memory is a few times the longest document.
     """
     n_docs = len(doc_ends)
-    longest = 0
-    begin = 0
-    for d in range(n_docs):
-        longest = max(longest, doc_ends[d] - begin)
-        begin = doc_ends[d]
+    longest = _longest(doc_ends)
     most = (len(text) + n_docs) // (least + 1)  # each token takes `least` bytes and one that separates
     folded_words = np.empty(longest // 4 + 2, np.uint64)  # lower case can lengthen two bytes to three, no more
     folded = folded_words.view(np.uint8)
@@ -273,20 +312,13 @@ def scan_words(
     known_offsets = np.zeros(most + 1, np.int64)
     ids = np.empty(most, np.int32)
     doc_starts = np.zeros(n_docs + 1, np.int64)
-    identity = np.empty(256, np.uint8)
-    for i in range(256):
-        identity[i] = i
     n_ids = n_known = begin = _START
     for d in range(n_docs):
-        if doc_is_ascii[d]:
-            n_edges = _edges(text, begin, doc_ends[d], fold, folded, edges)
-        else:
-            n_folded = _fold_unicode(text, begin, doc_ends[d], kind, lower, folded)
-            n_edges = _edges(folded, _START, n_folded, identity, folded, edges)
+        n_tokens = _tokens_of(
+            text, begin, doc_ends[d], doc_is_ascii[d], fold, kind, lower, least, bounded,
+            folded_words, folded, edges, ends, hashes,
+        )  # fmt: skip
         begin = doc_ends[d]
-        n_tokens = _keep(folded, edges, n_edges, least, bounded or not doc_is_ascii[d], ends)
-        for j in range(n_tokens):
-            hashes[j] = _hash(folded_words, _uint(edges[j]), _uint(ends[j] - edges[j]))
         for j in range(0, n_tokens, _CHUNK):
             k = min(j + _CHUNK, n_tokens)
             table = _resized(table, n_known + k - j)
@@ -297,6 +329,67 @@ def scan_words(
             n_ids += k - j
         doc_starts[d + 1] = n_ids
     return ids, n_ids, doc_starts, known_bytes, known_offsets, n_known
+
+
+@njit(cache=True, nogil=True)
+def scan_known(
+    text: AnyArray,
+    doc_ends: AnyArray,
+    doc_is_ascii: AnyArray,
+    fold: AnyArray,
+    kind: AnyArray,
+    lower: AnyArray,
+    least: int,
+    bounded: bool,
+    table: AnyArray,
+    known_words: AnyArray,
+    known_offsets: AnyArray,
+    symbol_of: AnyArray,
+) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, int]:
+    """Tokens as :func:`scan_words` finds them, as the symbols of known strings.
+
+    ``symbol_of`` has the symbol of each known string, none of them below −2. Returns the symbols in reading order,
+    where each document's begin, and the distinct tokens that are not known packed, bytes and offsets, and how many
+    there are; the symbol of the n-th of these is −3 − n.
+    """
+    n_docs = len(doc_ends)
+    longest = _longest(doc_ends)
+    most = (len(text) + n_docs) // (least + 1)
+    folded_words = np.empty(longest // 4 + 2, np.uint64)
+    folded = folded_words.view(np.uint8)
+    starts = np.empty(longest + 3, np.int64)
+    ends = np.empty(longest // 2 + 2, np.int64)
+    hashes = np.empty(longest // 2 + 2, np.uint64)
+    new_table = np.zeros(2 * _FIRST_NEW_SLOTS, np.uint64)
+    new_words = np.empty(len(text) // 4 + 2, np.uint64)
+    new_bytes = new_words.view(np.uint8)
+    new_offsets = np.zeros(most + 1, np.int64)
+    symbols = np.empty(most, np.int32)
+    doc_starts = np.zeros(n_docs + 1, np.int64)
+    n = n_new = begin = _START
+    for d in range(n_docs):
+        n_tokens = _tokens_of(
+            text, begin, doc_ends[d], doc_is_ascii[d], fold, kind, lower, least, bounded,
+            folded_words, folded, starts, ends, hashes,
+        )  # fmt: skip
+        begin = doc_ends[d]
+        for j in range(n_tokens):
+            start = _uint(starts[j])
+            length = _uint(ends[j]) - start
+            at = _slot(table, hashes[j], length, folded_words, start, known_words, known_offsets)
+            entry = table[at + _ONE]
+            if entry != _ZERO:
+                symbols[n + j] = symbol_of[(entry & _LOW_HALF) - _ONE]
+                continue
+            new_table = _resized(new_table, n_new + 1)
+            n_new = _number(
+                folded_words, folded, starts, ends, hashes, j, j + 1, new_table,
+                new_words, new_bytes, new_offsets, n_new, symbols, n + j,
+            )  # fmt: skip
+            symbols[n + j] = -3 - symbols[n + j]
+        n += n_tokens
+        doc_starts[d + 1] = n
+    return symbols[:n], doc_starts, new_bytes, new_offsets, n_new
 
 
 @njit(cache=True, nogil=True)
