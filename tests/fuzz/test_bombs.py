@@ -92,7 +92,7 @@ def test_a_header_of_parameters(outcome, header):
 
 def test_a_reference_of_many_lines(outcome):
     said = outcome("1.ris", b"TY  - JOUR\nAB  - tea\n" + repeated(b"leaf\n") + b"ER  - \n")
-    assert "line 1: a reference of more than 20,000 lines" in said
+    assert said.startswith("['tea leaf leaf")
 
 
 def test_bibtex_abbreviations_made_of_abbreviations(outcome):
