@@ -7,6 +7,17 @@ rate of the word is the same inside and outside, S₁ has mean nπ given n, and
 
 which is the paper's (S₁ − S₂)²/(S₁ + S₂) where both sides have equally much text. ``docs/guide/keyness.md`` has the
 derivations.
+
+Mean and variance of Δ² follow from expansions. With D = (1−π)S₁ − πS₂, whose mean is 0 under the null, and T = S₁ + S₂
+with mean M, Δ² = D² / (π(1−π) T). Expanding 1/T about M,
+
+    2nd order   Δ² ≈ D² / (π(1−π)M)
+    3rd order   Δ² ≈ D² (1 − (T−M)/M) / (π(1−π)M).
+
+The moments of these polynomials follow from the joint cumulants c_ab of (D, T), which add up over the two independent
+sums: c_ab = (1−π)^a k_{a+b}(S₁) + (−π)^a k_{a+b}(S₂). For Poisson counts and π = ½ the 2nd order gives the paper's
+N(1, 2 + 1/(2m)), m = M/2, and the 3rd order its mean 1 − 1/(2m), but the variance 2 − 3/m + 5/(2m²) + 1/(8m³) where the
+paper prints 2 + 11/(4m) + 25/(8m²) + 1/(8m³): a misprint or slip, see :func:`printed_third_order`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""P-values: tail probabilities, false discovery rates, and one p-value of a word from its tests of each class."""
+"""P-values: tail probabilities, false discovery rates, and one p-value of a word from its tests of each class.
+
+A q-value is the smallest false discovery rate at which a test would be called significant: keeping the words with
+q ≤ 0.05 means that, in expectation, at most one in twenty kept words is chance. Families of tests lie along the last
+axis, so an array (n_labels, n_features) is one family per label.
+"""
 
 from __future__ import annotations
 
