@@ -24,7 +24,7 @@ import worker
 
 from textbayes.core.errors import TextBayesError
 from textbayes.data import FORMATS, open_documents
-from textbayes.data.formats.ohsumed import read_topics
+from textbayes.data.formats.smart import read_topics
 from textbayes.knowledge import WordPriors
 
 MEGABYTE = 1_000_000

@@ -22,9 +22,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Unpack
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.records import Record
 from textbayes.data.streams import Source, limits_of, open_input, read_lines, source_label
 
 Row = tuple[int | None, dict[str, str]]  # the line that a reference begins in, where it is known, and its fields
