@@ -1,4 +1,4 @@
-"""What every registered score function promises; a new file in select/score_functions is tested by being there."""
+"""What every registered score function promises; a new one is tested by being registered."""
 
 from __future__ import annotations
 

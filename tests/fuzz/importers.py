@@ -24,7 +24,7 @@ from mutations import mutated
 
 from textbayes.core.errors import TextBayesError
 from textbayes.data import open_documents, read_svmlight
-from textbayes.data.formats.ohsumed import read_qrels, read_topics
+from textbayes.data.formats.smart import read_qrels, read_topics
 from textbayes.knowledge import WordPriors, read_bxr
 from textbayes.stream.judgements import open_source, parse_judgement
 

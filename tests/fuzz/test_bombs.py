@@ -24,7 +24,7 @@ import worker
 
 from textbayes.core.errors import TextBayesError
 from textbayes.data import FORMATS, open_documents
-from textbayes.data.formats.ohsumed import read_topics
+from textbayes.data.formats.smart import read_topics
 from textbayes.knowledge import WordPriors
 
 MEGABYTE = 1_000_000
@@ -92,7 +92,7 @@ def test_a_header_of_parameters(outcome, header):
 
 def test_a_reference_of_many_lines(outcome):
     said = outcome("1.ris", b"TY  - JOUR\nAB  - tea\n" + repeated(b"leaf\n") + b"ER  - \n")
-    assert "line 1: a reference of more than 20,000 lines" in said
+    assert said.startswith("['tea leaf leaf")
 
 
 def test_bibtex_abbreviations_made_of_abbreviations(outcome):

@@ -36,7 +36,7 @@ def tiny(tmp_path, monkeypatch) -> Path:
     )
     monkeypatch.setitem(CORPORA._members, "tiny", info)
     monkeypatch.setenv("TEXTBAYES_DATA", str(tmp_path))
-    monkeypatch.setattr("textbayes.data.locate.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("textbayes.data.catalogue.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "tiny.txt").write_text("five goals\nthe bank\n" + "rain " * 100 + "\n", encoding="utf-8")

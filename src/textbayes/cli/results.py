@@ -77,7 +77,7 @@ class Layout(NamedTuple):
 
 def has_rows(inputs: Inputs) -> bool:
     """Whether all inputs are files of rows under one header, by their names."""
-    from textbayes.data.guess import guess_from_name
+    from textbayes.data.documents import guess_from_name
 
     if inputs.corpus is not None or "-" in inputs.paths:
         return False

@@ -339,8 +339,8 @@ def prior_table(prior: str) -> WordPriors | None:
 
 def _read(inputs: Inputs) -> list[Document]:
     from textbayes.core.errors import InputError
+    from textbayes.data.documents import guess_format
     from textbayes.data.formats import FORMATS
-    from textbayes.data.guess import guess_format
     from textbayes.data.options import option_defaults
 
     for path in filter(Path.is_file, map(Path, inputs.paths)):

@@ -19,7 +19,8 @@ def registered_names(package: str) -> list[str]:
     >>> "laplace" in registered_names("textbayes.priors")
     True
     """
-    sources = (path.read_text(encoding="utf-8") for path in _path(package).rglob("*.py"))
+    files = [*_path(package).rglob("*.py"), *_path(package).parent.glob(f"{_path(package).name}.py")]
+    sources = (path.read_text(encoding="utf-8") for path in files)
     found = {name for source in sources for name in re.findall(r'^@?\w+\.register\("(\w+)"\)', source, re.MULTILINE)}
     found |= {entry.name for entry in entry_points(group=f"textbayes.{package.rpartition('.')[2]}")}
     return sorted(found)

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from textbayes.core.errors import InputError
@@ -53,16 +53,14 @@ class Registry(Generic[T]):
 
     def _load_module(self, name: str) -> None:
         """Import the module that is called like the member, if there is one, and no other: most are called so."""
-        if not self._loaded and name not in self._members and str(name).isidentifier():
-            path = importlib.import_module(self._package).__path__
-            if any(module.name == name for module in pkgutil.iter_modules(path)):
-                importlib.import_module(f"{self._package}.{name}")
+        unknown = not self._loaded and name not in self._members and str(name).isidentifier()
+        if unknown and any(module.name == name for module in self._modules()):
+            importlib.import_module(f"{self._package}.{name}")
 
     def _load(self) -> None:
         if self._loaded:
             return
-        package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
+        for module in self._modules():
             if not module.name.startswith("_"):
                 importlib.import_module(f"{self._package}.{module.name}")
         group = f"textbayes.{self._package.rpartition('.')[2]}"
@@ -70,3 +68,7 @@ class Registry(Generic[T]):
             if entry.name not in self._members:
                 self._members[entry.name] = entry.load()
         self._loaded = True
+
+    def _modules(self) -> Iterator[pkgutil.ModuleInfo]:
+        """Modules of the package; none where it is a single module, which registers its members itself."""
+        return pkgutil.iter_modules(getattr(importlib.import_module(self._package), "__path__", []))

@@ -15,37 +15,38 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.data.catalogue import (
         CORPORA,
+        Corpus,
         CorpusInfo,
         CorpusReport,
         check_corpus,
         corpus_path,
+        data_home,
         download_corpus,
         list_corpora,
         load_corpus,
+        search_folders,
     )
-    from textbayes.data.corpus import Corpus
     from textbayes.data.documents import open_documents
     from textbayes.data.formats import FORMATS, Format
     from textbayes.data.formats.svmlight import read_svmlight
-    from textbayes.data.locate import data_home, search_folders
 
 # Public name → module that defines it, loaded on first use: `import textbayes.data` costs nothing.
 _PUBLIC = {
     "CORPORA": "textbayes.data.catalogue",
     "FORMATS": "textbayes.data.formats",
-    "Corpus": "textbayes.data.corpus",
+    "Corpus": "textbayes.data.catalogue",
     "CorpusInfo": "textbayes.data.catalogue",
     "CorpusReport": "textbayes.data.catalogue",
     "Format": "textbayes.data.formats",
     "check_corpus": "textbayes.data.catalogue",
     "corpus_path": "textbayes.data.catalogue",
-    "data_home": "textbayes.data.locate",
+    "data_home": "textbayes.data.catalogue",
     "download_corpus": "textbayes.data.catalogue",
     "list_corpora": "textbayes.data.catalogue",
     "load_corpus": "textbayes.data.catalogue",
     "open_documents": "textbayes.data.documents",
     "read_svmlight": "textbayes.data.formats.svmlight",
-    "search_folders": "textbayes.data.locate",
+    "search_folders": "textbayes.data.catalogue",
 }
 
 __all__ = [

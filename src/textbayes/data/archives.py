@@ -12,8 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from textbayes.core.errors import InputError, MalformedFileError
-from textbayes.data.limits import DEFAULT_LIMITS, Limits, Meter, Unpacked
-from textbayes.data.streams import DAMAGE, Bounded, Labelled, Source, damaged, open_file, open_input, path_of
+from textbayes.data.streams import (
+    DAMAGE,
+    DEFAULT_LIMITS,
+    Bounded,
+    Labelled,
+    Limits,
+    Meter,
+    Source,
+    Unpacked,
+    damaged,
+    open_file,
+    open_input,
+    path_of,
+)
 
 _LARGE = 1 << 24  # bytes; a larger file of a folder is read as it goes
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")

@@ -1,4 +1,7 @@
-"""Catalogue of corpora: their declarations, and functions to list, load and check them.
+"""Corpora by name: a corpus in memory, where copies are searched for, and functions to list, load and check them.
+
+Copies are looked for at an explicit path, in $TEXTBAYES_DATA, beside the checkout and in the user's cache. Tests and
+benchmarks find their corpora by the same rule, through :func:`textbayes.data.corpus_path`.
 
 >>> info = {corpus.name: corpus for corpus in list_corpora()}["reuters21578"]
 >>> info.expected["train"], info.expected["test"]
@@ -9,18 +12,203 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textbayes.core.errors import CorpusNotFoundError, MissingExtraError, TextBayesError
+from textbayes.core.errors import CorpusNotFoundError, InputError, MissingExtraError, TextBayesError
+from textbayes.core.folders import cache_folder
 from textbayes.core.progress import Progress
 from textbayes.core.registry import Registry
-from textbayes.data.corpus import Corpus
+from textbayes.core.types import BoolArray, Document
+from textbayes.core.validation import check_same_length
 from textbayes.data.download import Download, fetch, verify
-from textbayes.data.locate import data_home, find_corpus, not_found
 from textbayes.data.options import check_options, option_defaults
+
+if TYPE_CHECKING:
+    from textbayes.core.labels import LabelSpace
+
+
+@dataclass(frozen=True, eq=False)  # matrices have no single truth value to compare by
+class Corpus:
+    """Documents with labels.
+
+    Parameters
+    ----------
+    name : str
+    ids : list of str
+    labels : list of tuples of str
+        None, one or several per document.
+    texts : list of str
+        Empty for a corpus of vectors.
+    label_names : tuple of str
+        All categories, in sorted order; those of the parts are those of the whole.
+    split : list of str, optional
+        The part of each document: ``train`` or ``test``, or the number of its fold.
+    dates : list of str, optional
+        YYYY-MM-DD, or a year.
+    X : sparse matrix, optional
+        One row per document, for a corpus of vectors.
+    notes : tuple of str
+        What a careful user should know of this copy.
+
+    Examples
+    --------
+    >>> corpus = Corpus("tea", ["1", "2"], [("green",), ("black",)], ["sencha", "assam"], split=["train", "test"])
+    >>> corpus.train.texts, corpus.label_names
+    (['sencha'], ('black', 'green'))
+    """
+
+    name: str
+    ids: list[str]
+    labels: list[tuple[str, ...]]
+    texts: list[str]
+    label_names: tuple[str, ...] = ()
+    split: list[str] | None = None
+    dates: list[str] | None = None
+    X: Any = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_same_length(self.ids, "ids", self.labels, "labels")
+        if self.X is None or self.texts:
+            check_same_length(self.ids, "ids", self.texts, "texts")
+        for name, values in (("split", self.split), ("dates", self.dates), ("X", self.X)):
+            if values is not None:
+                check_same_length(self.ids, "ids", values, name)
+        if not self.label_names:
+            found = sorted({label for labels in self.labels for label in labels})
+            object.__setattr__(self, "label_names", tuple(found))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        parts = "" if self.split is None else " " + " + ".join(f"{n:,} {part}" for part, n in self.parts.items())
+        return f"<Corpus {self.name}: {len(self):,} documents{parts}, {len(self.label_names)} labels>"
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parts there are and their sizes, in order of first appearance."""
+        return dict(Counter(self.split or ()))
+
+    @property
+    def train(self) -> Corpus:
+        """The documents to learn from."""
+        return self.part("train")
+
+    @property
+    def test(self) -> Corpus:
+        """The documents held out."""
+        return self.part("test")
+
+    @property
+    def single_label(self) -> bool:
+        """Whether every document carries exactly one label."""
+        return all(len(labels) == 1 for labels in self.labels)
+
+    @property
+    def targets(self) -> list[str] | list[tuple[str, ...]]:
+        """Labels as estimators take them: a string per document if each has exactly one, else tuples."""
+        return [labels[0] for labels in self.labels] if self.single_label else self.labels
+
+    def part(self, *names: str) -> Corpus:
+        """The documents of the parts named."""
+        for name in names:
+            if name not in self.parts:
+                there = ", ".join(map(repr, self.parts)) or "none"
+                raise InputError(f"corpus {self.name!r} has no part {name!r}; its parts are: {there}")
+        assert self.split is not None  # a name was found in it
+        return self.take([i for i, part in enumerate(self.split) if part in names])
+
+    def take(self, rows: Sequence[int]) -> Corpus:
+        """The documents of the given rows; categories stay those of the whole."""
+
+        def chosen(values: list[Any] | None) -> Any:
+            return None if values is None else [values[i] for i in rows]
+
+        return replace(
+            self,
+            ids=chosen(self.ids),
+            labels=chosen(self.labels),
+            texts=chosen(self.texts) if self.texts else [],
+            split=chosen(self.split),
+            dates=chosen(self.dates),
+            X=None if self.X is None else self.X[list(rows)],
+        )
+
+    def documents(self) -> Iterator[Document]:
+        """The documents one by one; a corpus of vectors has none."""
+        if not self.texts and len(self):
+            raise InputError(f"corpus {self.name!r} holds vectors without texts; use its matrix X")
+        yield from map(Document, self.ids, self.texts, self.labels)
+
+    def encode(self) -> tuple[BoolArray, LabelSpace]:
+        """Indicator matrix of the labels, in the order of ``label_names``, and their space."""
+        from textbayes.core.labels import encode_labels  # scipy: only when used
+
+        return encode_labels(self.targets, classes=self.label_names)
+
+
+VARIABLE = "TEXTBAYES_DATA"
+
+
+def data_home() -> Path:
+    """The folder downloads go to: the first of $TEXTBAYES_DATA, or else the user's cache."""
+    return next(_from_environment(), None) or cache_folder()
+
+
+def search_folders() -> list[Path]:
+    """Folders in which corpora are looked for, in this order.
+
+    $TEXTBAYES_DATA (several folders are separated as in $PATH); ``shared/data`` beside the git checkout that the
+    current folder belongs to, if it exists; the user's cache.
+    """
+    folders = list(_from_environment())
+    here = Path.cwd()
+    checkout = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+    if checkout is not None and (beside := checkout.parent / "shared" / "data").is_dir():
+        folders.append(beside)
+    return [*folders, cache_folder()]
+
+
+def find_in(folder: Path, info: CorpusInfo) -> Path | None:
+    """The corpus in a folder: in one of its own name, or directly in it; None if no file of it is there."""
+    for place in (*(folder / name for name in (info.name, *info.folders)), folder):
+        if place.is_dir() and any(True for pattern in info.files for _ in place.glob(pattern)):
+            return place
+    return None
+
+
+def find_corpus(info: CorpusInfo, path: str | os.PathLike[str] | None = None) -> Path | None:
+    """Find the file or folder to read a corpus from, or None; an explicit path that holds no copy is refused."""
+    if path is None:
+        return next((found for folder in search_folders() if (found := find_in(folder, info))), None)
+    place = Path(path)
+    if place.is_file():
+        return place
+    found = find_in(place, info)
+    if found is None:
+        what = f"holds none of {', '.join(info.files)}" if place.exists() else "does not exist"
+        raise CorpusNotFoundError(f"corpus {info.name!r}: {place} {what}; {info.advice}")
+    return found
+
+
+def not_found(info: CorpusInfo) -> CorpusNotFoundError:
+    """The refusal that lists every place searched and what to do."""
+    places = "; ".join(str(folder / (info.folders or (info.name,))[0]) for folder in search_folders())
+    unset = "" if os.environ.get(VARIABLE) else f" (${VARIABLE} is not set)"
+    wanted = " or ".join(info.files)
+    return CorpusNotFoundError(
+        f"corpus {info.name!r} was not found{unset}. Searched for {wanted} in: {places}. To get it: {info.advice}"
+    )
+
+
+def _from_environment() -> Iterator[Path]:
+    value = os.environ.get(VARIABLE, "")
+    yield from (Path(part).expanduser() for part in value.split(os.pathsep) if part)
 
 
 @dataclass(frozen=True)

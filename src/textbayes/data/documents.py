@@ -12,17 +12,27 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
-from textbayes.data.decoding import guess_encoding, is_wide
-from textbayes.data.formats import FORMATS
-from textbayes.data.guess import flat_files, guess_format, guess_from_content
+from textbayes.data.archives import is_archive, member_names, regular_files
+from textbayes.data.decoding import ZIP_HEAD, guess_encoding, is_wide
+from textbayes.data.formats import FORMATS, Identifier
 from textbayes.data.layout import Layout
-from textbayes.data.limits import Limits, make_limits
 from textbayes.data.options import check_options, option_defaults
-from textbayes.data.records import Identifier
-from textbayes.data.streams import Bounded, Source, layout_of, open_input, path_of, source_label
+from textbayes.data.streams import (
+    DEFAULT_LIMITS,
+    Bounded,
+    Input,
+    Limits,
+    Source,
+    layout_of,
+    make_limits,
+    open_input,
+    path_of,
+    peek_head,
+    source_label,
+)
 
 _LOOKED_AT = 64 << 20  # bytes that tell an encoding
 
@@ -128,3 +138,102 @@ def _encoding(source: Source, expected: str | None, single: bool) -> dict[str, s
         return {"encoding": expected} if whole and not is_wide(expected) else {}
     cut = head[: head.rfind(b"\n") + 1] or head
     return {} if guess_encoding(cut) == "utf-8" else {"encoding": expected}
+
+
+_COMPRESSIONS = (".gz", ".xz", ".bz2")
+
+
+def guess_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    """The name of the format of a file, folder or archive; plain text, one document, where nothing else fits.
+
+    >>> guess_format(Path("mail.csv.gz"))
+    'csv'
+    """
+    if path.is_dir() or is_archive(path):
+        return "reuters" if any(name.lower().endswith(".sgm") for name in member_names(path, limits)) else "folder"
+    if (by_name := guess_from_name(path)) is not None:
+        return by_name
+    with open_input(Bounded(path, limits)) as stream:
+        return guess_from_content(stream, otherwise="text")
+
+
+def guess_from_name(path: Path) -> str | None:
+    """The format whose files have such a name, None if there is none.
+
+    >>> guess_from_name(Path("mail.csv.gz")), guess_from_name(Path("mail"))
+    ('csv', None)
+    """
+    name = path.name.lower()
+    for ending in _COMPRESSIONS:
+        name = name.removesuffix(ending)
+    refuse_by_name(name, path)
+    for format_name in FORMATS.names():
+        if name.endswith(FORMATS.get(format_name).suffixes):
+            return format_name
+    return None
+
+
+def guess_from_content(stream: Input, otherwise: str) -> str:
+    """The one format that recognises the first bytes of an input, or else the one named."""
+    head = peek_head(stream)
+    for name in FORMATS.names():
+        sniff = FORMATS.get(name).sniff
+        if sniff is not None and sniff(head):
+            return name
+    refuse_by_content(head, stream.label)
+    return otherwise
+
+
+def flat_files(folder: Path) -> list[Path] | None:
+    """The files of a folder that has no folders in it, sorted; None for a folder that a format reads as a whole."""
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    if any(entry.is_dir() for entry in entries):
+        return None
+    files = list(regular_files(iter(entries)))
+    if any(file.name.lower().endswith(".sgm") for file in files):
+        return None
+    if not files:
+        raise InputError(
+            f"the folder {folder} is empty; put documents in it, in a folder per label if they have labels"
+        )
+    return files
+
+
+_REFERENCES = "references for a reference manager, in a form that is not read: export them as RIS"
+_DOCUMENT = "a document with a layout, not text: save it as plain text (.txt)"
+_ENDINGS = {
+    (".enw", ".ciw"): _REFERENCES,
+    (".xls", ".xlsb", ".ods", ".numbers"): "a workbook in a form that is not read: save it as .xlsx or CSV",
+    (".docx", ".doc", ".odt", ".rtf", ".pdf", ".pptx", ".ppt", ".odp", ".epub"): _DOCUMENT,
+    (".svm", ".svmlight", ".libsvm"): "vectors, not texts; read it with textbayes.data.read_svmlight",
+    (".msg", ".pst"): "mail as Outlook keeps it: save the messages as .eml, or export the folder as .mbox",
+    (".7z", ".rar", ".zst"): "an archive of a kind that is not read: pack it as .zip, .tar.gz or .gz",
+    (".tb",): "a model file, where texts are needed; name it as MODEL",
+}
+_HEADS = {b"%0 ": _REFERENCES}
+# Files in the zip archive that an office document is.
+_PARTS = {
+    b"word/": _DOCUMENT,
+    b"ppt/": _DOCUMENT,
+    b"mimetypeapplication/vnd.oasis": "an OpenDocument file: save it as "
+    ".xlsx or CSV if it is a workbook, as plain text if it is a document",
+}
+
+
+def refuse_by_name(name: str, path: Path) -> None:
+    """Refuse a file by how its name (in lower case, without a compression's ending) ends."""
+    for endings, what in _ENDINGS.items():
+        if name.endswith(endings):
+            raise NotSupportedError(f"{path} holds {what}")
+
+
+def refuse_by_content(head: bytes, label: str) -> None:
+    """Refuse an input of unknown name by its first bytes."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    for sign, what in _HEADS.items():
+        if start.startswith(sign):
+            raise NotSupportedError(f"{label} holds {what}")
+    if head.startswith(ZIP_HEAD):
+        for sign, what in _PARTS.items():
+            if sign in head:
+                raise NotSupportedError(f"{label} holds {what}")

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.export.files import FORMATS, export_scoring, reference_scorer
-    from textbayes.export.inputs import count_terms
+    from textbayes.export.files import FORMATS, count_terms, export_scoring, reference_scorer
 
 _PUBLIC = {
     "FORMATS": "textbayes.export.files",
-    "count_terms": "textbayes.export.inputs",
+    "count_terms": "textbayes.export.files",
     "export_scoring": "textbayes.export.files",
     "reference_scorer": "textbayes.export.files",
 }

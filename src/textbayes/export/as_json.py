@@ -1,21 +1,23 @@
 """Scoring as plain JSON, which ``score.py`` beside this file reads with nothing but the standard library.
 
-Whatever can be reckoned beforehand is: the scorer has one formula for all kinds of models, links and decisions.
+Whatever can be reckoned beforehand is: the scorer has one formula for all kinds of models, links and decisions. How
+texts are cut is written as rules that other programs can follow: patterns, and what takes the place of what matches.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textbayes._version import __version__
 from textbayes.core.types import FloatArray
-from textbayes.export.cuts import ANY_WORD, Cut, cuts_of, cuts_of_length
-from textbayes.export.scoring import Block, DispersedBlock, Scoring
+from textbayes.export.scoring import Block, DispersedBlock, Reading, Scoring
+from textbayes.text.patterns import ENTITY
 
 FORMAT = "textbayes scoring"
 VERSION = 2
@@ -150,3 +152,147 @@ def _dispersed(scoring: Scoring, block: DispersedBlock) -> Iterator[tuple[str, i
 def _row(share: float, weights: FloatArray) -> Row:
     columns = np.flatnonzero(weights)
     return share, columns.tolist(), weights[columns].tolist()
+
+
+Rule = tuple[str, str, str]  # pattern, replacement, and the function that is called in its place, or ""
+ANY_WORD = "\n"  # the term that every word becomes where a text's words are counted, known or not
+_APART = "\t"  # stands between runs of characters: an n-gram with it is no term of a model
+_ALL = "(?s)^.*"
+
+
+class Cut(NamedTuple):
+    """Text rules, then words that match, without stop words, then word rules, then n-grams with a glue between."""
+
+    text_rules: list[Rule]
+    word: str
+    stop_words: tuple[str, ...] = ()
+    word_rules: tuple[Rule, ...] = ()
+    ngrams: tuple[int, ...] = (1,)
+    glue: str = " "
+
+    @property
+    def functions(self) -> set[str]:
+        """The names of the functions that rules call."""
+        return {function for _, _, function in (*self.text_rules, *self.word_rules) if function}
+
+
+def cuts_of(reading: Reading) -> list[Cut]:
+    """The cuts that together give the terms of a reading.
+
+    Parameters
+    ----------
+    reading : Reading
+    """
+    cuts, rules = [], _text_rules(reading)
+    for unit, edge, low, high in reading.runs:
+        of_runs: list[Rule] = [*rules, (f"(?s)(?:(?!{unit}).)+", _APART, "")]
+        if edge:
+            of_runs.append((f"((?:{unit})+)", rf"{edge}\1{edge}", ""))
+            shorter = low - 1 - 2 * len(edge)
+            cuts += [Cut(of_runs, f"{edge}(?:{unit}){{1,{shorter}}}{edge}")] if shorter > 0 else []
+        cuts.append(Cut(of_runs, "(?s).", ngrams=tuple(range(low, high + 1)), glue=""))
+    if reading.reads_words:
+        low, high = reading.ngrams
+        cuts.append(_word_cut(reading, reading.stop_words, _stems(reading), range(low, high + 1)))
+    return cuts
+
+
+def cuts_of_length(reading: Reading) -> list[Cut]:
+    """The cuts whose terms are ``ANY_WORD``, once for every word and every character of a script without spaces.
+
+    Parameters
+    ----------
+    reading : Reading
+        As :func:`textbayes.export.collect.all_words` gives it.
+    """
+    same: tuple[Rule, ...] = ((_ALL, ANY_WORD, ""),)
+    characters = [Cut(_text_rules(reading), unit, word_rules=same) for unit, *_ in reading.runs]
+    return [*characters, _word_cut(reading, word_rules=same)]
+
+
+def _word_cut(
+    reading: Reading, stop_words: tuple[str, ...] = (), word_rules: tuple[Rule, ...] = (), ngrams: Iterable[int] = (1,)
+) -> Cut:
+    """The words of a text, which runs of characters are no part of."""
+    apart: list[Rule] = [(unit, " ", "") for unit, *_ in reading.runs]
+    return Cut([*_text_rules(reading), *apart], reading.token, stop_words, word_rules, tuple(ngrams))
+
+
+def _text_rules(reading: Reading) -> list[Rule]:
+    rules: list[Rule] = []
+    if reading.head is not None:
+        rules.append((rf"(?s)^\s*([^\n]{{0,{reading.head}}}).*", r"\1", ""))
+    if reading.tidy:
+        rules.append((ENTITY.pattern, "", "unescape"))
+    rules += [(pattern, new, "") for pattern, new in reading.replace]
+    return [*rules, (_ALL, "", "lower")] if reading.lowercase else rules
+
+
+def _stems(reading: Reading) -> tuple[Rule, ...]:
+    if reading.stemmer is None:
+        return ()
+    # In text that is not put in lower case the stemmer's Y could not be told from the text's own.
+    if reading.stemmer == "porter" and reading.lowercase:
+        return tuple((pattern, new, "") for pattern, new in porter_rules())
+    return ((_ALL, "", f"Snowball {reading.stemmer}"),)
+
+
+StemRule = tuple[str, str]  # pattern, replacement
+
+_V, _C = "[aeiouy]", "[^aeiouy]"
+_R1 = f"{_C}*{_V}+{_C}"  # m > 0: vowels, and a consonant after them
+_R2 = f"{_R1}{_C}*{_V}+{_C}"  # m > 1
+_SHORT = f"{_C}{_V}[^aeiouywxY]"  # consonant, vowel, consonant, the last not w, x or y
+_CUT = "\x01"  # stands where "ed" or "ing" was; no word has it
+
+_STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "abli": "able", "entli": "ent", "eli": "e",
+    "izer": "ize", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al", "aliti": "al", "alli": "al",
+    "fulness": "ful", "ousli": "ous", "ousness": "ous", "iveness": "ive", "iviti": "ive", "biliti": "ble",
+}  # fmt: skip
+_STEP_3 = {"alize": "al", "icate": "ic", "iciti": "ic", "ical": "ic", "ative": "", "ful": "", "ness": ""}
+_STEP_4 = ["al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate"]
+_STEP_4 += ["iti", "ous", "ive", "ize"]
+_ONLY_AFTER = {"ion": "(?<=[st])"}
+
+
+def porter_rules() -> list[StemRule]:
+    """The rules of the Porter stemmer in order, for other programs without a stemmer of their own.
+
+    A word is in lower case. y is written Y where it is a consonant (at the beginning and after a vowel), and y again at
+    the end. Each rule takes time in proportion to the word's length: what may be repeated stands once, and up to a
+    given character.
+
+    Reference: Porter (1980), An algorithm for suffix stripping, Program 14, 130–137, in the Snowball project's form.
+    """
+    return [
+        (f"(^|{_V})y", r"\1Y"),
+        ("(?:(?<=ss)|(?<=i))es$|(?<=[^s])s$", ""),
+        (f"^({_R1}.*)eed$", r"\1ee"),
+        (f"^({_C}*{_V}.*)(?:(?<!e)ed|ing)$", rf"\1{_CUT}"),
+        (f"^(.*(?:at|bl|iz)|{_C}*{_V}+{_C}(?<={_SHORT})){_CUT}$", r"\1e"),
+        (rf"([bdfgmnprt])\1{_CUT}$", r"\1"),
+        (f"{_CUT}$", ""),
+        (f"^({_C}*{_V}.*)[yY]$", r"\1i"),
+        *_step(_R1, _STEP_2),
+        *_step(_R1, _STEP_3),
+        *_step(_R2, dict.fromkeys(_STEP_4, "")),
+        (f"^({_R2}.*|{_R1}.*(?<!{_SHORT}))e$", r"\1"),
+        (f"^({_R2}.*)(?<=l)l$", r"\1"),
+        ("Y", "y"),
+    ]
+
+
+def _step(before: str, endings: Mapping[str, str]) -> Iterator[StemRule]:
+    """A rule for each text that is added to what is kept of suffixes, for all of these at once.
+
+    A suffix does not count where a longer one of the step ends the word, whatever comes of that.
+    """
+    by_added = defaultdict(list)
+    for suffix, new in endings.items():
+        kept = next(suffix[:n] for n in range(len(suffix), -1, -1) if new.startswith(suffix[:n]))
+        longer = [other for other in endings if other.endswith(suffix) and other != suffix]
+        only = "".join(f"(?<!{other.removesuffix(suffix)})" for other in longer) + _ONLY_AFTER.get(suffix, "")
+        by_added[new.removeprefix(kept)].append(f"{only}{kept}(?={suffix.removeprefix(kept)}$)")
+    for added, suffixes in by_added.items():
+        yield f"^({before}.*(?:{'|'.join(suffixes)})).*", rf"\1{added}"

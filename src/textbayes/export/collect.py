@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from textbayes.categorizer import TextCategorizer
@@ -10,13 +15,17 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.core.protocols import FittedModel
 from textbayes.core.types import FloatArray
 from textbayes.decide.top_label import TopLabel
-from textbayes.export.counts import add_counts
-from textbayes.export.readings import ReadView, read_views
-from textbayes.export.scoring import Block, Hints, Scoring
+from textbayes.export.scoring import NO_WORD, Block, DispersedBlock, Hints, Reading, Scoring, TermWeight
 from textbayes.kinds.counts import FittedCounts
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.multinomial import FittedMultinomial
 from textbayes.kinds.weights import FittedWeights
+from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text.head import LONGEST_HEAD
+from textbayes.text.patterns import PATTERN_NAMES, token_expression
+from textbayes.text.unspaced import SCRIPTS
+from textbayes.text.views import TextViews
 
 _LINKS = ("logit", "probit")
 
@@ -105,3 +114,176 @@ def _add_rule(scoring: Scoring, model: TextCategorizer) -> None:
             f"rule {rule.name!r} has no thresholds for a text by itself; train with another, such as --rule pcut"
         )
     scoring.thresholds = found
+
+
+_DISPERSED = ("negative_binomial", "dirichlet_negative_binomial")
+
+
+def add_counts(scoring: Scoring, views: list[ReadView], fitted: FittedCounts, factor: float) -> None:
+    """Add the scores of count models, times a factor.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        It is added to.
+    views : list of ReadView
+        Of which there must be one.
+    fitted : FittedCounts
+    factor : float
+    """
+    [view] = views
+    scoring.length = all_words(view.vectorizer)
+    terms = view.vectorizer.get_feature_names_out().tolist()
+    names = {_checked_count_model(one, view) for one in fitted.classifiers}
+    rows = []
+    weights = np.zeros((scoring.space.n_columns, len(terms)))
+    for column, one, c, sign in _count_classes(fitted):
+        rows.append((column, factor * sign))
+        scoring.intercept[column] += factor * sign * one.class_log_prior_[c]
+        if not names <= set(_DISPERSED):
+            own, per_thousand, with_words = _linear_counts(one, c)
+            weights[column] += factor * sign * own
+            scoring.per_thousand[column] += factor * sign * per_thousand
+            scoring.with_words[column] += factor * sign * with_words
+    if names <= set(_DISPERSED):
+        rates, deltas = (
+            np.concatenate([getattr(one.estimate_, name) for one in fitted.classifiers]) for name in ("rates", "deltas")
+        )
+        scoring.dispersed.append(DispersedBlock(view.name, view.reading, terms, rates, deltas, rows))
+        return
+    tf: TermWeight = "binary" if "bernoulli" in names or view.vectorizer.binary else "raw"
+    scoring.blocks.append(Block(view.name, view.reading, tf, False, terms, np.ones(len(terms)), weights))
+
+
+def _count_classes(fitted: FittedCounts) -> Iterator[tuple[int, BayesCountClassifier, int, float]]:
+    """Column, classifier, number of the class in it, and sign: of two classes the second less the first."""
+    for number, one in enumerate(fitted.classifiers):
+        for c in range(len(one.classes_)):
+            yield (c, one, c, 1.0) if fitted.is_softmax else (number, one, c, 2.0 * c - 1.0)
+
+
+def _linear_counts(one: BayesCountClassifier, c: int) -> tuple[FloatArray, float, float]:
+    """Weights of a class's words, what a thousand words add, and what having any does."""
+    estimate: Any = one.estimate_
+    if one.model_.name == "multinomial":
+        return estimate.log_shares[c] * estimate.weights, 0.0, 0.0
+    if one.model_.name == "complement":
+        return estimate.weights[c], 0.0, 0.0
+    if one.model_.name == "bernoulli":
+        log_no = np.log1p(-estimate.values[c]) * estimate.weights
+        return np.log(estimate.values[c]) * estimate.weights - log_no, 0.0, float(log_no.sum())
+    return np.log(estimate.rates[c]), -float(estimate.rates[c].sum()), 0.0  # Poisson, with or without a hierarchy
+
+
+def _checked_count_model(one: BayesCountClassifier, view: ReadView) -> str:
+    """The name of a count model that can be exported."""
+    model: Any = one.model_
+    name = str(model.name)
+    if getattr(model, "sampling", None) is not None and model.sampling.integrate:
+        raise NotSupportedError(
+            "a count model whose probabilities are averages over draws (prediction='integrated') has no formula; train "
+            "it with prediction='mode'"
+        )
+    if name == "bernoulli" and model.length_correction:
+        raise NotSupportedError(
+            "the bernoulli model with length_correction cannot be exported; train it without, or counts:model=poisson"
+        )
+    if name in _DISPERSED and view.vectorizer.binary:
+        raise NotSupportedError(f"the {name} model needs counts, but words count once (binary); train it with counts")
+    return name
+
+
+_TERM_WEIGHTS: dict[str, TermWeight] = {"raw": "raw", "binary": "binary", "ltc": "log2"}
+
+
+class ReadView(NamedTuple):
+    """One view of a model: how it reads texts, its terms, and how it weighs them; columns begin at ``start``."""
+
+    name: str
+    reading: Reading
+    vectorizer: TextVectorizer
+    weighting: TermWeighting
+    factor: float
+    start: int
+
+    @property
+    def tf(self) -> TermWeight:
+        """What becomes of a count; one where only presence was counted."""
+        return "binary" if self.vectorizer.binary else _TERM_WEIGHTS.get(self.weighting.scheme, "log")
+
+
+def read_views(model: TextCategorizer) -> list[ReadView]:
+    """The views of a model, one where it has a single vectorizer; hashed words are refused.
+
+    Parameters
+    ----------
+    model : fitted TextCategorizer
+    """
+    vectorizer, weighting = model.vectorizer_, model.weighting_
+    if isinstance(vectorizer, TextViews):
+        if not all(isinstance(one, TextVectorizer) for one in vectorizer.vectorizers_):
+            raise NotSupportedError(
+                "a model that reads sentence vectors cannot be exported, as these come of a sentence model; train it "
+                "with --embeddings off"
+            )
+        parts = zip(vectorizer.views, vectorizer.vectorizers_, weighting.weightings_, vectorizer.bounds_, strict=False)
+        return [
+            ReadView(view.name, reading_of(one, view.part == "head"), one, weigh, view.factor, int(start))
+            for view, one, weigh, start in parts
+        ]
+    if not isinstance(vectorizer, TextVectorizer):
+        raise NotSupportedError(
+            f"a model whose words are hashed ({type(vectorizer).__name__}) cannot be exported, as it does not know "
+            "them; train it with a vocabulary (TextVectorizer)"
+        )
+    return [ReadView("words", reading_of(vectorizer), vectorizer, weighting, 1.0, 0)]
+
+
+def reading_of(vectorizer: TextVectorizer, head: bool = False) -> Reading:
+    """How a fitted vectorizer cuts texts.
+
+    Parameters
+    ----------
+    vectorizer : TextVectorizer
+    head : bool
+        Whether it is shown first lines only.
+    """
+    low, high = vectorizer.ngram_range
+    base = Reading(
+        head=LONGEST_HEAD if head else None, tidy=False, replace=(), lowercase=bool(vectorizer.lowercase), runs=(),
+        token=NO_WORD,
+    )  # fmt: skip
+    if vectorizer.analyzer == "char":
+        return replace(base, replace=((r"\s\s+", " "),), runs=(("(?s:.)", "", low, high),))
+    if vectorizer.analyzer == "char_wb":
+        return replace(base, runs=((r"\S", " ", low, high),))
+    named = vectorizer.token_pattern in PATTERN_NAMES
+    runs = tuple((f"[{script.characters}]", "", low, high + script.more) for script in SCRIPTS)
+    return replace(
+        base,
+        tidy=named,
+        replace=(("’", "'"),) if named else (),
+        runs=runs if vectorizer.analyzer == "mixed" else (),
+        token=token_expression(vectorizer.token_pattern),
+        stop_words=tuple(vectorizer.stop_words_),
+        stemmer=vectorizer.stemmer,
+        ngrams=(low, high),
+    )
+
+
+def all_words(vectorizer: TextVectorizer) -> Reading:
+    """The terms that make up the length of a text: every word, and every character of a script without spaces.
+
+    Parameters
+    ----------
+    vectorizer : TextVectorizer
+        One that counts words; lengths of texts that are read as characters are refused.
+    """
+    if vectorizer.analyzer not in ("word", "mixed"):
+        raise NotSupportedError(
+            f"a count model of characters (analyzer={vectorizer.analyzer!r}) cannot be exported, as its texts have "
+            "lengths in words; train it on words, or train a linear model"
+        )
+    reading = reading_of(vectorizer)
+    runs = tuple((unit, edge, 1, 1) for unit, edge, _, _ in reading.runs)
+    return replace(reading, runs=runs, stop_words=(), stemmer=None, ngrams=(1, 1))

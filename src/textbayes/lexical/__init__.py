@@ -5,9 +5,8 @@ from __future__ import annotations
 from textbayes.lexical.burstiness import burstiest, burstiness
 from textbayes.lexical.delta2 import delta2_score, delta2_test
 from textbayes.lexical.exposures import takes_counts
-from textbayes.lexical.fdr import benjamini_hochberg, storey, storey_null_fraction
 from textbayes.lexical.keyness import keyness
-from textbayes.lexical.multiplicity import smallest_p_value
+from textbayes.lexical.p_values import benjamini_hochberg, smallest_p_value, storey, storey_null_fraction
 
 __all__ = [
     "benjamini_hochberg",

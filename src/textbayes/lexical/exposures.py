@@ -1,4 +1,4 @@
-"""Word counts of each category with the length of text they come from: what Δ² and keyness compare."""
+"""Counts of words and lengths of documents as tests take them: inputs, exposures, dispersions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,58 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
-from textbayes.core.validation import as_numbers, check_finite
-from textbayes.lexical.inputs import Inputs, check_inputs
+from textbayes.core.validation import as_numbers, canonical, check_finite, check_indicator, check_same_length
+
+
+class Inputs(NamedTuple):
+    """Checked documents and labels.
+
+    ``X`` is CSR (n_docs, n_features) in float64 without duplicates or stored zeros, ``Yt`` the labels as CSR
+    (n_labels, n_docs), so that ``Yt @ X`` sums over the documents of each category at a cost of one multiplication
+    per document, word in it and label on it; ``n_positive`` (n_labels,) the documents of each category.
+    """
+
+    X: sparse.csr_matrix
+    Yt: sparse.csr_matrix
+    n_positive: FloatArray
+
+    @property
+    def n_docs(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+
+def check_inputs(X: Matrix, Y: AnyArray, *, nonnegative: bool) -> Inputs:
+    """Check counts and labels for scoring, and refuse what cannot be scored; the caller's arrays are never changed."""
+    documents = _as_csr(X)
+    indicator = check_indicator(Y)
+    check_same_length(documents, "X", indicator, "Y")
+    if not documents.shape[0]:
+        raise InputError("X has no documents; pass at least one row")
+    if not indicator.shape[1]:
+        raise InputError("Y has no labels; pass at least one column")
+    check_finite(documents, "X")
+    if nonnegative and documents.nnz and documents.data.min() < 0:
+        raise InputError(
+            f"Negative values in data: X goes down to {documents.data.min():.3g}, but this score counts the documents a"
+            " word occurs in; pass counts or non-negative weights, or use pearson, t_test or t_test_pooled"
+        )
+    labels = sparse.csc_matrix(indicator, dtype=np.float64).T
+    return Inputs(documents, labels, indicator.sum(axis=0, dtype=np.float64))
+
+
+def _as_csr(X: Any) -> sparse.csr_matrix:
+    array = X if sparse.issparse(X) else np.asarray(X)
+    if array.ndim != 2:
+        raise InputError(f"X has {array.ndim} dimension(s); pass a matrix (n_docs, n_features)")
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"X holds values of type {array.dtype}; pass numbers (vectorize texts first)")
+    documents: sparse.csr_matrix = canonical(sparse.csr_matrix(array, dtype=np.float64), zeros=False)
+    return documents
+
 
 WORDS_PER_UNIT = 1000.0
 """Lengths ω are in thousands of words, so that rates μ are per thousand, as in the contagion paper."""
@@ -114,4 +164,82 @@ def takes_counts(score_function: Any) -> bool:
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     result: FloatArray = np.zeros_like(top)
     np.divide(top, bottom, out=result, where=bottom > 0.0)
+    return result
+
+
+class WordMoments(NamedTuple):
+    """Per word: rate m per thousand words, variance v of the rates, and the extra variability δ̂; r of all words."""
+
+    rate: FloatArray
+    variance: FloatArray
+    dispersion: FloatArray
+    r: float
+
+
+def mosteller_wallace(X: sparse.csr_matrix, lengths: FloatArray) -> WordMoments:
+    """Moment estimates of the negative binomial with mean ω_d μ and variance ω_d μ (1 + ω_d δ).
+
+    m = Σx/Σω, v = Σ_d ω_d (x_d/ω_d − m)² / (N−1) = (Σ x²/ω − m² Σω) / (N−1), r = (Σω − Σω²/Σω) / (N−1) and
+    δ̂ = max{0, (v − m)/(m r)}, since E v = μ + μ δ r. Documents of length 0 are left out. A word that does not occur,
+    or a corpus of one document, has δ̂ = 0.
+
+    Reference: Mosteller & Wallace (1964), *Inference and Disputed Authorship*; the contagion paper, §2.2.
+
+    Parameters
+    ----------
+    X : sparse matrix (n_docs, n_features)
+        Counts of words.
+    lengths : array (n_docs,)
+        Thousands of words of each document.
+
+    Examples
+    --------
+    >>> counts = sparse.csr_matrix([[2, 5], [2, 0], [2, 1]])
+    >>> mosteller_wallace(counts, np.array([1.0, 1.0, 1.0])).dispersion.tolist()
+    [0.0, 2.5]
+    """
+    n_docs, total_length = int((lengths > 0.0).sum()), float(lengths.sum())
+    n_features = int(X.shape[1])
+    if n_docs < 2:
+        nothing: FloatArray = np.zeros(n_features)
+        rate = np.bincount(X.indices, weights=X.data, minlength=n_features) / total_length if n_docs else nothing
+        return WordMoments(rate, nothing, nothing, 0.0)
+    row_lengths = np.repeat(lengths, np.diff(X.indptr))
+    squares = np.bincount(X.indices, weights=np.square(X.data) / row_lengths, minlength=n_features)
+    rate = np.bincount(X.indices, weights=X.data, minlength=n_features) / total_length
+    variance = np.maximum(squares - rate * rate * total_length, 0.0) / (n_docs - 1)
+    r = (total_length - float(np.square(lengths).sum()) / total_length) / (n_docs - 1)
+    dispersion = np.zeros(n_features)
+    np.divide(variance - rate, rate * r, out=dispersion, where=rate > 0.0)
+    return WordMoments(rate, variance, np.maximum(dispersion, 0.0), r)
+
+
+def within_categories(exposures: Exposures) -> FloatArray:
+    """δ̂ by the same moments about the rates of each category and of the rest, (n_labels, n_features).
+
+    Σ_c Σ_{d∈c} ω_d (x_d/ω_d − m_c)² has mean Σ_c μ_c [(N_c − 1) + δ (Ω_c − Σ_c ω²/Ω_c)], c the category and the rest.
+    A word that truly differs between them is not taken for a bursty one; under the null the pooled estimate of
+    :func:`mosteller_wallace` is the better one. Complexity: O(n_labels · n_features).
+    """
+    X, lengths = exposures.inputs.X, exposures.lengths
+    squares = np.square(X.data) / np.repeat(lengths, np.diff(X.indptr))
+    with_text = (lengths > 0.0).astype(np.float64)
+    n_inside = np.asarray(exposures.inputs.Yt @ with_text)[:, None]
+    sums_in, powers_in = exposures.sums.toarray(), exposures.powers_in[:, :2]
+    every = np.bincount(X.indices, weights=squares, minlength=X.shape[1]).astype(np.float64)  # whole if there are none
+    excess = np.tile(every, (len(sums_in), 1))
+    slope = np.zeros_like(sums_in)
+    for sums, n_docs, powers in (
+        (sums_in, n_inside, powers_in),
+        (exposures.totals - sums_in, with_text.sum() - n_inside, exposures.powers[:2] - powers_in),
+    ):
+        length, squared_length = powers[:, :1], powers[:, 1:]
+        rate, effective = np.zeros_like(sums), np.zeros_like(length)
+        np.divide(sums, length, out=rate, where=n_docs > 0.0)
+        np.divide(squared_length, length, out=effective, where=n_docs > 0.0)
+        excess -= rate * (sums + np.maximum(n_docs - 1.0, 0.0))
+        slope += rate * np.where(n_docs > 1.0, length - effective, 0.0)
+    dispersion = np.zeros_like(slope)
+    np.divide(excess, slope, out=dispersion, where=slope > 0.0)
+    result: FloatArray = np.maximum(dispersion, 0.0)
     return result

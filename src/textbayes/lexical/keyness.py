@@ -12,9 +12,8 @@ from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.lexical.delta2 import MethodName, Model, Ties, delta2_test
-from textbayes.lexical.dispersion import within_categories
-from textbayes.lexical.exposures import WORDS_PER_UNIT, Exposures, word_exposures
-from textbayes.lexical.fdr import benjamini_hochberg, storey
+from textbayes.lexical.exposures import WORDS_PER_UNIT, Exposures, within_categories, word_exposures
+from textbayes.lexical.p_values import benjamini_hochberg, storey
 
 
 class Interval(NamedTuple):

@@ -16,10 +16,9 @@ from typing import Any
 
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.types import Document
-from textbayes.data.formats import FORMATS
+from textbayes.data.documents import guess_from_content, guess_from_name
+from textbayes.data.formats import FORMATS, Identifier, Record
 from textbayes.data.formats._fields import FieldReader
-from textbayes.data.guess import guess_from_content, guess_from_name
-from textbayes.data.records import Identifier, Record
 from textbayes.data.streams import open_input
 
 _PATTERN = re.compile(r"[*?\[]")

@@ -1,7 +1,7 @@
 """Choosing words: score functions, rules that turn scores into a choice, and a scikit-learn selector.
 
 A score function takes (X, Y) and scores every word for every label at once; ``scores.names()`` lists them and
-``scores.get(name)`` gives one. One file in ``score_functions/`` adds one. Rules (``select_per_label``,
+``scores.get(name)`` gives one; a function under ``scores.register(name)`` adds one. Rules (``select_per_label``,
 ``select_global``) know nothing of how scores came about, so M scores and N rules need M + N pieces of code.
 """
 

@@ -15,7 +15,7 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.core.validation import check_choice
-from textbayes.lexical.fdr import benjamini_hochberg, storey
+from textbayes.lexical.p_values import benjamini_hochberg, storey
 
 FdrMethod = Literal["bh", "storey"]
 Combine = Literal["max", "union"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -112,13 +111,6 @@ class SelectWords(SelectorMixin, BaseEstimator):
         """The words the rules choose for each label on its own: a mask (n_labels, n_features)."""
         check_is_fitted(self)
         return select_per_label(ScoreResult(self.scores_, self.p_values_), **self._rules())
-
-    def scores_frame(self, words: Sequence[str] | None = None) -> Any:
-        """Scores and p-values as a pandas ``DataFrame``, see ``ScoreResult.to_frame``; ``words`` name the features."""
-        check_is_fitted(self)
-        if words is None:
-            words = getattr(self, "feature_names_in_", None)
-        return ScoreResult(self.scores_, self.p_values_).to_frame(words, self.label_names_)
 
     def _rules(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("k", "threshold", "fdr", "fdr_method")}

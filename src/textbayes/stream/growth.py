@@ -7,7 +7,7 @@ import numpy as np
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.select import select_per_label
-from textbayes.select.score_functions.likelihood_ratio import log_likelihood_ratio
+from textbayes.select.score_functions import log_likelihood_ratio
 from textbayes.select.tables import Table
 from textbayes.stream.topic import Topic
 from textbayes.stream.words import Lexicon

@@ -12,10 +12,9 @@ import pytest
 
 from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.data import CORPORA, check_corpus, corpus_path, load_corpus
-from textbayes.data.corpora import _openstax_books as books
-from textbayes.data.corpora._textbook_sections import html_sections, markdown_sections
+from textbayes.data.corpora import openstax as books
+from textbayes.data.corpora.openstax import html_sections, markdown_sections, read_cnxml, read_collection
 from textbayes.data.download import Download
-from textbayes.data.formats._cnxml import read_cnxml, read_collection
 
 NS = 'xmlns="http://cnx.rice.edu/cnxml" xmlns:m="http://www.w3.org/1998/Math/MathML"'
 LONG = "word " * 300
@@ -53,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
 def server(tmp_path, monkeypatch) -> Iterator[Server]:
     """A server, and an empty folder for corpora."""
     monkeypatch.setenv("TEXTBAYES_DATA", str(tmp_path))
-    monkeypatch.setattr("textbayes.data.locate.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("textbayes.data.catalogue.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
     with Server() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

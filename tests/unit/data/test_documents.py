@@ -14,7 +14,7 @@ import pytest
 from textbayes.core.errors import InputError, MalformedFileError, NotSupportedError
 from textbayes.core.types import Document
 from textbayes.data import FORMATS, open_documents
-from textbayes.data.guess import guess_format
+from textbayes.data.documents import guess_format
 
 STORY = b'<REUTERS NEWID="4">\n<TEXT><BODY>b</BODY></TEXT>\n</REUTERS>\n'
 HEADS = {

@@ -12,8 +12,7 @@ import pytest
 
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import download, load_corpus
-from textbayes.data.catalogue import CORPORA, CorpusInfo
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo
 from textbayes.data.download import Download, fetch
 
 DATA = bytes(i * 7 % 256 for i in range(400_000))

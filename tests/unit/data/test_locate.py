@@ -18,7 +18,7 @@ def nowhere(tmp_path, monkeypatch):
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.delenv("TEXTBAYES_DATA", raising=False)
-    monkeypatch.setattr("textbayes.data.locate.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("textbayes.data.catalogue.cache_folder", lambda: tmp_path / "cache")
 
 
 def put(folder, name="federalist.jsonl", data=ESSAY):

@@ -7,7 +7,7 @@ import pytest
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.types import Document
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats.lyrl2004 import read_topic_labels, read_vectors
+from textbayes.data.formats.smart import read_topic_labels, read_vectors
 
 LYRL = FORMATS.get("lyrl2004")
 

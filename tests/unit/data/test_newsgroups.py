@@ -7,7 +7,7 @@ from sklearn.datasets import _twenty_newsgroups as theirs
 
 from textbayes.core.errors import InputError
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats.newsgroups import strip_footer, strip_headers, strip_quotes
+from textbayes.data.formats.text_files import strip_footer, strip_headers, strip_quotes
 
 NEWS = FORMATS.get("newsgroups")
 POST = (

@@ -8,7 +8,7 @@ import pytest
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.types import Document
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats.ohsumed import Judgement, Topic, read_qrels, read_topics
+from textbayes.data.formats.smart import Judgement, Topic, read_qrels, read_topics
 
 OHSUMED = FORMATS.get("ohsumed")
 RECORDS = b""".I 1

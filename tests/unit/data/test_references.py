@@ -144,3 +144,82 @@ def test_references_of_pubmed_without_a_number_are_told_apart_by_their_titles(tm
     assert [document.text.strip() for document in open_documents(path, duplicates="keep")] == [
         "Tea\nLeaves.", "Ore", "Iron\nMining."
     ]  # fmt: skip
+
+
+def read_fields(tmp_path, name, text):
+    """The texts of a file, and the fields of its first reference."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    documents = list(open_documents(tmp_path / name, keep_fields=True))
+    return [document.text for document in documents], documents[0].fields
+
+
+def test_ris_fields_with_one_space_among_others_with_two(tmp_path):
+    text = "TY  - JOUR\nT1 - Green tea\nAU - Smith, Ann\nPY - 1999\nAB  - Leaves.\nDO - 10.1000/tea.7\nER  - \n"
+    texts, fields = read_fields(tmp_path, "a.ris", text)
+    assert texts == ["Green tea\nLeaves."]
+    assert (fields["authors"], fields["year"], fields["doi"]) == ("Smith, Ann", "1999", "10.1000/tea.7")
+
+
+def test_ris_without_an_end_and_with_a_bad_tag(tmp_path):
+    text = "TY  - JOUR\nTI  - Tea\nTY  - JOUR\nDO: 10.1000/x\nTI  - Ore\nER  - \n"
+    with pytest.raises(MalformedFileError, match=r"a\.ris, line 4: 'DO: 10\.1000/x' is neither a field.*'TI  - '"):
+        read_fields(tmp_path, "a.ris", text)
+    text = "TY  - JOUR\nTI  - Tea\nDO  - 10.1000/x\nDO: 10.1000/y\nTY  - JOUR\nDO - 10.1000/z\nsee there\nTI  - Ore\n"
+    assert read_fields(tmp_path, "b.ris", text)[0] == ["Tea", "Ore"]
+
+
+@pytest.mark.parametrize("line", ["TY - pe II diabetes", "ER - positive tumours", "CA - 125 levels", "PY - 40 smokers"])
+def test_a_line_of_an_abstract_in_ris_that_looks_like_a_field(tmp_path, line):
+    text = f"TY  - JOUR\nTI  - Tea\nAB  - Patients with\n{line}\nwere asked.\nER  - \nTY  - JOUR\nTI  - Ore\nER  - \n"
+    assert read_fields(tmp_path, "a.ris", text)[0] == [f"Tea\nPatients with {line} were asked.", "Ore"]
+
+
+@pytest.mark.parametrize("end", ["", "ER - \n"])
+def test_a_reference_in_ris_begins_below_an_abstract(tmp_path, end):
+    text = f"TY  - JOUR\nTI  - Tea\nAB  - Leaves.\n{end}TY - JOUR\nTI - Ore\nAB - Mining.\nER - \n"
+    assert read_fields(tmp_path, "a.ris", text)[0] == ["Tea\nLeaves.", "Ore\nMining."]
+
+
+def test_nothing_of_a_messy_reference_in_ris_is_lost(tmp_path):
+    text = (
+        "TY  - BOOK\nBT  -Green tea\nA1  - Smith, Ann\nAU  - Berg, Bo\nAB  - Leaves.\nAB  - Pots.\nJA  - J Tea\n"
+        "DA  - 1999/05/01\nKW  - tea\ncup\nUR  - https://tea.org\nER  - \n"
+    )
+    texts, fields = read_fields(tmp_path, "a.ris", text)
+    assert texts == ["Green tea\nLeaves. Pots."]
+    wanted = {"authors": "Smith, Ann; Berg, Bo", "journal": "J Tea", "year": "1999", "keywords": "tea; cup"}
+    assert {name: fields[name] for name in wanted} == wanted
+
+
+def test_nothing_of_a_messy_reference_of_pubmed_is_lost(tmp_path):
+    text = "PMID- 7\nTT  - Thé vert\nOAB - Leaves.\nLID - doi: 10.1000/tea.7 [doi]\nDCOM- 20010501\nTA  - J Tea\n"
+    texts, fields = read_fields(tmp_path, "a.nbib", text)
+    assert texts == ["Thé vert\nLeaves."]
+    assert (fields["doi"], fields["journal"]) == ("10.1000/tea.7", "J Tea")
+    lost = "PMID- 7\nAB  - We study\nRNA-binding proteins.\n"  # the indentation of a line is gone
+    with pytest.raises(MalformedFileError, match=r"b\.nbib, line 3: neither a tag"):
+        read_fields(tmp_path, "b.nbib", lost)
+
+
+def test_nothing_of_a_messy_reference_of_endnote_is_lost(tmp_path):
+    text = (
+        "<xml><records><record><titles><secondary-title>Teas</secondary-title><short-title>Green tea</short-title>"
+        "</titles><abstract>Leaves.</abstract><accession-num> PMID: 10123456\n</accession-num><periodical>"
+        "<abbr-1>J Tea</abbr-1></periodical><dates><pub-dates><date>May 1999</date></pub-dates></dates><urls>"
+        "<web-urls><url>https://tea.org</url></web-urls></urls></record></records></xml>"
+    )
+    texts, fields = read_fields(tmp_path, "a.xml", text)
+    assert texts == ["Green tea\nLeaves."]
+    wanted = {"pmid": "10123456", "journal": "Teas", "year": "1999", "url": "https://tea.org"}
+    assert {name: fields[name] for name in wanted} == wanted
+
+
+def test_fields_of_biblatex_are_read(tmp_path):
+    text = (
+        "@article{a, title = {Green tea}, subtitle = {A trial}, journaltitle = {J Tea}, date = {1999-05},\n"
+        "  abstract = {Leaves.}, eprint = {10123456}, eprinttype = {pubmed}, author = {Smith, Ann AND Berg, Bo}}\n"
+    )
+    texts, fields = read_fields(tmp_path, "a.bib", text)
+    assert texts == ["Green tea: A trial\nLeaves."]
+    wanted = {"journal": "J Tea", "year": "1999", "pmid": "10123456", "authors": "Smith, Ann; Berg, Bo"}
+    assert {name: fields[name] for name in wanted} == wanted

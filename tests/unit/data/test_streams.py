@@ -14,8 +14,7 @@ import pytest
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.types import Document
 from textbayes.data import open_documents
-from textbayes.data.limits import Limits
-from textbayes.data.streams import Bounded, open_input, peek_head, read_lines, read_text, source_label
+from textbayes.data.streams import Bounded, Limits, open_input, peek_head, read_lines, read_text, source_label
 
 
 def test_lines_are_the_same_in_every_compression(write_compressed):

@@ -10,7 +10,7 @@ import Stemmer
 
 from references.backtracking import Matcher
 from textbayes import load_corpus
-from textbayes.export.porter import _STEP_2, _STEP_3, _STEP_4, porter_rules
+from textbayes.export.as_json import _STEP_2, _STEP_3, _STEP_4, porter_rules
 from textbayes.text import TextVectorizer
 
 RULES = [(pattern, new, "") for pattern, new in porter_rules()]

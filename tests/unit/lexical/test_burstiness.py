@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from textbayes.core.errors import InputError
 from textbayes.lexical import burstiness
-from textbayes.lexical.goodness_of_fit import (
+from textbayes.lexical.burstiness import (
     _cdf,
     _dispersion,
     bootstrap_fit,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from textbayes.lexical.dispersion import mosteller_wallace, within_categories
-from textbayes.lexical.exposures import word_exposures
+from textbayes.lexical.exposures import mosteller_wallace, within_categories, word_exposures
 
 
 def test_the_printed_formulas():

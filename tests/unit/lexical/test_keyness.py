@@ -8,7 +8,7 @@ from scipy import stats
 
 from textbayes.core.errors import InputError
 from textbayes.lexical import benjamini_hochberg, delta2_test, keyness, smallest_p_value, storey
-from textbayes.lexical.multiplicity import distinct_tests
+from textbayes.lexical.p_values import distinct_tests
 
 X = np.array([[30, 4, 0, 7], [10, 4, 0, 3], [5, 8, 6, 0], [5, 0, 0, 0]])
 Y = np.array([1, 1, 0, 0])

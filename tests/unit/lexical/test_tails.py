@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textbayes.lexical.tails import chi2_p_value, t_p_value
+from textbayes.lexical.p_values import chi2_p_value, t_p_value
 
 
 def exact_t(t: float, df: float) -> float:

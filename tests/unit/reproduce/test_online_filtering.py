@@ -10,7 +10,7 @@ import pytest
 from textbayes.core.errors import CorpusNotFoundError, InputError
 from textbayes.core.types import Document
 from textbayes.data import corpus_path, load_corpus
-from textbayes.data.corpora.ohsumed_trec9 import is_complete, load_statements
+from textbayes.data.corpora.ohsumed import is_complete, load_statements
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.protocols import ScoreResult
+from textbayes.core.registry import Registry
 from textbayes.select import SelectWords, scores, select_per_label
 
 
@@ -132,3 +134,17 @@ def test_refuses_labels_that_do_not_fit(corpus):
 def test_import_leaves_numba_alone():
     code = "import sys, textbayes.select as s; s.scores.names(); sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_score_function_from_outside(monkeypatch):
+    def n_texts(X, Y):
+        return ScoreResult(np.asarray(Y, dtype=float).T @ (np.asarray(X) > 0), None)
+
+    plugin = importlib.metadata.EntryPoint("most_words", "operator:itemgetter", "textbayes.score_functions")
+    fresh = Registry("score function", "textbayes.select.score_functions")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [plugin] if group == plugin.group else [])
+    fresh.register("n_texts")(n_texts)
+    assert fresh.names() == ["most_words", "n_texts"]
+    monkeypatch.setattr("textbayes.select.selectors.scores", fresh)
+    select = SelectWords("n_texts", k=1).fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+    assert select.get_support().tolist() == [False, True]

@@ -11,7 +11,7 @@ from sklearn.feature_selection import chi2 as sklearn_chi2
 from sklearn.metrics import mutual_info_score
 
 from textbayes.select import scores
-from textbayes.select.score_functions.likelihood_ratio import log_likelihood_ratio
+from textbayes.select.score_functions import log_likelihood_ratio
 from textbayes.select.tables import Table
 
 SHAPES = [(12, 6, 2), (80, 30, 5), (300, 15, 3)]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from textbayes.core.errors import CorpusNotFoundError, InputError, MalformedFileError
 from textbayes.core.validation import check_choice
-from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.formats.delimited import read_tsv
 
 

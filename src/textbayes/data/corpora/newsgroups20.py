@@ -9,10 +9,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.download import Download
-from textbayes.data.formats.newsgroups import read_newsgroups
+from textbayes.data.formats.text_files import read_newsgroups
 
 _ARCHIVES = ("20news-bydate*.tar*", "20news-bydate*.tgz", "20news-bydate*.zip")
 

@@ -13,10 +13,9 @@ from typing import Any
 
 from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.core.validation import check_choice
-from textbayes.data.catalogue import CORPORA, CorpusInfo, corpus_counts
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, corpus_counts
 from textbayes.data.download import Download
-from textbayes.data.formats.lyrl2004 import N_FEATURES, read_tokens, read_topic_labels, read_vectors
+from textbayes.data.formats.smart import N_FEATURES, read_tokens, read_topic_labels, read_vectors
 from textbayes.data.formats.svmlight import read_svmlight
 from textbayes.data.streams import read_lines
 

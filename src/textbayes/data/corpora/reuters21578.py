@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from textbayes.core.validation import check_choice
-from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.download import Download
+from textbayes.data.formats import Record
 from textbayes.data.formats.reuters import read_reuters
-from textbayes.data.records import Record
 
 _ARCHIVES = ("reuters21578*.tar*", "reuters21578*.tgz", "reuters21578*.zip")
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.core.validation import check_choice
-from textbayes.data.catalogue import CORPORA, CorpusInfo, corpus_counts
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, corpus_counts
 from textbayes.data.download import Download
 from textbayes.data.formats.jsonl import read_jsonl
 from textbayes.data.formats.mail import mail_text, read_mail

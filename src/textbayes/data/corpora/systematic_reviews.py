@@ -11,8 +11,7 @@ from pathlib import Path, PurePosixPath
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.data.archives import iter_members
-from textbayes.data.catalogue import CORPORA, CorpusInfo, pick
-from textbayes.data.corpus import Corpus
+from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.formats.delimited import read_csv
 from textbayes.data.streams import Labelled
 

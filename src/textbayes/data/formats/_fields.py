@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.types import MISSING_LABEL, NO_FIELDS
+from textbayes.data.formats import Record
 from textbayes.data.layout import MOST_ROWS, Columns, Layout, first_of
-from textbayes.data.records import Record
 
 # Usual names, in any letter case, with spaces, hyphens or underscores.
 TEXT_PARTS = ("title", "headline", "abstract", "body", "content")

@@ -17,9 +17,10 @@ from typing import Any
 
 from textbayes.core.errors import MalformedFileError, MissingExtraError
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats._references import Row, reference_format, reference_row
+from textbayes.data.formats.references import Row, reference_format, reference_row
 from textbayes.data.streams import Source, read_text, source_label
 
+_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 _COMMENT = re.compile(r"(?<!\\)%")  # in LaTeX; in a title it is a percentage
 _LONGEST = 100_000  # characters of a field in which LaTeX is looked for
 _ENTRY = re.compile(r"@\s*[^\s{}()@]+\s*[{(]")  # else an @ is of an address, say
@@ -29,11 +30,19 @@ _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*@[A-Za-z]+\s*\{[^\n]*,\s*\n")
 
 
 def _references(source: Source, encoding: str, errors: str) -> Iterator[Row]:
-    for key, told in _entries(read_text(source, encoding, errors), source_label(source)):
+    for key, fields in _entries(read_text(source, encoding, errors), source_label(source)):
+
+        def first(*names: str, fields: dict[str, str] = fields) -> str:
+            return next((fields[name] for name in names if fields.get(name)), "")
+
+        title = ": ".join(filter(None, (first("title", "booktitle"), first("subtitle"))))
         row = reference_row(
-            **{name: told.get(name) for name in ("title", "abstract", "year", "doi", "pmid", "keywords", "url")},
-            authors=told.get("author", "").split(" and "),
-            journal=told.get("journal") or told.get("booktitle"),
+            **{name: first(name) for name in ("abstract", "doi", "keywords", "url")},
+            title=title,
+            authors=_AND.split(first("author")),
+            year=first("year", "date"),
+            journal=first("journal", "journaltitle", "booktitle"),
+            pmid=first("pmid", *(["eprint"] if first("eprinttype").lower() == "pubmed" else [])),
         )
         yield None, {"id": key, **row}
 

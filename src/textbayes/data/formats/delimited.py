@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.data.decoding import check_encoding
-from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import (
     ColumnOptions,
     FieldReader,
@@ -27,9 +27,7 @@ from textbayes.data.formats._fields import (
     checked_header,
     has_usual_names,
 )
-from textbayes.data.limits import Limits
-from textbayes.data.records import Record
-from textbayes.data.streams import Input, Source, layout_of, open_input, peek_head, read_lines
+from textbayes.data.streams import Input, Limits, Source, layout_of, open_input, peek_head, read_lines
 
 _DELIMITERS = ",;\t|"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # which Excel reads and writes above the header

@@ -20,9 +20,8 @@ from typing import Any, Unpack
 
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MalformedFileError
-from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.records import Record
 from textbayes.data.streams import Source, layout_of, read_lines, source_label
 
 _ADVICE = "write one object on each line"

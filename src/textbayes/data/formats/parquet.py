@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Unpack
 
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
-from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
-from textbayes.data.records import Record
 from textbayes.data.streams import Bounded, Source, layout_of, path_of, source_label
 
 _BATCH = 1024  # rows held in memory at a time

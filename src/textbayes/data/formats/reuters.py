@@ -18,8 +18,7 @@ from typing import Any
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.archives import as_container, iter_members
-from textbayes.data.formats import FORMATS, Format
-from textbayes.data.records import Record
+from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.streams import Source, limits_of, read_lines, source_label
 
 _ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')  # \b: a long word is looked at once, not from each of its letters

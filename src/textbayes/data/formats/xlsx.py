@@ -22,7 +22,7 @@ from typing import Any, Unpack
 from textbayes.core.errors import InputError, MalformedFileError, MissingExtraError
 from textbayes.core.wording import did_you_mean, plural
 from textbayes.data.decoding import ZIP_HEAD
-from textbayes.data.formats import FORMATS, Format
+from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import (
     ColumnOptions,
     FieldReader,
@@ -31,9 +31,7 @@ from textbayes.data.formats._fields import (
     checked_header,
 )
 from textbayes.data.layout import Layout
-from textbayes.data.limits import Limits, Meter
-from textbayes.data.records import Record
-from textbayes.data.streams import Source, layout_of, limits_of, open_input, read_bytes, source_label
+from textbayes.data.streams import Limits, Meter, Source, layout_of, limits_of, open_input, read_bytes, source_label
 
 _LARGEST = 1 << 29  # bytes of a workbook, which is read into memory: 512 MiB
 _MOST_ROWS = 1 << 20  # Excel's own limit; a damaged file can claim any number

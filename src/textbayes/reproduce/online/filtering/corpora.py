@@ -151,7 +151,7 @@ def _by_likeness(texts: Sequence[str], own: IntArray, is_test: BoolArray, rng: n
 
 def ohsumed(path: str | Path | None = None, only: int | None = None) -> Collection:
     """OHSUMED as TREC-9 had it: 63 topics, batch phase 1987, stream 1988 to 1991; every topic is shown everything."""
-    from textbayes.data.corpora.ohsumed_trec9 import load_statements
+    from textbayes.data.corpora.ohsumed import load_statements
 
     corpus = load_corpus("ohsumed_trec9", path=path, sections="TWAS")
     found = Path(path) if path is not None else corpus_path("ohsumed_trec9")
