@@ -25,8 +25,7 @@ from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear, LinearKind
 from textbayes.links import make_link
 from textbayes.links.base import BaseLink
-from textbayes.posterior.intervals import mixture_standard_errors
-from textbayes.posterior.mixture import pooled_draws
+from textbayes.posterior.intervals import mixture_standard_errors, pooled_draws
 
 _PRIOR_SD = 2.0  # of the weights of a pool
 _ENTRIES = 1 << 22  # of a block of rows: 32 MiB of numbers
