@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from textbayes.cli.main import cli
-from textbayes.store.log import read_log
+from textbayes.store.event_folder import read_log
 from textbayes.stream import FilterSettings
 
 OWN = {"grain": "corn wheat harvest rain farm crop soybean", "money": "bank rates loans credit interest dollar yen"}
@@ -319,12 +319,12 @@ def test_errors_are_one_sentence(run, desk, feed, write, tmp_path):
 
 
 def test_a_difference_is_an_error(run, desk, feed):
-    from textbayes.store.log import DecisionLog, LogPosition
+    from textbayes.store.event_folder import EventLog, LogPosition
 
     run("filter", desk, feed)
     entries = [entry for entry, _ in read_log(desk / "log.jsonl")]
     next(entry for entry in entries if entry["kind"] == "document")["scores"] = "0" * 16
-    log = DecisionLog(desk / "log.jsonl", LogPosition())
+    log = EventLog(desk / "log.jsonl", LogPosition())
     for entry in entries:
         log.append(entry, durable=False)
     log.close()

@@ -194,9 +194,8 @@ def _start(
 ) -> None:
     from textbayes.data import open_documents
     from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings
-    from textbayes.stream.folder import check_new
+    from textbayes.stream.folder import check_new, forms_for, write_surface
     from textbayes.stream.settings import default_text_options
-    from textbayes.stream.surface import forms_for, write_surface
 
     _check_start("--train", rest)
     started = time.perf_counter()
@@ -221,8 +220,7 @@ def _start(
 def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Output, **rest: Any) -> None:
     from textbayes.store import load_categorizer
     from textbayes.stream import FilterFolder, filter_from_model
-    from textbayes.stream.folder import check_new
-    from textbayes.stream.surface import write_surface
+    from textbayes.stream.folder import check_new, write_surface
 
     _check_start("--model", rest)
     started = time.perf_counter()
@@ -262,7 +260,7 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
 
 def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
     """What there is to say of a topic at the start."""
-    from textbayes.stream.reach import reach, why_silent
+    from textbayes.stream.status import reach, why_silent
 
     topic, found = made.topics[k], reach(made, k)
     warning = None if found.can_deliver else why_silent(made, k, found)
@@ -274,8 +272,8 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
     from textbayes.cli.assess import batches
     from textbayes.stream import FilterFolder
     from textbayes.stream.judgements import open_source
+    from textbayes.stream.ledger import read_columns
     from textbayes.stream.run import run
-    from textbayes.stream.snapshot import read_columns
 
     if "-" in inputs.paths and "-" in rest["judgements"]:
         raise click.UsageError("Documents and judgements are both to come from standard input; name a file for one.")

@@ -17,10 +17,9 @@ from textbayes.models.online import DiagonalPosterior, OnlineLikelihood, OnlineP
 from textbayes.models.online.bank import Bank
 from textbayes.models.online.start import single_model
 from textbayes.stream.filter import AdaptiveFilter
-from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, ready_to_judge
-from textbayes.stream.words import Lexicon
+from textbayes.stream.words import KeptDocuments, Lexicon
 from textbayes.text import TextVectorizer
 from textbayes.text.packed import pack
 from textbayes.text.views import TextViews
