@@ -31,7 +31,7 @@ from pathlib import Path
 
 from _common import close
 from textbayes.core.types import Document
-from textbayes.store.log import read_log
+from textbayes.store.event_folder import read_log
 from textbayes.stream import AdaptiveFilter, FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
 from textbayes.stream.judgements import INBOX, Judgement, parse_judgement

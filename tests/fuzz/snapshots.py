@@ -28,15 +28,14 @@ from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Collection, Screening, ScreenSettings, solver
 from textbayes.screen.folder import SCREEN_FILE
 from textbayes.store.container import read_container, write_members
+from textbayes.store.event_folder import snapshot_path, snapshots
 from textbayes.store.file_format import FileFormat
-from textbayes.store.snapshots import snapshot_path, snapshots
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model
-from textbayes.stream.ledger import read_ledger, read_pending
+from textbayes.stream.folder import newest_state
+from textbayes.stream.ledger import FILTER_FILE, read_ledger, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.settings import PAPER
-from textbayes.stream.snapshot import FILTER_FILE, read_snapshot
-from textbayes.stream.status import newest_state, read_status
-from textbayes.stream.topic_words import topic_words
+from textbayes.stream.status import read_status, topic_words
 
 FOLDER = Path(tempfile.mkdtemp(prefix="textbayes-fuzz-"))
 GRAIN, MONEY = (
@@ -204,7 +203,11 @@ def bases() -> list[Base]:
     for name, settings in FILTERS.items():
         path = filter_folder(name, settings)
         place = snapshots(path / "snapshots")[-1]
-        found.append(Base(f"filter {name}", place, FILTER_FILE, *read_snapshot(place), use_filter, use_filter(place)))
+        found.append(
+            Base(
+                f"filter {name}", place, FILTER_FILE, *read_container(place, FILTER_FILE), use_filter, use_filter(place)
+            )
+        )
     several = {"topics": ("grain", "money"), "questions": {"grain": "corn harvest"}}
     for name, large, settings in (("small", False, {}), ("large", True, {}), ("topics", False, several)):
         state = screening(large, **settings)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from textbayes.cli.main import cli
-from textbayes.store.log import read_log
+from textbayes.store.event_folder import read_log
 from textbayes.stream import FilterSettings
 
 OWN = {"grain": "corn wheat harvest rain farm crop soybean", "money": "bank rates loans credit interest dollar yen"}
@@ -319,12 +319,12 @@ def test_errors_are_one_sentence(run, desk, feed, write, tmp_path):
 
 
 def test_a_difference_is_an_error(run, desk, feed):
-    from textbayes.store.log import DecisionLog, LogPosition
+    from textbayes.store.event_folder import EventLog, LogPosition
 
     run("filter", desk, feed)
     entries = [entry for entry, _ in read_log(desk / "log.jsonl")]
     next(entry for entry in entries if entry["kind"] == "document")["scores"] = "0" * 16
-    log = DecisionLog(desk / "log.jsonl", LogPosition())
+    log = EventLog(desk / "log.jsonl", LogPosition())
     for entry in entries:
         log.append(entry, durable=False)
     log.close()
@@ -380,3 +380,33 @@ def test_killed_at_any_moment(start, lines, desk, write):
     seen = [entry["id"] for entry in entries if entry["kind"] == "document"]
     assert seen[:-1] == list(truth)
     assert lines("filter", desk, "--replay")[0]["identical"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_lines_that_cannot_be_read_stop_a_run_or_are_skipped(run, desk, tmp_path, ending):
+    """Each skipped line is reported with its number and the cause; the exit status tells."""
+    rows = draw(1, 6, first=100)
+    if ending == "jsonl":
+        good = [json.dumps(row).encode() for row in rows]
+        bad = [b"{not json", b'["an", "array"]', b'{"id": "x", "text": 7}', b'{"text": "caf\xe9"}']
+        header, causes = [], ["not valid JSON", "an array where an object", "must be a string", "not valid UTF-8"]
+    else:
+        good = [f"{row['id']},{row['text']}".encode() for row in rows]
+        bad, header, causes = [b"x,two,fields", b"alone"], [b"id,text"], ["3 fields where", "1 fields where"]
+    feed = tmp_path / f"feed.{ending}"
+    body = [*header, *good[:3], *bad, *good[3:]]
+    feed.write_bytes(b"\n".join(body) + b"\n")
+    first = len(header) + 4
+    stopped = run("filter", desk, feed, code=1)
+    assert f"feed.{ending}, line {first}: {causes[0]}" in " ".join(stopped.stderr.split()).replace(f"{tmp_path}/", "")
+    done = run("filter", desk, feed, "--on-error", "skip", code=3)
+    told = " ".join(done.stderr.split()).replace(f"{tmp_path}/", "")
+    for number, cause in enumerate(causes, start=first):
+        assert re.search(rf"feed\.{ending}, line {number}: [^:]*{cause}[^\n]*\(line skipped\)", told), (number, told)
+    assert f"{len(bad)} lines of feed.{ending} skipped" in told
+    entries = [entry for entry, _ in read_log(desk / "log.jsonl") if entry["kind"] in ("document", "repeated")]
+    assert {entry["id"] for entry in entries} == {row["id"] for row in rows}
+    # Those of an earlier run are not reported again.
+    feed.write_bytes(b"\n".join([*body, good[0].replace(b"d100", b"d200")]) + b"\n")
+    again = run("filter", desk, feed, "--on-error", "skip", "--continue")
+    assert "skipped" not in again.stderr

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from textbayes.store import load_model
-from textbayes.store.log import read_log
+from textbayes.store.event_folder import read_log
 
 GRAIN = ["corn", "wheat", "Mais café", "harvest", "crop", "barley"]
 OTHERS = ["bank", "rates", "loans", "goal", "match", "team", "office"]

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from textbayes.store.log import read_log
+from textbayes.store.event_folder import read_log
 
 OTHERS = ["office", "people", "week", "market", "year", "team", "report", "today", "company", "match", "goal"]
 RARE = ["corn", "wheat", "barley", "oats", "rye", "maize", "sorghum", "millet"]

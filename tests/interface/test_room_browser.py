@@ -157,9 +157,12 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
         page.keyboard.type("ore in mines")  # which is wrong: words put it right
         focus(page, "button[value=create]")
         page.keyboard.press("Enter")
-        page.wait_for_url("**/words")
+        page.wait_for_url("**/judge")  # where a reviewer goes on
 
         # Words.
+        focus(page, "nav.parts a[href*=words]")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/words*")
         focus(page, "input[name=word]")
         page.keyboard.type("tea, green")
         focus(page, "form.row button[value=for]")

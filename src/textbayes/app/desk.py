@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from textbayes.store.log import Entry
+from textbayes.store.event_folder import Entry
 
 CONFLICT = "conflict"
 LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what lies on the desk

@@ -10,7 +10,7 @@ from textbayes.app.showing import Shown, make_ready, show
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.screen.screening import check_record
-from textbayes.store.log import Entry
+from textbayes.store.event_folder import Entry
 
 AHEAD = 2  # records on a desk: the one that is read, and the next, which is there before it is asked for
 LONGEST_NOTE = 4_000

@@ -24,7 +24,7 @@ from textbayes.app.store import Store
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.screen import Collection, Screening, ScreenSettings
 from textbayes.screen.transfer import shipped_prior
-from textbayes.store.log import Entry
+from textbayes.store.event_folder import Entry
 
 _MOST_OPEN = 16  # projects kept in memory
 _SNAPSHOT_EVENTS = 200  # learnt since the last snapshot

@@ -28,9 +28,11 @@ from textbayes.cli.terminal import echo
 from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
+    from textbayes.core.errors import MalformedFileError
     from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
 
 COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "snippet")
+_SKIPPED = 3  # exit status of a run that skipped lines
 _SHOWN = 1_000  # characters of a text, of which a line is shown
 _NO_ID = (
     "the training file has no id column, so row numbers are the ids: documents of different files would share ids. "
@@ -79,6 +81,13 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
     ),
     click.option(
         "--continue", "go_on", is_flag=True, help="Pass over the documents of this input that were seen before."
+    ),
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="At a line of JSON lines, CSV or TSV that cannot be read: stop; or report it, go on, and exit 3 at last.",
     ),
 )
 @cloup.option_group(
@@ -185,9 +194,8 @@ def _start(
 ) -> None:
     from textbayes.data import open_documents
     from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings
-    from textbayes.stream.folder import check_new
+    from textbayes.stream.folder import check_new, forms_for, write_surface
     from textbayes.stream.settings import default_text_options
-    from textbayes.stream.surface import forms_for, write_surface
 
     _check_start("--train", rest)
     started = time.perf_counter()
@@ -212,8 +220,7 @@ def _start(
 def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Output, **rest: Any) -> None:
     from textbayes.store import load_categorizer
     from textbayes.stream import FilterFolder, filter_from_model
-    from textbayes.stream.folder import check_new
-    from textbayes.stream.surface import write_surface
+    from textbayes.stream.folder import check_new, write_surface
 
     _check_start("--model", rest)
     started = time.perf_counter()
@@ -253,7 +260,7 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
 
 def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
     """What there is to say of a topic at the start."""
-    from textbayes.stream.reach import reach, why_silent
+    from textbayes.stream.status import reach, why_silent
 
     topic, found = made.topics[k], reach(made, k)
     warning = None if found.can_deliver else why_silent(made, k, found)
@@ -265,8 +272,8 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
     from textbayes.cli.assess import batches
     from textbayes.stream import FilterFolder
     from textbayes.stream.judgements import open_source
+    from textbayes.stream.ledger import read_columns
     from textbayes.stream.run import run
-    from textbayes.stream.snapshot import read_columns
 
     if "-" in inputs.paths and "-" in rest["judgements"]:
         raise click.UsageError("Documents and judgements are both to come from standard input; name a file for one.")
@@ -277,10 +284,14 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
         for path in rest["judgements"]:
             folder.listen(open_source(path))
         seen = folder.begin(_key(inputs), changes, rest["go_on"])
+        skipped = _SkippedLines(report=not seen)
+        if rest["on_error"] == "skip":
+            inputs = inputs.skipping(skipped)
         on_screen = output.is_table and sys.stdout.isatty()
         documents = inputs.documents(count=not on_screen)
         if seen:
             passed_over = sum(1 for _ in itertools.islice(documents, seen))
+            skipped.report = True
             note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
         before, n_delivered = folder.filter.n_seen, 0
         write = _writer(output, folder)
@@ -295,6 +306,21 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
             n_delivered += 1
         folder.take_judgements(warn)
         _close(folder, f"{inputs.name} holds no {'new ' if seen else ''}documents", before, n_delivered)
+    if skipped.count:
+        warn(f"{plural(skipped.count, 'line')} of {inputs.name} skipped: see above")
+        raise click.exceptions.Exit(_SKIPPED)
+
+
+class _SkippedLines:
+    """Reports and counts lines that cannot be read; not those before the place where a run goes on."""
+
+    def __init__(self, report: bool) -> None:
+        self.report, self.count = report, 0
+
+    def __call__(self, error: MalformedFileError) -> None:
+        if self.report:
+            self.count += 1
+            warn(f"{error} (line skipped)")
 
 
 def _key(inputs: Inputs) -> str:

@@ -80,8 +80,7 @@ def _moment(seconds: float) -> str:
 
 def show_pending(state: str, order: str, output: Output) -> None:
     """What was delivered and is not judged yet, the most informative first or in the order of time."""
-    from textbayes.stream.ledger import most_informative, read_pending
-    from textbayes.stream.snapshot import read_config
+    from textbayes.stream.ledger import most_informative, read_config, read_pending
 
     read_config(Path(state))
     pending = read_pending(Path(state))
@@ -137,8 +136,8 @@ def show_export(state: str, path: str, output: Output) -> None:
     from textbayes.cli.files import check_output
     from textbayes.store import save_model
     from textbayes.stream import export_model
-    from textbayes.stream.snapshot import read_columns
-    from textbayes.stream.status import newest_state
+    from textbayes.stream.folder import newest_state
+    from textbayes.stream.ledger import read_columns
 
     target = check_output(path)
     filter = newest_state(state).filter

@@ -15,9 +15,8 @@ def is_filter(path: str) -> bool:
 
 def show_topic_words(state: str, topics: tuple[str, ...], level: float | None, top: int, output: Output) -> None:
     """List words, mean weights and intervals."""
-    from textbayes.stream.status import newest_state
-    from textbayes.stream.surface import read_surface
-    from textbayes.stream.topic_words import topic_words
+    from textbayes.stream.folder import newest_state, read_surface
+    from textbayes.stream.status import topic_words
     from textbayes.text.surface import shown
 
     filter = newest_state(state).filter

@@ -20,7 +20,7 @@ from textbayes.cli.options import COUNT, download_option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
 from textbayes.cli.progress import counting, downloading, reporting
 from textbayes.cli.settings import note
-from textbayes.core.errors import InputError, TextBayesError
+from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
 from textbayes.data.layout import Columns, Layout, listed_columns
@@ -82,6 +82,10 @@ class Inputs:
         if self.corpus is not None or columns is None:
             return self
         return replace(self, layout=Layout(Columns.from_state(columns), _say))
+
+    def skipping(self, report: Callable[[MalformedFileError], None]) -> Inputs:
+        """Inputs that go on after a line that cannot be read: ``report`` is given its error."""
+        return replace(self, layout=replace(self.layout, skip=report))
 
     def remembered_by(self, model: TextCategorizer) -> TextCategorizer:
         """The model, which remembers the columns of these inputs in its file."""

@@ -49,8 +49,7 @@ def judge(
     """
     from textbayes.core.errors import InputError
     from textbayes.stream.judgements import Judgement, give_judgements, parse_relevant
-    from textbayes.stream.ledger import read_ledger
-    from textbayes.stream.snapshot import read_config
+    from textbayes.stream.ledger import read_config, read_ledger
 
     folder = Path(state)
     read_config(folder)

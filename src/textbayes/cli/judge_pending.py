@@ -23,9 +23,9 @@ def judge_pending(folder: Path) -> None:
     A judgement that was given can be changed but not taken back: a filter cannot unlearn. So undo goes back to the
     document, to be answered again.
     """
+    from textbayes.stream.folder import read_surface
     from textbayes.stream.judgements import Judgement, give_judgements
     from textbayes.stream.ledger import most_informative, read_pending
-    from textbayes.stream.surface import read_surface
 
     rows, forms = most_informative(read_pending(folder)), read_surface(folder)
     if not rows:

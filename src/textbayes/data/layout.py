@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from textbayes.core.errors import MalformedFileError
+
 _USUAL_DELIMITERS = {",", "\t", None}
 MOST_ROWS = 50  # that are remembered
 _MOST_LISTED, _NAME_WIDTH, _VALUE_WIDTH = 20, 28, 44
@@ -81,6 +83,8 @@ class Layout:
         Those of an earlier input; looked for first, whatever the letter case.
     say : callable
         Is given sentences on what was chosen where the input leaves a choice.
+    skip : callable, optional
+        Is given the error of each line that cannot be read, and the line is skipped. Without it the error is raised.
     found : Columns or None
         None until a table was opened.
     rows : list of mappings of str to str
@@ -91,6 +95,7 @@ class Layout:
 
     expected: Columns | None = None
     say: Callable[[str], None] = _say_nothing
+    skip: Callable[[MalformedFileError], None] | None = None
     found: Columns | None = None
     rows: list[Mapping[str, str]] = field(default_factory=list)
     other_labels: tuple[str, ...] = ()
@@ -98,6 +103,12 @@ class Layout:
     def tell(self, **found: Any) -> None:
         """Add to what was found."""
         self.found = replace(self.found or Columns(), **found)
+
+    def refuse(self, error: MalformedFileError) -> None:
+        """Raise the error of a line that cannot be read, unless such lines are skipped."""
+        if self.skip is None:
+            raise error
+        self.skip(error)
 
     def saw(self, row: Mapping[str, Any]) -> None:
         """Remember a row, if it is one of the first."""
@@ -120,7 +131,7 @@ class Layout:
 
     def for_next_file(self) -> Layout:
         """A layout for a further file of the same input: what is found there is not told again."""
-        return Layout(self.expected)
+        return Layout(self.expected, skip=self.skip)
 
 
 def first_of(row: Mapping[str, Any]) -> dict[str, str]:

@@ -240,7 +240,10 @@ def peek_head(stream: Input, size: int = 4096) -> bytes:
 
 
 def read_lines(
-    source: Source, encoding: str = "utf-8", errors: str = "strict"
+    source: Source,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+    skip: Callable[[MalformedFileError], None] | None = None,
 ) -> Generator[tuple[int, str], None, None]:
     """Read lines with their numbers (from 1) and line ends; memory holds one line at a time.
 
@@ -250,6 +253,8 @@ def read_lines(
     encoding : str
     errors : {"strict", "replace", "ignore"}
         What becomes of bytes that do not fit the encoding.
+    skip : callable, optional
+        Is given the error of each line that does not fit the encoding, which is left out; else the error is raised.
     """
     check_encoding(encoding, errors)
     with open_input(source) as stream:
@@ -261,7 +266,14 @@ def read_lines(
             for number, raw in enumerate(iter(functools.partial(stream.readline, longest + 1), b""), start=1):
                 if len(raw) > longest:
                     stream.limits.check_record(len(raw), stream.label, number)
-                yield number, decode(raw, stream.label, encoding, errors, first_line=number)
+                try:
+                    line = decode(raw, stream.label, encoding, errors, first_line=number)
+                except MalformedFileError as error:
+                    if skip is None:
+                        raise
+                    skip(error)
+                else:
+                    yield number, line
         except DAMAGE as error:
             raise damaged(stream.label, error, number + 1) from error
 

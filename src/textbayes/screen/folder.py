@@ -6,7 +6,7 @@
            records.jsonl  the records as they were read, duplicates merged
            words.tbw      their words as a matrix
            prior.csv      what is known of words from elsewhere, if anything is
-           log.jsonl      everything that happened, in order (see ``store.log``)
+           log.jsonl      everything that happened, in order (see ``store.event_folder``)
            records-7.jsonl, words-7.tbw  all records, once entry 7 of the log says that some were added
            snapshots/     the state after so many entries: they only save time
            lock           held for as long as something is written
@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.core.atomic import atomic_write
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.errors import ModelFileError
 from textbayes.core.types import Document
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
@@ -37,12 +37,17 @@ from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
 from textbayes.screen.screening import Screening, check_record
 from textbayes.screen.settings import ScreenSettings
 from textbayes.screen.strategies import Pick
-from textbayes.store.container import read_container, read_marked_json, write_container
+from textbayes.store.container import read_container, write_container
+from textbayes.store.event_folder import (
+    Entry,
+    EventFolder,
+    LogPosition,
+    check_new_folder,
+    position_of,
+    snapshots,
+    sync_folder,
+)
 from textbayes.store.file_format import FileFormat
-from textbayes.store.lock import locked
-from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log, sync_folder
-from textbayes.store.new_folder import check_new_folder, new_folder
-from textbayes.store.snapshots import newest, remove_old, snapshot_path, snapshots
 
 SCREEN_FILE = FileFormat(
     "textbayes screening", version=1, noun="screening file", remedy="restore the folder from a copy", largest=256 << 20
@@ -67,7 +72,7 @@ class ScreenFolder:
 
     def __init__(self, path: Path, settings: ScreenSettings) -> None:
         self.path, self.settings = path, settings
-        self._position = LogPosition()
+        self._events = EventFolder(path, SCREEN_FILE)
         self._screening: Screening | None = None
         self._added = 0  # the entry of the log that last added records
         self._since_snapshot = 0
@@ -95,16 +100,11 @@ class ScreenFolder:
         target = check_new_folder(path, f"go on with it: {_next_command(path)}")
         ids, texts = [record.id for record in records], [record.text for record in records]
         collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
-        with new_folder(target) as building:
-            (building / "snapshots").mkdir()
-            with atomic_write(building / "config.json") as stream:
-                told = {**SCREEN_FILE.mark(), "settings": chosen.to_json()}
-                stream.write(json.dumps(told, indent=1).encode() + b"\n")
+        with EventFolder.create(target, SCREEN_FILE, {"settings": chosen.to_json()}) as events:
             if prior is not None:
-                with atomic_write(building / "prior.csv") as stream:
+                with atomic_write(events.path / "prior.csv") as stream:
                     stream.write(prior.to_csv().encode())
-            _write_records(building, 0, records, collection)
-            (building / "log.jsonl").touch()
+            _write_records(events.path, 0, records, collection)
         return cls(target, chosen)
 
     @classmethod
@@ -116,14 +116,10 @@ class ScreenFolder:
         path : str or Path
         """
         folder = Path(path)
-        config = folder / "config.json"
-        if not config.exists():
-            raise InputError(
-                f"{folder} is not the folder of a screening; start one: textbayes screen start {folder} refs.ris"
-            )
-        told = read_marked_json(config, SCREEN_FILE)
-        with SCREEN_FILE.damage(config):
-            return cls(folder, ScreenSettings.from_json(told["settings"]))
+        start = f"start one: textbayes screen start {folder} refs.ris"
+        config = EventFolder(folder, SCREEN_FILE).config(f"{folder} is not the folder of a screening; {start}")
+        with SCREEN_FILE.damage(folder / "config.json"):
+            return cls(folder, ScreenSettings.from_json(config["settings"]))
 
     # -- what happens ------------------------------------------------------------------------------------------------
     def add(self, records: Iterable[Document]) -> list[Merged]:
@@ -134,7 +130,7 @@ class ScreenFolder:
         records : iterable of Document
             One whose id is taken gets a number.
         """
-        with locked(self.path / "lock"):
+        with self._events.locked():
             self._caught_up()
             before = [Document(told["id"], told["text"], (), told["fields"]) for told in self.records()]
             taken = [record.id for record in before]
@@ -143,13 +139,13 @@ class ScreenFolder:
             prior = WordPriors.read(table) if table.exists() else None
             ids, chosen = [record.id for record in found], self.settings
             collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
-            _write_records(self.path, self._position.sequence + 1, found, collection)
+            _write_records(self.path, self._events.position.sequence + 1, found, collection)
             sync_folder(self.path)  # the log must not tell of files that a crash of the machine takes away
             told = [duplicate._asdict() for duplicate in merged]
             self._screening = None
-            self._append({"kind": "added", "records": ids[len(before) :], "merged": told, "time": clock.time()})
-            _remove_others(self.path, (self._added, self._position.sequence))
-            for place in snapshots(self.path / "snapshots"):  # of states of fewer records
+            self._events.append({"kind": "added", "records": ids[len(before) :], "merged": told, "time": clock.time()})
+            _remove_others(self.path, (self._added, self._events.position.sequence))
+            for place in snapshots(self._events.snapshots):  # of states of fewer records
                 place.unlink(missing_ok=True)
             self._snapshot(self._caught_up())
         return merged
@@ -229,7 +225,7 @@ class ScreenFolder:
     @property
     def screening(self) -> Screening:
         """The state as of now: what others have written since is learnt first."""
-        with locked(self.path / "lock"):
+        with self._events.locked():
             return self._caught_up()
 
     def records(self) -> Iterator[Mapping[str, Any]]:
@@ -247,77 +243,65 @@ class ScreenFolder:
 
     def log(self) -> Iterator[Entry]:
         """Everything that happened, from the start."""
-        return (entry for entry, _ in read_log(self.path / "log.jsonl"))
+        return (entry for entry, _ in self._events.entries())
 
     def close(self) -> None:
         """Write what saves time at the next start."""
         if self._screening is not None and self._since_snapshot:
-            with locked(self.path / "lock"):
+            with self._events.locked():
                 self._snapshot(self._caught_up())
 
     # -- steps -------------------------------------------------------------------------------------------------------
     def _step(self, make: Callable[[Screening], Entry | None]) -> None:
-        with locked(self.path / "lock"):
+        with self._events.locked():
             screening = self._caught_up()
             entry = make(screening)
             if entry is None:
                 return
-            self._append(entry)
+            self._events.append(entry)
             screening.apply(entry)
             self._since_snapshot += 1
             if self._since_snapshot >= _SNAPSHOT_ENTRIES:
                 self._snapshot(screening)
 
-    def _append(self, entry: Entry) -> None:
-        log = DecisionLog(self.path / "log.jsonl", self._position)
-        try:
-            log.append(entry, durable=True)
-            self._position = log.position
-        finally:
-            log.close()
-
     def _caught_up(self) -> Screening:
         screening = self._screening or self._load()
-        for entry, position in read_log(self.path / "log.jsonl", self._position):
-            if entry["kind"] == "added" and position.sequence > self._added:
+        for entry in self._events.unread():
+            if entry["kind"] == "added" and self._events.position.sequence >= self._added:
                 self._screening = None  # everything is learnt again, with more records
                 return self._caught_up()
             screening.apply(entry)
-            self._position = position
             self._since_snapshot += 1
         return screening
 
     def _load(self) -> Screening:
-        entries = read_log(self.path / "log.jsonl")
+        entries = self._events.entries()
         self._added = max((place.sequence for entry, place in entries if entry["kind"] == "added"), default=0)
-        self._position, self._since_snapshot = LogPosition(), 0
+        self._since_snapshot = 0
         _, path = _files(self.path, self._added)
         meta, arrays = read_container(path, SCREEN_FILE)
         with SCREEN_FILE.damage(path):
             collection = Collection.from_state(meta, arrays)
 
         def read(place: Path) -> tuple[Screening, LogPosition]:
-            told, state = read_container(place, SCREEN_FILE)
+            saved, state = read_container(place, SCREEN_FILE)
             with SCREEN_FILE.damage(place):
-                position = LogPosition(*map(int, told["log"]))
+                position = position_of(saved)
                 if position.sequence < self._added:
                     raise ModelFileError("it is of fewer records")
                 screening = Screening(collection, self.settings)
-                screening.restore(told, state)
+                screening.restore(saved, state)
                 return screening, position
 
         try:
-            (screening, self._position), _ = newest(self.path / "snapshots", SCREEN_FILE, read)
+            screening, _ = self._events.load(read)
         except ModelFileError:  # none yet, or none that is sound: the log says it all
-            screening = Screening(collection, self.settings)
+            screening, self._events.position = Screening(collection, self.settings), LogPosition()
         self._screening = screening
         return screening
 
     def _snapshot(self, screening: Screening) -> None:
-        meta, arrays = screening.to_state()
-        place = snapshot_path(self.path / "snapshots", self._position.sequence)
-        write_container(place, SCREEN_FILE, {**meta, "log": list(self._position)}, arrays)
-        remove_old(self.path / "snapshots", n_newest=2)
+        self._events.snapshot(*screening.to_state())
         self._since_snapshot = 0
 
 

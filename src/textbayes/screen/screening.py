@@ -14,7 +14,7 @@ from textbayes.screen.collection import Collection
 from textbayes.screen.settings import ANSWERS, ScreenSettings
 from textbayes.screen.strategies import Pick, make_strategy
 from textbayes.screen.topic import Topic
-from textbayes.store.log import Entry
+from textbayes.store.event_folder import Entry
 
 DIRECTIONS = ("for", "against", "forget")
 

@@ -18,20 +18,15 @@ from textbayes.core.progress import Progress
 from textbayes.core.types import Document
 from textbayes.knowledge import WordPriors
 from textbayes.models.online import OnlineLikelihood
-from textbayes.stream.bags import Bag, Bags
-from textbayes.stream.decide import Delivery, Reason, Spent, decide, draws, strongest_words
+from textbayes.stream.decide import Delivery, Patience, Reason, Spent, decide, draws, strongest_words
 from textbayes.stream.judgements import Verdict, check_known
-from textbayes.stream.kept import KeptDocuments
-from textbayes.stream.learn import learn_judgement
-from textbayes.stream.patience import Patience
-from textbayes.stream.region import Regions
+from textbayes.stream.learn import WordWatch, learn_judgement
 from textbayes.stream.schedules import make_ask, make_budget, make_explore
-from textbayes.stream.scoring import Block, Scorer, Scores, make_scorer, score_rows
+from textbayes.stream.scoring import Block, Regions, Scorer, Scores, make_scorer, score_rows
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.start import start_topics
 from textbayes.stream.topic import Topic
-from textbayes.stream.watch import WordWatch
-from textbayes.stream.words import Columns, Lexicon, Rows
+from textbayes.stream.words import Bag, Bags, Columns, KeptDocuments, Lexicon, Rows
 
 N_WORDS = 5  # words shown behind a delivery
 DIGEST = 16  # bytes by which a document is known

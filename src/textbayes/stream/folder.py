@@ -3,20 +3,21 @@
 ::
 
     STATE/config.json   format, topics, settings at the start, columns of the training file
-          log.jsonl     every decision and judgement, in order (see ``store.log``)
+          log.jsonl     every decision and judgement, in order (see ``store.event_folder``)
           snapshots/    the state after so many entries; the first is the start
           inbox.jsonl   judgements that ``textbayes judge`` left
+          surface.json  whole words that are shown in place of stems
           lock          held by the one process that filters
 
-The state is the newest sound snapshot and the log after it. A judgement that is in the log is learnt, now or by whoever
-opens the folder next; one that is not has not been acknowledged.
+A judgement that is in the log is learnt, now or by whoever opens the folder next; one that is not has not been
+acknowledged.
 """
 
 from __future__ import annotations
 
 import json
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,24 +25,18 @@ from textbayes._version import __version__
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
-from textbayes.store.lock import FileLock
-from textbayes.store.log import DecisionLog, Entry, LogPosition, read_log
-from textbayes.store.new_folder import check_new_folder, new_folder
-from textbayes.store.snapshots import newest, remove_old, snapshots
-from textbayes.stream.bags import Bags
-from textbayes.stream.events import FilterState, document_entry, judgement_entry
+from textbayes.store.container import read_container
+from textbayes.store.event_folder import Entry, EventFolder, LogPosition, check_new_folder, position_of, snapshots
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
+from textbayes.stream.ledger import FILTER_FILE, checked_meta, filter_events, read_config
 from textbayes.stream.scoring import Scores
-from textbayes.stream.snapshot import (
-    FILTER_FILE,
-    checked_meta,
-    read_config,
-    read_snapshot,
-    write_snapshot,
-)
+from textbayes.stream.state import FilterState, document_entry, judgement_entry
+from textbayes.stream.words import Bags, vectorizer_of
 from textbayes.text.linear_pattern import check_can_be_kept
+from textbayes.text.surface import surface_forms
 
+_SURFACE = "surface.json"
 _SNAPSHOT_JUDGEMENTS = 200  # learnt between two snapshots: what a recovery may have to learn again
 _SNAPSHOT_DOCUMENTS = 100_000  # seen between two: a recovery reads their entries
 # Bytes of a snapshot that a judgement and a document may cost: a large state is written less often, so that the cost of
@@ -63,15 +58,15 @@ class FilterFolder:
         What was found and put right when the folder was opened.
     """
 
-    def __init__(self, path: Path, state: FilterState, log: DecisionLog, lock: FileLock, notes: list[str]) -> None:
-        self.path, self.state, self.notes = path, state, notes
-        self._log, self._lock = log, lock
-        self._sources: list[Source] = [FileSource(path / INBOX, INBOX)]
+    def __init__(self, events: EventFolder, state: FilterState, notes: list[str]) -> None:
+        self.path, self.state, self.notes = events.path, state, notes
+        self._events = events
+        self._sources: list[Source] = [FileSource(self.path / INBOX, INBOX)]
         self.n_repeated = 0  # documents skipped since the folder was opened, since they were known
         self.last_text = ""
         self.last_snippet: str | None = None
         self._judged = self._seen = 0
-        self._snapshot_size = max((place.stat().st_size for place in snapshots(path / "snapshots")), default=0)
+        self._snapshot_size = max((place.stat().st_size for place in snapshots(events.snapshots)), default=0)
         self._whole = True  # whether state and log agree: not while an entry is being made
 
     # -- from start to end -------------------------------------------------------------------------------------------
@@ -82,42 +77,33 @@ class FilterFolder:
         ``columns`` say how the training file was read, see ``data.layout.Columns.to_state``: later files are read so.
         """
         check_can_be_kept(filter.settings.text.token_pattern)
-        with new_folder(check_new(path)) as building:
-            (building / "snapshots").mkdir()
-            told = {
-                **FILTER_FILE.mark(),
-                "topics": [topic.name for topic in filter.topics],
-                "settings": filter.settings.to_json(),
-                "columns": None if columns is None else dict(columns),
-            }
-            with atomic_write(building / "config.json") as stream:
-                stream.write(json.dumps(told, indent=1).encode() + b"\n")
-            (building / "log.jsonl").touch()
-            _write(building, FilterState(filter), LogPosition())
+        config = {
+            "topics": [topic.name for topic in filter.topics],
+            "settings": filter.settings.to_json(),
+            "columns": None if columns is None else dict(columns),
+        }
+        with EventFolder.create(check_new(path), FILTER_FILE, config) as events:
+            events.snapshot(*FilterState(filter).to_state())
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Take hold of a folder and bring its filter up to the end of its log."""
         folder = Path(path)
         read_config(folder)
-        lock = FileLock(
-            folder / "lock",
+        events = filter_events(folder)
+        events.hold(
             f"{folder} is in use by another filter; wait for it or end it. Judgements can be given meanwhile with "
-            "`textbayes judge`",
+            "`textbayes judge`"
         )
-        lock.acquire()
         try:
-            (state, position), notes = newest(folder / "snapshots", FILTER_FILE, read_state)
-            for entry, after in read_log(folder / "log.jsonl", position):
-                state.apply(entry)
-                position = after
-            log = DecisionLog(folder / "log.jsonl", position)
+            state, notes = load_state(events)
+            cut_off = events.open_log().cut_off
         except BaseException:
-            lock.release()
+            events.release()
             raise
-        if log.cut_off > 0:
-            notes.append(f"{log.cut_off} bytes of an unfinished entry at the end of the log were dropped")
-        return cls(folder, state, log, lock, notes)
+        if cut_off > 0:
+            notes.append(f"{cut_off} bytes of an unfinished entry at the end of the log were dropped")
+        return cls(events, state, notes)
 
     def close(self) -> None:
         """Write what saves time at the next start, and let go of the folder."""
@@ -125,8 +111,7 @@ class FilterFolder:
             if self._whole and (self._judged or self._seen):
                 self.snapshot()
         finally:
-            self._log.close()
-            self._lock.release()
+            self._events.release()
 
     def __enter__(self) -> Self:
         return self
@@ -160,7 +145,7 @@ class FilterFolder:
         entry = document_entry(document, seen, time, bags, i, scores, self.filter)
         self.last_text, self.last_snippet = document.text, entry.get("snippet")
         self.state.read_one()
-        self._log.append(entry, durable=bool(seen.deliveries))
+        self._events.append(entry, durable=bool(seen.deliveries))
         self._whole = True
         self.n_repeated += seen.repeated
         self._seen += 1
@@ -206,16 +191,14 @@ class FilterFolder:
 
     def _record(self, entry: Entry, durable: bool) -> None:
         self._whole = False
-        self._log.append(entry, durable)
+        self._events.append(entry, durable)
         self.state.apply(entry)
         self._whole = True
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> None:
         """Write the state as it is, and remove older snapshots but for the first and one before this."""
-        self._log.sync()  # a snapshot must not know more than the log
-        self._snapshot_size = _write(self.path, self.state, self._log.position).stat().st_size
-        remove_old(self.path / "snapshots", n_newest=2)
+        self._snapshot_size = self._events.snapshot(*self.state.to_state())
         self._judged = self._seen = 0
 
     def _perhaps_snapshot(self) -> None:
@@ -226,10 +209,24 @@ class FilterFolder:
 
 def read_state(path: Path) -> tuple[FilterState, LogPosition]:
     """The state in a snapshot, and the place of the log it belongs to."""
-    meta, arrays = read_snapshot(path)
+    meta, arrays = read_container(path, FILTER_FILE)
     checked_meta(path, meta)
     with FILTER_FILE.damage(path):
-        return FilterState.from_state(meta, arrays), LogPosition(*map(int, meta["log"]))
+        return FilterState.from_state(meta, arrays), position_of(meta)
+
+
+def load_state(events: EventFolder) -> tuple[FilterState, list[str]]:
+    """The state at the end of the log, and what was wrong with snapshots that could not be used."""
+    state, notes = events.load(read_state)
+    for entry in events.unread():
+        state.apply(entry)
+    return state, notes
+
+
+def newest_state(folder: str | Path) -> FilterState:
+    """The state of a state folder up to the end of its log, without locking it."""
+    read_config(Path(folder))
+    return load_state(filter_events(folder))[0]
 
 
 def check_new(path: str | Path) -> Path:
@@ -244,6 +241,21 @@ def check_new(path: str | Path) -> Path:
     )
 
 
-def _write(folder: Path, state: FilterState, position: LogPosition) -> Path:
-    meta, arrays = state.to_state()
-    return write_snapshot(folder / "snapshots", position.sequence, {**meta, "log": list(position)}, arrays)
+def forms_for(filter: AdaptiveFilter, texts: Sequence[str]) -> dict[str, str]:
+    """The form of each stem that a filter knows, by the texts that it was started with."""
+    return surface_forms(texts, vectorizer_of(filter.settings.text, filter.lexicon))
+
+
+def write_surface(folder: str | Path, forms: Mapping[str, str]) -> None:
+    """Write forms to the folder of a filter; they are shown, and decide nothing."""
+    with atomic_write(Path(folder) / _SURFACE) as stream:
+        stream.write(json.dumps(dict(forms), ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass"))
+
+
+def read_surface(folder: str | Path) -> dict[str, str]:
+    """The forms in the folder of a filter; none where there are none, or they cannot be read."""
+    try:
+        told = json.loads((Path(folder) / _SURFACE).read_bytes().decode("utf-8", "surrogatepass"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {str(stem): str(form) for stem, form in told.items()} if isinstance(told, dict) else {}

@@ -16,10 +16,9 @@ from textbayes.kinds.online import FittedOnline
 from textbayes.models.online import DiagonalPosterior, OnlineLikelihood, OnlinePosterior
 from textbayes.models.online.base import Bank
 from textbayes.stream.filter import AdaptiveFilter
-from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, ready_to_judge
-from textbayes.stream.words import Lexicon
+from textbayes.stream.words import KeptDocuments, Lexicon
 from textbayes.text import TextVectorizer
 from textbayes.text.packed import pack
 from textbayes.text.views import TextViews

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from textbayes.core.errors import InputError
 from textbayes.data.streams import open_file
+from textbayes.store.event_folder import sync_folder
 from textbayes.store.lock import locked
-from textbayes.store.log import sync_folder
 
 INBOX = "inbox.jsonl"
 Verdict = Literal["new", "same", "changed"]

@@ -1,4 +1,7 @@
-"""Learning from one judgement: count, grow, update, rehearse."""
+"""Learning from one judgement: count, let words join, update, rehearse.
+
+Words join a topic by Dunning's likelihood ratio on its judgements (§ 2.3, § 4.2.1).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,160 @@ from dataclasses import replace
 
 import numpy as np
 
+from textbayes.core.protocols import ScoreResult
+from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.models.online import OnlineLikelihood
-from textbayes.stream.growth import telling_words
+from textbayes.select import select_per_label
+from textbayes.select.score_functions import log_likelihood_ratio
+from textbayes.select.tables import Table
 from textbayes.stream.schedules import make_rehearsal
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import Topic, lesson_rows
-from textbayes.stream.watch import WordWatch
+from textbayes.stream.topic import Topic, WordPlaces, lesson_rows
 from textbayes.stream.words import Columns, Lexicon
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def telling_words(topic: Topic, lexicon: Lexicon, threshold: float, most: int, least: int = 0) -> IntArray:
+    """Columns, ascending, of words with −2 ln λ > threshold that are not the topic's yet; at most ``most``, the best.
+
+    Where fewer than ``least`` of them are more frequent in relevant documents than in others, the best of such words
+    are taken whatever their scores: with little evidence no score is high, but a topic without words is deaf.
+
+    A word in none of the relevant documents has a score that rises with the documents it is in (the derivative is
+    2 ln((N − b)/(N − b − R)) > 0 for b of N documents, R relevant), so of these only the frequent ones are looked at.
+    """
+    n_docs = lexicon.n_docs + topic.n_later
+    if most < 1 or not 0 < topic.n_relevant < n_docs:
+        return NONE
+    relevant, later = (counts[: len(lexicon)] for counts in topic.counts.resized(len(lexicon)))
+    with_word = lexicon.document_frequency + later
+    looked_at = relevant > 0
+    looked_at |= with_word >= _least_frequent(topic.n_relevant, n_docs, threshold)
+    looked_at[topic.words] = False
+    columns = np.flatnonzero(looked_at)
+    scores = word_scores(relevant[columns], with_word[columns], topic.n_relevant, n_docs)
+    above = scores > threshold
+    if least:
+        # As float64: products of counts leave the integers that counts are kept in.
+        in_relevant, in_all = relevant[columns].astype(np.float64), with_word[columns].astype(np.float64)
+        speak = in_relevant * n_docs > in_all * topic.n_relevant
+        missing = least - int((above & speak).sum())
+        rest = np.flatnonzero(speak & ~above)
+        above[rest[np.argsort(-scores[rest], kind="stable")[: max(missing, 0)]]] = True
+    return best_words(columns[above], scores[above], most)
+
+
+def best_words(columns: IntArray, scores: FloatArray, most: int) -> IntArray:
+    """Those of the columns, at most ``most``, with the highest scores."""
+    if not len(columns):
+        return NONE
+    chosen = select_per_label(ScoreResult(scores[None, :], None), k=most)[0]
+    return columns[chosen]
+
+
+def word_scores(relevant: AnyArray, with_word: AnyArray, n_relevant: int, n_docs: int) -> FloatArray:
+    """−2 ln λ of words in ``relevant`` of the relevant and ``with_word`` of all documents; 0 where nothing can be told.
+
+    >>> word_scores(np.array([2, 0]), np.array([2, 4]), 2, 4).round(3)
+    array([5.545, 0.   ])
+    """
+    a, total = np.asarray(relevant, dtype=np.float64), np.asarray(with_word, dtype=np.float64)
+    b, c = total - a, n_relevant - a
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty margins, overwritten
+        scores = log_likelihood_ratio(Table(a, b, c, n_docs - total - c))
+    return np.where((total > 0) & (total < n_docs) & (0 < n_relevant < n_docs), scores, 0.0)
+
+
+def _least_frequent(n_relevant: int, n_docs: int, threshold: float) -> int:
+    """The fewest documents a word must be in, none of them relevant, to score above the threshold; by bisection."""
+    low, high = 0, n_docs - n_relevant + 1  # scores at most the threshold; above it, or more than there are
+    while high - low > 1:
+        middle = (low + high) // 2
+        score = word_scores(np.zeros(1), np.array([middle]), n_relevant, n_docs)[0]
+        low, high = (low, middle) if score > threshold else (middle, high)
+    return high
+
+
+_LEVELS = 24  # a word at level j is looked at when the number of judgements is a multiple of 2 to the j
+_ROUNDING = 1e-6  # of scores: a word that is nearer to the threshold is looked at
+
+
+class WordWatch:
+    """The words of one topic that may join, each with the time when it is to be looked at again.
+
+    A judged document that lacks a word raises the word's −2 ln λ by at most −2 ln(1 − n/N), for n of N judged documents
+    with the word: the derivative of −2 ln λ in the cell of the document, o of a margin m with o ≤ m, is
+    2 ln(o/m · N/(N − n)). A word that is so far below the threshold that this takes k more documents need not be looked
+    at before, unless a judged document has it. So a judgement costs about the words of its document, however many the
+    topic has met.
+
+    What :meth:`joining` finds is what :func:`~textbayes.stream.learn.telling_words` finds, to the word. It holds
+    nothing that cannot be found out anew: where counts are corrected or settings change, ``forget`` is enough.
+    """
+
+    def __init__(self) -> None:
+        self.places = WordPlaces()
+        self._level = np.zeros(0, dtype=np.int8)
+        self.forget()
+
+    def forget(self) -> None:
+        """Look at every word next time."""
+        self._waiting: list[list[AnyArray]] = [[] for _ in range(_LEVELS)]
+        self._now = -1
+        self._threshold = np.nan
+
+    def joining(self, topic: Topic, lexicon: Lexicon, threshold: float, most: int, document: IntArray) -> IntArray:
+        """Columns, ascending, of words above the threshold that are not the topic's yet; at most ``most``, the best.
+
+        ``document`` has the columns of the one document judged since the last call.
+        """
+        if most < 1:  # no word can join, and the time that passes is not counted
+            self.forget()
+            return NONE
+        if threshold != self._threshold:
+            self.forget()
+            self._threshold = threshold
+        self._level = _at_least(self._level, len(lexicon))
+        self._now += 1
+        columns = self._due(topic, lexicon, document)
+        n_docs = lexicon.n_docs + topic.n_later
+        with_word = lexicon.document_frequency[columns] + topic.counts.later[columns]
+        scores = word_scores(topic.counts.relevant[columns], with_word, topic.n_relevant, n_docs)
+        below = scores <= threshold
+        self._wait(columns[below], threshold - scores[below], with_word[below], n_docs)
+        return best_words(columns[~below], scores[~below], most)
+
+    def _due(self, topic: Topic, lexicon: Lexicon, document: IntArray) -> IntArray:
+        if not self._now:
+            columns = np.flatnonzero((lexicon.document_frequency + topic.counts.later[: len(lexicon)]) > 0)
+            self._level[:] = -1
+        else:
+            due = [document.astype(np.int64)]
+            for level in range(_LEVELS):
+                if self._now % (1 << level):
+                    break
+                # Those that were looked at meanwhile wait elsewhere.
+                due += [some[self._level[some] == level] for some in self._waiting[level]]
+                self._waiting[level] = []
+            columns = np.unique(np.concatenate(due))
+        self._level[columns] = -1
+        return columns[self.places.of(topic.words, columns) < 0]
+
+    def _wait(self, columns: IntArray, missing: AnyArray, with_word: AnyArray, n_docs: int) -> None:
+        with np.errstate(divide="ignore"):  # a word in all documents: anything may happen next
+            growth = -2.0 * np.log1p(-with_word / n_docs)
+            safe = np.floor(np.maximum(missing - _ROUNDING, 0.0) / growth)
+        levels = np.clip(np.frexp(safe + 1.0)[1] - 1, 0, _LEVELS - 1).astype(np.int8)
+        self._level[columns] = levels
+        for level in np.unique(levels).tolist():
+            self._waiting[level].append(columns[levels == level])
+
+
+def _at_least(array: AnyArray, size: int) -> AnyArray:
+    if size <= len(array):
+        return array
+    return np.concatenate([array, np.full(size + size // 4 - len(array), -1, dtype=array.dtype)])
 
 
 def learn_judgement(

@@ -1,16 +1,56 @@
-"""What has been delivered and judged, read beside a filter that may be running; without loading what it has learnt."""
+"""The files of a filter, read beside one that may be running; without loading what it has learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from textbayes.core.errors import InputError
-from textbayes.store.log import Entry, LogPosition, read_log
-from textbayes.store.snapshots import newest
+from textbayes.store.container import open_container
+from textbayes.store.event_folder import Entry, EventFolder, newest, position_of
+from textbayes.store.file_format import FileFormat
 from textbayes.stream.judgements import INBOX, FileSource, Judgement, Verdict, check_known, parse_judgement
-from textbayes.stream.snapshot import FILTER_FILE, checked_meta
+
+FILTER_FILE = FileFormat(
+    "textbayes filter", version=1, noun="filter file", remedy="restore the folder from a copy", largest=256 << 20
+)
+
+
+def filter_events(folder: str | Path) -> EventFolder:
+    """The events of a state folder."""
+    return EventFolder(Path(folder), FILTER_FILE)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What a state folder says of itself; anything that is none is refused."""
+    start = f"start one: textbayes filter {folder} --train labelled.jsonl"
+    return filter_events(folder).config(f"{folder} is not the folder of a filter; {start}")
+
+
+def read_columns(folder: Path) -> dict[str, Any] | None:
+    """The columns of the file that a filter was started from (``data.layout.Columns.to_state``), if it had any."""
+    from textbayes.categorizer.schema import SavedColumns  # loads pydantic
+    from textbayes.core.saved import read_saved
+
+    columns = read_config(folder)["columns"]
+    if columns is None:
+        return None
+    path = folder / "config.json"
+    with FILTER_FILE.damage(path):
+        return read_saved(SavedColumns, columns, path.name).model_dump()
+
+
+def checked_meta(path: Path, meta: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """The JSON part of a snapshot, read unless given, with every field checked."""
+    from textbayes.stream.saved import check_state  # loads pydantic
+
+    if meta is None:
+        with open_container(path, FILTER_FILE) as container:
+            meta = container.mark
+    with FILTER_FILE.damage(path):
+        check_state(meta)
+    return meta
 
 
 class Ledger(NamedTuple):
@@ -38,13 +78,14 @@ class Ledger(NamedTuple):
 
 def read_ledger(folder: Path) -> Ledger:
     """The ledger of a state folder: of its newest sound snapshot, the log after it, and what is in the inbox."""
-    meta, _ = newest(folder / "snapshots", FILTER_FILE, checked_meta)
-    told: dict[str, Any] = meta["filter"]
-    topics = [topic["name"] for topic in told["topics"]]
-    names = {number: name for name, number in told["ids"].items()}
-    judgements = {(names[number], topics[k]): bool(relevant) for number, k, relevant in told["judgements"]}
-    ledger, read = Ledger(topics, set(told["ids"]), judgements), int(meta["sources"].get(INBOX, 0))
-    for entry, _ in read_log(folder / "log.jsonl", LogPosition(*meta["log"]), brief=True):
+    events = filter_events(folder)
+    meta, _ = newest(events.snapshots, FILTER_FILE, checked_meta)
+    saved: dict[str, Any] = meta["filter"]
+    topics = [topic["name"] for topic in saved["topics"]]
+    names = {number: name for name, number in saved["ids"].items()}
+    judgements = {(names[number], topics[k]): bool(relevant) for number, k, relevant in saved["judgements"]}
+    ledger, read = Ledger(topics, set(saved["ids"]), judgements), int(meta["sources"].get(INBOX, 0))
+    for entry, _ in events.entries(position_of(meta), brief=True):
         if entry["kind"] == "judgement":
             ledger.take(Judgement(entry["id"], entry["topic"], entry["relevant"]))
         elif entry["kind"] == "document" and entry["delivered"]:
@@ -69,7 +110,7 @@ def _unread(folder: Path, offset: int) -> Iterator[Judgement]:
 def read_pending(folder: Path) -> Iterator[Entry]:
     """What was delivered and has no judgement yet, in the order it was delivered; with the time and the snippet."""
     judged = set(read_ledger(folder).judgements)
-    for entry, _ in read_log(folder / "log.jsonl", brief=True):
+    for entry, _ in filter_events(folder).entries(brief=True):
         if entry["kind"] == "document":
             for told in entry["delivered"]:
                 if (entry["id"], told["topic"]) not in judged:

@@ -11,13 +11,12 @@ import numpy as np
 from textbayes.core.errors import ModelFileError
 from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document
-from textbayes.store.log import Entry, read_log
-from textbayes.store.snapshots import snapshots
-from textbayes.stream.bags import Bag, Bags
-from textbayes.stream.events import FilterState, document_entry, entry_digest
+from textbayes.store.container import read_container
+from textbayes.store.event_folder import Entry, snapshots
 from textbayes.stream.folder import read_state
-from textbayes.stream.snapshot import checked_meta, read_config, read_snapshot
-from textbayes.stream.state import complete_state
+from textbayes.stream.ledger import FILTER_FILE, checked_meta, filter_events, read_config
+from textbayes.stream.state import FilterState, document_entry, entry_digest
+from textbayes.stream.words import Bag, Bags
 
 
 class Replay(NamedTuple):
@@ -44,13 +43,14 @@ def replay_log(folder: str | Path, progress: Progress | None = None) -> Replay:
     """
     path = Path(folder)
     read_config(path)
-    states = {int(place.stem): place for place in snapshots(path / "snapshots")}
+    events = filter_events(path)
+    states = {int(place.stem): place for place in snapshots(events.snapshots)}
     if 0 not in states:
         raise ModelFileError(f"{path} has lost the snapshot of its start; restore the folder from a copy")
     state, start = read_state(states[0])
     counts = dict.fromkeys(Replay._fields[:-1], 0)
     difference: str | None = None
-    for entry, position in read_log(path / "log.jsonl", start):
+    for entry, position in events.entries(start):
         counts["entries"] += 1
         counts["judgements"] += entry["kind"] == "judgement"
         if entry["kind"] == "document":
@@ -102,13 +102,11 @@ def _first_difference(told: Mapping[str, Any], found: Mapping[str, Any], where: 
 def _differs_from(state: FilterState, path: Path) -> str | None:
     """Where a snapshot is not what was computed anew; one that cannot be read says nothing."""
     try:
-        told, arrays = read_snapshot(path)
+        told, arrays = read_container(path, FILTER_FILE)
         checked_meta(path, told)
     except ModelFileError:
         return None
     meta, computed = state.to_state()
-    # Snapshots of before do not say what was not there to be said.
-    told = {"place": meta["place"], **told, "filter": complete_state(told["filter"], meta["filter"])}
     for name in meta:
         if meta[name] != told.get(name):
             return f"{path.name}: its {name} is not what comes out when computed anew"

@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Protocol
 
 from textbayes.core.types import Document
-from textbayes.stream.bags import Bags
 from textbayes.stream.decide import Delivery
 from textbayes.stream.filter import AdaptiveFilter, Seen
 from textbayes.stream.judgements import Verdict
 from textbayes.stream.scoring import Block, Scores
+from textbayes.stream.words import Bags
 
 _MOST_READ = 4096  # documents counted at once: words that many of them share are looked at once
 _MOST_AHEAD = 512  # documents scored at once

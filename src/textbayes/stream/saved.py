@@ -32,18 +32,18 @@ class SavedText(Saved):
 
 
 class SavedSettings(Saved):
-    """``FilterSettings``, which checks their ranges; filters of before did not tell all of them."""
+    """``FilterSettings``, which checks their ranges."""
 
     threshold: Real
     ask: Text
     explore: Text
     budget: Text | None
-    patience: WholeFrom0 = 0
+    patience: WholeFrom0
     rehearse: bool
-    rehearsal: Text = "turn"
-    retention: Real = 1.0
+    rehearsal: Text
+    retention: Real
     word_threshold: Real
-    least_words: WholeFrom0 = 0
+    least_words: WholeFrom0
     start_words: WholeFrom1
     most_words: WholeFrom1
     passes: WholeFrom1
@@ -51,22 +51,21 @@ class SavedSettings(Saved):
     kernel: Text
     basis: WholeFrom1
     variance: Positive
-    deferred: bool = False
+    deferred: bool
     link: Text
     noise: _FromZero
     gain: Text
-    random_state: _Seed = 0
-    seed: _Seed = 0
+    random_state: _Seed
     keep: Text
-    snippet: WholeFrom0 = 0
-    skip_seen: bool = False
+    snippet: WholeFrom0
+    skip_seen: bool
     text: SavedText
-    weighting: Text = "ltc"
-    norm: Text | None = "cosine"
+    weighting: Text
+    norm: Text | None
 
 
 class SavedPatience(Saved):
-    """How long topics have waited; see ``stream.patience``."""
+    """How long topics have waited; see :class:`textbayes.stream.decide.Patience`."""
 
     since: list[WholeFrom0]
     best: list[Share]
@@ -90,7 +89,7 @@ class SavedFilter(Saved):
     n_docs: WholeFrom1
     n_seen: WholeFrom0
     spent: Annotated[list[WholeFrom0], Field(min_length=2, max_length=2)]
-    patience: SavedPatience | None = None
+    patience: SavedPatience
     ids: dict[str, WholeFrom0]
     judgements: list[Annotated[list[WholeFrom0 | bool], Field(min_length=3, max_length=3)]]
     topics: Annotated[list[SavedTopic], Field(min_length=1)]
@@ -105,7 +104,7 @@ class SavedState(Saved):
     filter: SavedFilter
     inputs: dict[str, WholeFrom0]
     input: str
-    place: WholeFrom0 | None = None
+    place: WholeFrom0
     sources: dict[str, WholeFrom0]
     log: Annotated[list[WholeFrom0], Field(min_length=3, max_length=3)]
 
@@ -126,7 +125,7 @@ def check_state(meta: Mapping[str, Any]) -> None:
             raise ModelFileError("a judgement is of a document or a topic that is not there; was the file altered?")
     if len({(number, k) for number, k, _ in filter.judgements}) < len(filter.judgements):
         raise ModelFileError("a document is judged twice for one topic; was the file altered?")
-    if filter.patience is not None and not len(filter.patience.since) == len(filter.patience.best) == len(names):
+    if not len(filter.patience.since) == len(filter.patience.best) == len(names):
         raise ModelFileError("how long topics have waited does not fit the topics; was the file altered?")
     for topic in filter.topics:
         if topic.n_later < -filter.n_docs or topic.n_relevant > filter.n_docs + topic.n_later:

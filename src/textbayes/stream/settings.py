@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -24,8 +24,7 @@ CHANGEABLE = (
     "least_words", "most_words", "snippet",
 )  # fmt: skip
 _FROM_ZERO = ("random_state", "patience", "least_words", "snippet")
-_EARLIER_NAMES = {"seed": "random_state"}  # of settings in folders of before
-# The paper's rules, and what filters did before these could be chosen: those that do not say go on to the last bit.
+# The paper's rules, where the defaults differ.
 PAPER: Mapping[str, Any] = {"deferred": False, "patience": 0, "least_words": 0, "snippet": 0, "skip_seen": False}
 
 
@@ -65,7 +64,7 @@ class FilterSettings:
         Most questions, asked or random, over all topics: ``"20/day"`` or ``"5/1000"`` documents.
     patience : int
         A topic with n deliveries that has had none for (n + 1)·patience documents asks about the next that is at least
-        as probable as the last ``patience``: see :mod:`~textbayes.stream.patience`. 0 for never; so is a topic that
+        as probable as the last ``patience``: see :mod:`~textbayes.stream.decide`. 0 for never; so is a topic that
         never asks.
     rehearse : bool
         With every irrelevant document learn a past relevant one again (+rel).
@@ -96,8 +95,7 @@ class FilterSettings:
         Prior variance of every weight, also of words that join later. A Gaussian process has it in its kernel.
     deferred : bool
         Let updates of a full covariance wait beside it, 32 at most, so that a judgement costs no pass over it (see
-        :class:`~textbayes.models.online.DeferredPosterior`); the same up to rounding. Filters that were started before
-        this could be chosen go on without.
+        :class:`~textbayes.models.online.DeferredPosterior`); the same up to rounding.
     link : str
     noise : float
         The likelihood p(y | x) = link(y x'w / noise), see :class:`~textbayes.models.online.OnlineLikelihood`. The
@@ -216,9 +214,6 @@ class FilterSettings:
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         """What :meth:`to_json` wrote."""
-        known = {item.name for item in fields(cls)}
-        told = {_EARLIER_NAMES.get(name, name): value for name, value in told.items()}
-        given = {name: value for name, value in {**PAPER, **told}.items() if name in known}
-        text = dict(given["text"])
+        text = dict(told["text"])
         text["ngram_range"], text["stop_words"] = tuple(text["ngram_range"]), tuple(text["stop_words"])
-        return cls(**{**given, "text": TextOptions(**text)})
+        return cls(**{**told, "text": TextOptions(**text)})

@@ -1,7 +1,11 @@
-"""A filter as JSON and arrays, and back: to the last bit, and without running anything that is read."""
+"""The state of a filter: what the entries of its log add up to, and as JSON and arrays, to the last bit.
+
+Nothing that is read is run.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,16 +14,19 @@ import numpy as np
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
-from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.core.types import AnyArray, Document, FloatArray, IntArray
+from textbayes.display.escapes import snippet
 from textbayes.models.online import DeferredPosterior
 from textbayes.models.online.gp import KERNELS
 from textbayes.models.online.state import posterior_from_state, posterior_state
-from textbayes.stream.decide import Spent
-from textbayes.stream.filter import DIGEST, AdaptiveFilter
-from textbayes.stream.kept import KeptDocuments
+from textbayes.store.event_folder import Entry
+from textbayes.stream.decide import Delivery, Spent
+from textbayes.stream.filter import DIGEST, AdaptiveFilter, Seen
+from textbayes.stream.judgements import Judgement
+from textbayes.stream.scoring import Scores
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Examples, Topic, WordCounts
-from textbayes.stream.words import Lexicon, check_text_options
+from textbayes.stream.words import Bag, Bags, KeptDocuments, Lexicon, check_text_options
 from textbayes.text.packed import checked
 
 _COUNTED = ("n_relevant", "n_later", "turn", "delivered")
@@ -53,12 +60,6 @@ def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyA
     return meta, arrays
 
 
-def complete_state(told: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What a snapshot tells, with the settings that it means and what filters of its time did not tell from another."""
-    settings = FilterSettings.from_json(told["settings"]).to_json()
-    return {"patience": now["patience"], **told, "settings": settings}
-
-
 def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> AdaptiveFilter:
     """The filter that :func:`filter_state` described; ``meta`` has passed ``saved.check_state``, arrays are checked."""
     settings = FilterSettings.from_json(meta["settings"])
@@ -83,7 +84,7 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
         filter.seen = {seen[start : start + DIGEST]: None for start in range(0, len(seen), DIGEST)}
         if len(filter.seen) * DIGEST < len(seen) or len(filter.seen) > filter.n_seen:
             raise ModelFileError("the documents seen are not as many as were counted; was the file altered?")
-    filter.patience.restore(meta.get("patience") or {}, [topic.delivered for topic in topics])
+    filter.patience.restore(meta["patience"], [topic.delivered for topic in topics])
     return filter
 
 
@@ -168,3 +169,129 @@ def _word_counts(arrays: Mapping[str, AnyArray], name: str, n_words: int) -> Any
     full = np.zeros(n_words, dtype=np.int32)
     full[columns] = saved_array(arrays, f"{name}.counts", np.int32, columns.shape)
     return full
+
+
+class FilterState:
+    """A filter and how far it has come.
+
+    Attributes
+    ----------
+    filter : AdaptiveFilter
+    inputs : dict
+        How far each input has been read, in documents, by the input's name.
+    input : str
+        The one at hand.
+    place : int
+        How far the one at hand has been read this time: a run that does not continue begins anew.
+    sources : dict
+        Bytes read of each file of judgements.
+    """
+
+    def __init__(self, filter: AdaptiveFilter) -> None:
+        self.filter = filter
+        self.inputs: dict[str, int] = {}
+        self.input = ""
+        self.place = 0
+        self.sources: dict[str, int] = {}
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        meta, arrays = filter_state(self.filter)
+        place = {"inputs": self.inputs, "input": self.input, "place": self.place}
+        return {"filter": meta, **place, "sources": self.sources}, arrays
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> FilterState:
+        """What :meth:`to_state` described."""
+        state = cls(filter_from_state(meta["filter"], arrays))
+        state.inputs = {str(name): int(n) for name, n in meta["inputs"].items()}
+        state.input = str(meta["input"])
+        state.place = int(meta["place"])
+        state.sources = {str(name): int(n) for name, n in meta["sources"].items()}
+        return state
+
+    def apply(self, entry: Entry) -> None:
+        """Bring the state up to an entry of the log, without deciding anything anew."""
+        kind = entry["kind"]
+        if kind == "run":
+            self.begin(entry["input"], entry["passed_over"])
+        elif kind == "settings":
+            self.filter.use(self.filter.settings.changed(**entry["changes"]))
+        elif kind == "document":
+            deliveries = [Delivery(entry["id"], **told) for told in entry["delivered"]]
+            kept = self.filter.lexicon.keep(Bag.from_json(entry["words"])) if deliveries else None
+            records = {self.filter.index[topic]: best for topic, best in entry.get("records", {}).items()}
+            self.filter.take_note(entry["id"], deliveries, entry["time"], kept, records, entry_digest(entry))
+            self.read_one()
+        elif kind == "repeated":
+            if is_counted(entry, self.filter.settings.skip_seen):
+                self.filter.take_note(entry["id"], [], entry["time"], digest=entry_digest(entry))
+            self.read_one()
+        elif kind == "judgement":
+            bag = Bag.from_json(entry["words"]) if "words" in entry else None
+            self.filter.judge(entry["id"], entry["topic"], entry["relevant"], bag)
+            self.read_to(entry)
+        elif kind == "refused":
+            self.read_to(entry)
+        else:
+            raise ModelFileError(
+                f"the log has an entry of kind {kind!r}, which this version of textbayes does not know"
+            )
+
+    def begin(self, name: str, passed_over: int) -> None:
+        """Go over to an input, of which so many documents are passed over."""
+        self.input, self.place = name, passed_over
+        self.inputs.setdefault(name, 0)
+
+    def read_one(self) -> None:
+        """Count a document of the input at hand."""
+        self.place += 1
+        self.inputs[self.input] = max(self.inputs[self.input], self.place)
+
+    def read_to(self, entry: Entry) -> None:
+        """Note how far a file of judgements has been read."""
+        if "source" in entry:
+            self.sources[entry["source"]] = entry["offset"]
+
+
+def document_entry(
+    document: Document, seen: Seen, time: float, bags: Bags, i: int, scores: Scores, filter: AdaptiveFilter
+) -> Entry:
+    """The decision on a document. ``scores`` is a digest of all its probabilities and gains, to the last bit."""
+    known = {} if seen.digest is None else {"digest": seen.digest.hex()}
+    if seen.repeated:
+        return {"kind": "repeated", "id": seen.id, "time": time, **known}
+    digest = hashlib.blake2b(scores.probability.tobytes() + scores.gain.tobytes(), digest_size=8).hexdigest()
+    entry = {"kind": "document", "id": seen.id, "time": time, "scores": digest, **known}
+    if seen.id != document.id:
+        entry["given"] = document.id
+    delivered = []
+    for delivery in seen.deliveries:
+        told = delivery._asdict()
+        del told["id"]
+        delivered.append(told)
+    entry["delivered"] = delivered
+    if seen.records:
+        entry["records"] = {filter.topics[k].name: best for k, best in seen.records.items()}
+    if delivered or filter.settings.keep == "all":
+        entry["words"] = bags.bag(i).to_json()
+    if delivered and filter.settings.snippet and document.text:
+        entry["snippet"] = snippet(document.text, filter.settings.snippet)
+    return entry
+
+
+def entry_digest(entry: Entry) -> bytes | None:
+    """What the document of an entry is known by from there on."""
+    return bytes.fromhex(entry["digest"]) if "digest" in entry else None
+
+
+def is_counted(entry: Entry, skip_seen: bool) -> bool:
+    """Whether an entry counts one more document: not that of one that was seen before, where these are skipped."""
+    return entry["kind"] == "document" or (entry["kind"] == "repeated" and ("digest" in entry or not skip_seen))
+
+
+def judgement_entry(judgement: Judgement, bag: Bag | None, time: float, source: str | None, offset: int) -> Entry:
+    """A judgement; with the words of its document where that was not delivered."""
+    entry = {"kind": "judgement", **judgement._replace(text=None).to_json(), "time": time}
+    if source is not None:
+        entry |= {"source": source, "offset": offset}
+    return entry if bag is None else {**entry, "words": bag.to_json()}

@@ -2,20 +2,163 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from textbayes.store.log import read_log
-from textbayes.store.snapshots import newest
-from textbayes.stream.drift import Drift, find_drift
-from textbayes.stream.events import FilterState, is_counted
+import numpy as np
+
+from textbayes.core.types import FloatArray
+from textbayes.models.online import DiagonalPosterior, GaussianProcess
 from textbayes.stream.filter import AdaptiveFilter
-from textbayes.stream.folder import read_state
-from textbayes.stream.ledger import read_ledger
-from textbayes.stream.reach import reach, why_silent
-from textbayes.stream.snapshot import FILTER_FILE, read_config
+from textbayes.stream.folder import newest_state
+from textbayes.stream.ledger import filter_events, read_ledger
+from textbayes.stream.state import is_counted
+from textbayes.stream.topic import Topic, predict
+
+RECENT = 50  # deliveries that count as late
+_LEAST = 20  # on either side, for a difference to mean something
+_FAR = -3.0  # standard errors: one false alarm in 740 looks at a topic that stays the same
+
+
+class Drift(NamedTuple):
+    """Relevant documents among those delivered as relevant and judged: of late, and before.
+
+    ``expected`` is what the filter promised of late, corrected by how it kept its promises before; ``z`` the distance
+    of ``relevant`` from it in standard errors.
+    """
+
+    n_recent: int
+    relevant: int
+    expected: float
+    z: float
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether late deliveries are worse than chance explains."""
+        return self.z < _FAR
+
+    def told(self, topic: str) -> str:
+        """In a sentence."""
+        return (
+            f"topic {topic!r} may have drifted: of the last {self.n_recent} delivered as relevant and judged, "
+            f"{self.relevant} were, where {self.expected:.0f} were to be expected; forget faster with --retention 0.99 "
+            "and --rehearsal recent"
+        )
+
+
+def find_drift(probability: Sequence[float], relevant: Sequence[bool], recent: int = RECENT) -> Drift | None:
+    """Compare judgements of late with those before, given the probabilities at delivery; None with too few of them.
+
+    A filter may be too sure at all times, so what counts is the mean of y − p of late less that before, in standard
+    errors of the difference.
+
+    Parameters
+    ----------
+    probability, relevant : sequences
+        Of the documents delivered as relevant and judged, in the order of delivery.
+    recent : int
+        How many of them are late.
+
+    Examples
+    --------
+    >>> find_drift([0.8] * 150, [True, True, True, True, False] * 20 + [False, True] * 25).has_drifted
+    True
+    >>> find_drift([0.8] * 150, [True, True, True, True, False] * 30).has_drifted
+    False
+    """
+    y, p = np.asarray(relevant, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    late, early = y[-recent:] - p[-recent:], y[:-recent] - p[:-recent]
+    if min(len(late), len(early)) < _LEAST:
+        return None
+    # Half an observation of either kind, so that a perfect record does not promise perfection.
+    spread = [float((part**2).sum() + 0.5) / (len(part) + 1.0) - float(part.mean()) ** 2 for part in (late, early)]
+    error = math.sqrt(max(spread[0], 1e-12) / len(late) + max(spread[1], 1e-12) / len(early))
+    z = float(late.mean() - early.mean()) / error
+    expected = float(p[-recent:].sum() + len(late) * early.mean())
+    return Drift(len(late), int(y[-recent:].sum()), min(max(expected, 0.0), float(len(late))), z)
+
+
+_MOST = 500  # relevant documents that are looked at, the latest
+
+
+class Reach(NamedTuple):
+    """Of ``examples`` relevant documents of a topic, ``reached`` have a probability above the threshold."""
+
+    examples: int
+    reached: int
+
+    @property
+    def can_deliver(self) -> bool:
+        """A topic that would not deliver any document that it knows to be relevant cannot be expected to deliver.
+
+        One that knows none, having come from a model, may.
+        """
+        return self.reached > 0 or self.examples == 0
+
+
+def reach(filter: AdaptiveFilter, k: int) -> Reach:
+    """Score the relevant documents of topic k as if they came now."""
+    topic = filter.topics[k]
+    examples = topic.examples[-_MOST:]
+    rows = filter.lexicon.weigh_kept([filter.kept[number] for number in examples])
+    predictor = predict(topic, rows, topic.position(len(filter.lexicon)))
+    probability = filter.likelihood.predictive(*predictor)
+    return Reach(len(examples), int((probability > filter.settings.threshold).sum()))
+
+
+def why_silent(filter: AdaptiveFilter, k: int, found: Reach) -> str:
+    """What to tell of a topic that cannot deliver, and what becomes of it."""
+    topic, settings = filter.topics[k], filter.settings
+    words = f"{len(topic.words)} word(s)" if len(topic.words) else "no words"
+    told = (
+        f"topic {topic.name!r} cannot deliver yet: with {words}, none of its {found.examples} relevant document(s) is "
+        f"more probable than {settings.threshold:g}"
+    )
+    if settings.ask != "never" and settings.patience:
+        return f"{told}; it will ask about the most probable documents instead, so judge them"
+    return f"{told}; give it more relevant documents, lower --threshold, or let it ask (--ask paper, --patience 50)"
+
+
+class TopicWord(NamedTuple):
+    """The posterior mean of a word's weight and an interval that holds the weight with a given probability.
+
+    A Gaussian process is over documents and has no posterior of weights: ``low`` and ``high`` are None.
+    """
+
+    word: str
+    weight: float
+    low: float | None
+    high: float | None
+
+
+def topic_words(filter: AdaptiveFilter, topic: str, top: int = 20, level: float = 0.9) -> list[TopicWord]:
+    """The ``top`` words of a topic by the size of their mean weight, largest first."""
+    from scipy.stats import norm
+
+    own = filter.topics[filter.index[topic]]
+    mean, sd = own.mean[1:], _deviations(own)
+    order = np.argsort(-np.abs(mean), kind="stable")[:top]
+    half = None if sd is None else float(norm.ppf(0.5 + level / 2)) * sd
+    found = []
+    for j in order.tolist():
+        weight = float(mean[j])
+        bounds = (None, None) if half is None else (weight - float(half[j]), weight + float(half[j]))
+        found.append(TopicWord(filter.lexicon.name(int(own.words[j])), weight, *bounds))
+    return found
+
+
+def _deviations(topic: Topic) -> FloatArray | None:
+    """Posterior standard deviations of the weights of a topic's words."""
+    posterior = topic.posterior
+    if isinstance(posterior, GaussianProcess):
+        return None
+    if isinstance(posterior, DiagonalPosterior):
+        return np.sqrt(posterior.var[1:, 0])
+    deviations: FloatArray = np.sqrt(np.maximum(np.diag(posterior.cov)[1:], 0.0))  # type: ignore[attr-defined]
+    return deviations
 
 
 class TopicStatus(NamedTuple):
@@ -24,9 +167,8 @@ class TopicStatus(NamedTuple):
     ``relevant`` counts relevant documents known, labelled ones among them; ``asked`` deliveries that were questions.
     ``precision`` is the share of relevant documents among those delivered as relevant and judged, None before any is.
     ``new_*`` count what came since a moment, of judgements those that stand, as ``judged`` does.
-    ``drift`` is the distance of late judgements from what was to be expected,
-    in standard errors, None where too few are judged (see :mod:`~textbayes.stream.drift`). ``warning`` says why a topic
-    cannot deliver, or that it drifts.
+    ``drift`` is the distance of late judgements from what was to be expected, in standard errors, None where too few
+    are judged (see :class:`Drift`). ``warning`` says why a topic cannot deliver, or that it drifts.
     """
 
     topic: str
@@ -65,7 +207,7 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     promised: dict[tuple[str, str], float] = {}  # of those delivered as relevant, in the order they came
     learnt: dict[tuple[str, str], tuple[bool, bool]] = {}  # the judgement that stands in the log, and whether it is new
     last, new_documents = None, 0
-    for entry, _ in read_log(path / "log.jsonl", brief=True):
+    for entry, _ in filter_events(path).entries(brief=True):
         new = entry.get("time", 0.0) >= since
         if entry["kind"] in ("document", "repeated"):
             last = entry["time"]
@@ -94,16 +236,6 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     topics = [_topic_status(filter, k, counts, drifts[topic.name]) for k, topic in enumerate(filter.topics)]
     budget, left = filter.settings.budget, filter.questions_left(now)
     return Status(filter.n_seen, new_documents, last, budget, left, topics)
-
-
-def newest_state(folder: str | Path) -> FilterState:
-    """The state of a state folder up to the end of its log, without taking hold of it."""
-    path = Path(folder)
-    read_config(path)
-    (state, position), _ = newest(path / "snapshots", FILTER_FILE, read_state)
-    for entry, _ in read_log(path / "log.jsonl", position):
-        state.apply(entry)
-    return state
 
 
 def _drift(

@@ -11,17 +11,127 @@ grows with what is delivered and not with the stream.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from textbayes.core.errors import ModelFileError
+from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.stream.bags import Bag, Bags
-from textbayes.stream.compiled import filter_kernels
-from textbayes.text.analyze import TextOptions
+from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
+from textbayes.text.batches import check_texts
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
 from textbayes.text.vectorize import TextVectorizer
+
+
+@cache
+def filter_kernels() -> Any:
+    """The module of the kernels; a stream asks for it several times a document, so it is looked up once."""
+    from textbayes.kernels.online import filter_scores
+
+    return filter_scores
+
+
+class Bag(NamedTuple):
+    """The distinct words of one document, sorted, and how often each occurs."""
+
+    words: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    def to_json(self) -> dict[str, int]:
+        return dict(zip(self.words, self.counts, strict=True))
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, int]) -> Bag:
+        """What :meth:`to_json` made, in whatever order it comes back."""
+        ordered = sorted(told.items())
+        return cls(tuple(word for word, _ in ordered), tuple(int(count) for _, count in ordered))
+
+
+class Bags:
+    """The counted words of a batch of documents; strings are made only of documents that are asked for.
+
+    >>> Bags.read(["corn and corn", "rain"], TextOptions()).bag(0)
+    Bag(words=('and', 'corn'), counts=(1, 2))
+    """
+
+    def __init__(self, terms: Packed, indptr: IntArray, indices: AnyArray, counts: AnyArray) -> None:
+        self.terms, self.indptr, self.indices, self.counts = terms, indptr, indices, counts
+        self.most = int(counts.max(initial=0))  # occurrences of a word in a document
+        self._names: list[str] | None = None
+        self._holders: tuple[IntArray, AnyArray] | None = None
+        self._known_to: Lexicon | None = None
+        self._n_known = 0
+        self._columns = self._newest = np.zeros(0, dtype=np.int64)
+
+    @classmethod
+    def read(cls, texts: Iterable[str], options: TextOptions) -> Bags:
+        """Count the words of texts."""
+        analysis = analyze(check_texts(texts), options)
+        every = np.arange(analysis.terms.n_strings, dtype=np.int64)
+        counts, indices, indptr = columns_to_csr(analysis.pieces, every)
+        return cls(analysis.terms, indptr.astype(np.int64), indices, counts)
+
+    @classmethod
+    def of(cls, bags: Sequence[Bag]) -> Bags:
+        """Documents counted before, as a log keeps them."""
+        index = StringIndex()
+        numbers = [index.add(pack(bag.words)) for bag in bags]
+        indptr = np.cumsum([0, *(len(bag.words) for bag in bags)], dtype=np.int64)
+        indices = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
+        counts = np.array([count for bag in bags for count in bag.counts], dtype=np.int64)
+        return cls(index.strings(), indptr, indices, counts)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def columns(self, lexicon: Lexicon) -> IntArray:
+        """The column of each term in a lexicon, −1 for none; looked up again when the lexicon has grown."""
+        if self._known_to is not lexicon or self._n_known != len(lexicon._names):
+            self._known_to, self._n_known, self._columns = lexicon, len(lexicon), lexicon.find(self.terms)
+            self._newest = filter_kernels().newest_columns(self.indptr, self.indices, self._columns)
+        return self._columns
+
+    def has_columns_from(self, first: int, lexicon: Lexicon, i: int) -> bool:
+        """Whether a word of one document has a column from ``first`` on."""
+        self.columns(lexicon)
+        return bool(self._newest[i] >= first)
+
+    def join(self, terms: IntArray, counts: IntArray, lexicon: Lexicon) -> list[str]:
+        """These terms are the next to join the lexicon: their columns are known without looking them up.
+
+        They are sorted in place, with their counts; returns their names.
+        """
+        kernels = filter_kernels()
+        if self._holders is None:
+            self._holders = kernels.holders(self.indptr, self.indices, self.terms.n_strings)
+        text, cuts = self.terms
+        starts, documents = self._holders
+        kernels.join_terms(terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest)
+        self._n_known = len(lexicon) + len(terms)
+        return self.names(terms)
+
+    def words_of(self, i: int) -> AnyArray:
+        """Which terms one document has."""
+        return self.indices[self.indptr[i] : self.indptr[i + 1]]
+
+    def names(self, terms: AnyArray) -> list[str]:
+        """A few terms as strings."""
+        if self._names is not None:
+            return [self._names[j] for j in terms.tolist()]
+        data, cuts = self.terms
+        return [data[cuts[j] : cuts[j + 1]].tobytes().decode("utf-8", "surrogatepass") for j in terms.tolist()]
+
+    def bag(self, i: int) -> Bag:
+        """The words of one document and their counts."""
+        if self._names is None:
+            self._names = unpack(self.terms)
+        names = self.names(self.words_of(i))
+        counts = self.counts[self.indptr[i] : self.indptr[i + 1]].tolist()
+        return Bag.from_json(dict(zip(names, counts, strict=True)))
+
 
 # The schemes of ``text.weight.TermWeighting``, number by number: vectorised logarithms may round otherwise.
 _TERM_WEIGHTS: Mapping[str, Callable[[int], float]] = {
@@ -246,3 +356,80 @@ def _vectorizer(text: TextOptions, vocabulary: list[str]) -> TextVectorizer:
     )
     vectorizer.get_feature_names_out()  # a fixed vocabulary needs no texts
     return vectorizer
+
+
+class KeptDocuments(Sequence[Columns]):
+    """Documents by columns and counts, to which others are only ever added.
+
+    >>> kept = KeptDocuments([Columns(np.array([2, 5]), np.array([1, 3]))])
+    >>> len(kept), kept[0].columns.tolist(), kept[0].counts.tolist()
+    (1, [2, 5], [1, 3])
+    """
+
+    def __init__(self, documents: Iterable[Columns] = ()) -> None:
+        self._n = 0
+        self._indptr = np.zeros(16, dtype=np.int64)
+        self._columns = self._counts = np.zeros(0, dtype=np.int32)
+        for document in documents:
+            self.append(document)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> Any:
+        number = range(self._n)[i]
+        begin, end = self._indptr[number], self._indptr[number + 1]
+        return Columns(self._columns[begin:end].astype(np.int64), self._counts[begin:end].astype(np.int64))
+
+    def append(self, document: Columns) -> None:
+        """Keep one more."""
+        begin = int(self._indptr[self._n])
+        end = begin + len(document.columns)
+        if end > len(self._columns) or self._n + 2 > len(self._indptr):
+            self._indptr = _with_room(self._indptr, self._n + 2)
+            self._columns, self._counts = _with_room(self._columns, end), _with_room(self._counts, end)
+        self._columns[begin:end], self._counts[begin:end] = document
+        self._n += 1
+        self._indptr[self._n] = end
+
+    def copy(self) -> KeptDocuments:
+        """The same documents, to which others can be added."""
+        other = KeptDocuments()
+        other._n, other._indptr = self._n, self._indptr.copy()
+        other._columns, other._counts = self._columns.copy(), self._counts.copy()
+        return other
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """As a snapshot has them."""
+        end = self._indptr[self._n]
+        return {
+            "kept.indptr": self._indptr[: self._n + 1].copy(),
+            "kept.columns": self._columns[:end].astype(np.int64),
+            "kept.counts": self._counts[:end].astype(np.int64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray], n_words: int) -> KeptDocuments:
+        """What :meth:`to_arrays` made; refused where documents would leave their arrays or the lexicon."""
+        most = np.iinfo(np.int32).max
+        columns = saved_array(arrays, "kept.columns", np.int64, (None,), least=0, most=n_words - 1)
+        counts = saved_array(arrays, "kept.counts", np.int64, columns.shape, least=1, most=most)
+        indptr = saved_array(arrays, "kept.indptr", np.int64, (None,), least=0, most=len(columns))
+        if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(columns) or (np.diff(indptr) < 0).any():
+            raise ModelFileError("the documents that are kept do not follow each other; was the file altered?")
+        starts = np.zeros(len(columns) + 1, dtype=np.bool_)
+        starts[indptr] = True
+        if ((np.diff(columns) <= 0) & ~starts[1:-1]).any():
+            raise ModelFileError("a document that is kept has a word twice, or out of order; was the file altered?")
+        kept = cls()
+        kept._n, kept._indptr = len(indptr) - 1, indptr.astype(np.int64)
+        kept._columns, kept._counts = columns.astype(np.int32), counts.astype(np.int32)
+        return kept
+
+
+def _with_room(array: AnyArray, size: int) -> AnyArray:
+    if size <= len(array):
+        return array
+    longer = np.zeros(size + size // 2 + 16, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer

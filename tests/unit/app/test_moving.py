@@ -148,3 +148,14 @@ def test_the_page_asks_who_they_are_and_offers_the_same_name(tmp_path, records):
     assert "Ann (from a file): <strong>ann</strong>" in after.text
     old.close()
     new.close()
+
+
+def test_a_new_project_opens_where_a_reviewer_goes_on(tmp_path):
+    """After an import the first record is shown."""
+    house = House(f"sqlite:///{tmp_path / 'room.sqlite3'}", "bert")
+    table = "id,title,abstract\n" + "".join(f"{i},Green tea {i},Leaves\n" for i in range(8))
+    look = house["bert"].post("/uploads", files={"file": ("tea.csv", table)})
+    page = house["bert"].post(look.url.path, data={"name": "Tea", "questions": "green tea"})
+    assert page.url.path.endswith("/judge")
+    assert 'aria-keyshortcuts="R">Relevant' in page.text
+    house.close()

@@ -22,7 +22,7 @@ from textbayes.screen.folder import replay
 from textbayes.screen.screening import Screening
 from textbayes.screen.table import table_rows
 from textbayes.store.container import read_container, write_container
-from textbayes.store.snapshots import snapshots
+from textbayes.store.event_folder import snapshots
 
 
 @pytest.fixture

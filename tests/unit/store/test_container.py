@@ -14,14 +14,22 @@ from safetensors.numpy import save
 
 from textbayes.core.errors import ModelFileError
 from textbayes.store.checkpoint import read_states, write_states
-from textbayes.stream.snapshot import read_meta, read_snapshot, write_snapshot
+from textbayes.store.container import open_container, read_container, write_container
+from textbayes.store.event_folder import snapshot_path
+from textbayes.stream.ledger import FILTER_FILE
 
 META = {"filter": {"ids": {"a": 0}}, "log": [0, 0, ""]}
 STATE = ({"random": {"state": 2**127 + 1}, "min_ess": float("inf")}, {"weights": np.arange(6.0).reshape(2, 3)})
 
 
 def a_snapshot(folder: Path) -> Path:
-    return write_snapshot(folder, 7, META, {"terms": np.arange(4, dtype=np.uint8)})
+    path = snapshot_path(folder, 7)
+    write_container(path, FILTER_FILE, META, {"terms": np.arange(4, dtype=np.uint8)})
+    return path
+
+
+def read_snapshot(path):
+    return read_container(path, FILTER_FILE)
 
 
 def a_run(folder: Path) -> Path:
@@ -56,7 +64,8 @@ def test_a_state_comes_back_as_it_was(tmp_path):
     meta, arrays = read_snapshot(a_snapshot(tmp_path))
     assert META.items() <= meta.items()
     assert arrays["terms"].tolist() == [0, 1, 2, 3]
-    assert read_meta(tmp_path / "000000000007.snapshot") == meta
+    with open_container(tmp_path / "000000000007.snapshot", FILTER_FILE) as container:
+        assert container.mark == meta
     states = read_states(a_run(tmp_path))
     assert list(states) == [3]
     assert states[3][0] == STATE[0]

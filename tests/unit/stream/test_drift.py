@@ -11,9 +11,8 @@ from references.online import drift, learn_document
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.stream import FilterFolder, FilterSettings, make_rehearsal
-from textbayes.stream.drift import find_drift
 from textbayes.stream.learn import _rehearsed
-from textbayes.stream.status import read_status
+from textbayes.stream.status import find_drift, read_status
 from textbayes.stream.topic import Examples
 
 from .conftest import draw

@@ -10,9 +10,9 @@ import pytest
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.stream import AdaptiveFilter, FilterSettings, paper_threshold, simulate
-from textbayes.stream.bags import Bags
 from textbayes.stream.decide import Spent, decide, draws
 from textbayes.stream.run import run
+from textbayes.stream.words import Bags
 
 from .conftest import draw
 

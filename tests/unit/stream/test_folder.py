@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,15 +13,14 @@ import pytest
 from references.killing import killed_at_every_step
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.types import Document
-from textbayes.models.online import FullPosterior
-from textbayes.store.log import read_log
-from textbayes.store.snapshots import snapshots
+from textbayes.store import event_folder
+from textbayes.store.container import read_container, write_container
+from textbayes.store.event_folder import read_log, snapshots
 from textbayes.stream import FilterFolder, give_judgements, replay_log
 from textbayes.stream import folder as folders
 from textbayes.stream.judgements import FileSource, Judgement
-from textbayes.stream.ledger import read_ledger, read_pending
+from textbayes.stream.ledger import FILTER_FILE, read_ledger
 from textbayes.stream.run import run
-from textbayes.stream.snapshot import read_snapshot, write_snapshot
 from textbayes.stream.state import filter_state
 
 
@@ -191,7 +189,7 @@ def test_a_folder_is_made_whole_or_not_at_all(make, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folders, "write_snapshot", fail)
+    monkeypatch.setattr(event_folder, "write_container", fail)
     with pytest.raises(InputError, match="No space left on device"):
         FilterFolder.create(tmp_path / "state", make())
     assert os.listdir(tmp_path) == []
@@ -271,9 +269,9 @@ def test_a_snapshot_whose_numbers_do_not_belong_together_is_refused(name, start)
     covariance, part, change = ALTERED[name]
     path = start(covariance=covariance, deferred=False)
     (place,) = snapshots(path / "snapshots")
-    meta, arrays = read_snapshot(place)
+    meta, arrays = read_container(place, FILTER_FILE)
     key = f"topic0.posterior.{part}"
-    write_snapshot(place.parent, 0, meta, {**arrays, key: change(arrays[key])})
+    write_container(place, FILTER_FILE, meta, {**arrays, key: change(arrays[key])})
     with pytest.raises(ModelFileError, match="is a damaged filter file"):
         FilterFolder.open(path)
 
@@ -298,11 +296,11 @@ def test_every_array_of_a_snapshot_is_checked(name, start, stream, filtered):
     path = start()
     filtered(path, stream[:60])
     place = snapshots(path / "snapshots")[-1]
-    meta, arrays = read_snapshot(place)
+    meta, arrays = read_container(place, FILTER_FILE)
     with FilterFolder.open(path) as folder:
         left = states(folder.filter)
     key, change = PARTS[name]
-    write_snapshot(place.parent, int(place.stem), meta, {**arrays, key: change(arrays[key])})
+    write_container(place, FILTER_FILE, meta, {**arrays, key: change(arrays[key])})
     with FilterFolder.open(path) as folder:  # by an older snapshot and the log
         assert states(folder.filter) == left
         assert "is a damaged filter file" in folder.notes[0]
@@ -327,11 +325,11 @@ def test_every_field_of_a_snapshot_is_checked(name, start, stream, filtered):
     path = start()
     filtered(path, stream[:60])
     *_, place = snapshots(path / "snapshots")
-    meta, arrays = read_snapshot(place)
+    meta, arrays = read_container(place, FILTER_FILE)
     FIELDS[name](meta["filter"])
     for older in snapshots(path / "snapshots"):
         older.unlink()
-    write_snapshot(place.parent, int(place.stem), meta, arrays)
+    write_container(place, FILTER_FILE, meta, arrays)
     with pytest.raises(ModelFileError, match="is a damaged filter file") as refused:
         FilterFolder.open(path)
     assert "not foreseen" not in str(refused.value)
@@ -342,9 +340,9 @@ def test_the_ledger_believes_no_snapshot_either(start, stream, filtered):
     filtered(path, stream[:60])
     place = snapshots(path / "snapshots")[-1]
     before = read_ledger(path)
-    meta, arrays = read_snapshot(place)
+    meta, arrays = read_container(place, FILTER_FILE)
     meta["filter"]["judgements"].append([10**6, 0, True])
-    write_snapshot(place.parent, int(place.stem), meta, arrays)
+    write_container(place, FILTER_FILE, meta, arrays)
     assert read_ledger(path) == before
 
 
@@ -388,7 +386,7 @@ def test_a_document_judged_before_it_came_is_counted_when_it_comes(start, filter
     assert replay_log(path).difference is None
 
 
-def test_filters_of_before_count_as_they_did(start, stream, filtered):
+def test_documents_seen_before_can_be_counted_again(start, stream, filtered):
     path = start(skip_seen=False)
     for _ in range(2):
         filtered(path, stream[:40])
@@ -417,7 +415,7 @@ def test_replay_names_the_first_difference(start, stream, monkeypatch, filtered)
     place = next(i for i, entry in enumerate(entries) if entry["kind"] == "document" and entry["delivered"])
     told = entries[place]["delivered"][0]
     told["probability"] = np.nextafter(told["probability"], 1.0)
-    log = folders.DecisionLog(path / "log.jsonl", folders.LogPosition())
+    log = event_folder.EventLog(path / "log.jsonl", event_folder.LogPosition())
     for entry in entries:
         log.append(entry, durable=False)
     log.close()
@@ -442,20 +440,21 @@ def test_replay_needs_the_start(start):
         replay_log(path)
 
 
-# -- folders of earlier versions --------------------------------------------------------------------------------------
-def test_a_folder_of_before_goes_on_as_it_began(tmp_path, stream, filtered):
-    """Made by textbayes before words adapted, topics asked when silent, and covariances were put off."""
-    path = shutil.copytree(Path(__file__).parent / "folder_of_before", tmp_path / "state")
-    with FilterFolder.open(path) as folder:
-        settings = folder.filter.settings
-        assert (settings.least_words, settings.patience, settings.deferred, settings.snippet) == (0, 0, False, 0)
-        assert isinstance(folder.filter.topics[0].posterior, FullPosterior)
-        assert folder.filter.judgements == {(folder.filter.ids["a"], 0): True}
-        assert folder.begin("feed.jsonl", go_on=True) == 6  # three documents twice: it did not tell runs apart
-    assert [(row["id"], row["snippet"]) for row in read_pending(path)] == [("b", None)]
-    filtered(path, stream[:20])
-    with FilterFolder.open(path) as folder:
-        folder.begin("more", {"least_words": 5, "patience": 10, "snippet": 50})
-    filtered(path, stream[20:60])
-    with FilterFolder.open(path) as folder:
-        assert folder.filter.n_seen == 66
+def test_a_large_state_is_written_less_often(make, stream, tmp_path, monkeypatch, filtered):
+    """What a document costs does not depend on the size of the state."""
+    written, write = [], FilterFolder.snapshot
+    monkeypatch.setattr(FilterFolder, "snapshot", lambda folder: written.append(write(folder)))
+    monkeypatch.setattr(folders, "_SNAPSHOT_JUDGEMENTS", 1)
+
+    def count(name, bytes_per_judgement):
+        monkeypatch.setattr(folders, "_BYTES_PER_JUDGEMENT", bytes_per_judgement)
+        FilterFolder.create(tmp_path / name, make())
+        written.clear()
+        return len(filtered(tmp_path / name, stream[:60])), len(written)
+
+    n_judged, n_written = count("often", 10**9)
+    assert n_judged > 10
+    assert n_judged <= n_written <= n_judged + 1  # and one at the end
+    size = max(place.stat().st_size for place in (tmp_path / "often" / "snapshots").iterdir())
+    n_judged, n_written = count("seldom", size // 10)  # a judgement pays for a tenth of one
+    assert n_written <= n_judged // 5

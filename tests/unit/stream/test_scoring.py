@@ -9,9 +9,8 @@ from textbayes.core.types import Document
 from textbayes.models.online import OnlineLikelihood, expected_information_gain
 from textbayes.stream import run as run_module
 from textbayes.stream import simulate
-from textbayes.stream.bags import Bags
 from textbayes.stream.scoring import EachTopic, TopicBank, scores_of
-from textbayes.stream.words import Lexicon
+from textbayes.stream.words import Bags, Lexicon
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import pack
 

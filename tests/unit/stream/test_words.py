@@ -7,10 +7,8 @@ import pytest
 from scipy import sparse
 
 from textbayes.core.errors import ModelFileError
-from textbayes.stream.bags import Bag, Bags
-from textbayes.stream.kept import KeptDocuments
 from textbayes.stream.settings import default_text_options
-from textbayes.stream.words import Columns, Lexicon
+from textbayes.stream.words import Bag, Bags, Columns, KeptDocuments, Lexicon
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.analyze import TextOptions
 from textbayes.text.packed import pack

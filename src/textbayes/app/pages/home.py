@@ -70,7 +70,7 @@ def take(
     id = create_project(room, who.user, Plan(name or sent.name, settings, double, prior), records)
     room.review(id)  # reads all records, here rather than at the first look
     drop_upload(room.store, upload_id)
-    return RedirectResponse(f"/projects/{id}/words", 303)
+    return RedirectResponse(f"/projects/{id}/judge", 303)
 
 
 def topics_of(questions: str) -> dict[str, str]:

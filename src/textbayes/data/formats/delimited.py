@@ -137,7 +137,9 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> I
             row = next(rows, None)
         except csv.Error as error:
             cause = f"not valid CSV ({error}): check the quotation marks of the row that begins here"
-            raise MalformedFileError(label, cause, start) from error
+            layout.refuse(MalformedFileError(label, cause, start))
+            start = lines.begin_row()
+            continue
         if row is None:
             break
         if names is None:
@@ -150,11 +152,12 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> I
                     error.show(rows, names)
                 raise
         elif row:
-            if len(row) != len(names):
+            if len(row) == len(names):
+                yield fields.record(dict(zip(names, row, strict=True)), start)
+            else:
                 hint = "read it as csv if fields are quoted" if table.format == "tsv" else "quote fields that hold it"
                 cause = f"{len(row)} fields where the header has {len(names)} (delimiter {delimiter!r}): {hint}"
-                raise MalformedFileError(label, cause, start)
-            yield fields.record(dict(zip(names, row, strict=True)), start)
+                layout.refuse(MalformedFileError(label, cause, start))
         start = lines.begin_row()
     if names is None:
         raise MalformedFileError(label, "the file is empty: a header row is needed, such as id,text,label")

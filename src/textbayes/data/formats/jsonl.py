@@ -22,6 +22,7 @@ from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.formats._fields import ColumnOptions, FieldReader
+from textbayes.data.layout import Layout
 from textbayes.data.streams import Source, layout_of, read_lines, source_label
 
 _ADVICE = "write one object on each line"
@@ -51,13 +52,20 @@ def read_jsonl(
     layout = layout_of(source)
     layout.tell(format="jsonl", encoding=encoding)
     fields = FieldReader(label, layout, **columns)
-    lines = ((number, line) for number, line in read_lines(source, encoding, errors) if not line.isspace())
+    every = read_lines(source, encoding, errors, skip=layout.refuse)
+    lines = ((number, line) for number, line in every if not line.isspace())
     first = next(lines, None)
     if first is None:
         return
-    rows = _array if first[1].lstrip().startswith("[") else _lines
-    for number, text, row in rows(itertools.chain([first], lines), label):
-        yield fields.record(_object(row, text, label, number, errors), number)
+    whole = itertools.chain([first], lines)
+    is_array = first[1].lstrip().startswith("[")
+    for number, text, row in _array(whole, label) if is_array else _lines(whole, layout, label):
+        try:
+            record = fields.record(_object(row, text, label, number, errors), number)
+        except MalformedFileError as error:
+            layout.refuse(error)
+        else:
+            yield record
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -76,13 +84,15 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 _Rows = Iterator[tuple[int, str, Any]]  # line, source text and value
 
 
-def _lines(lines: Iterable[tuple[int, str]], label: str) -> _Rows:
+def _lines(lines: Iterable[tuple[int, str]], layout: Layout, label: str) -> _Rows:
     """The values of JSON lines."""
     for number, line in lines:
         try:
-            yield number, line, _DECODER.decode(line)
+            value = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
-            raise MalformedFileError(label, f"not valid JSON ({_reason(error)}): {_ADVICE}", number) from error
+            layout.refuse(MalformedFileError(label, f"not valid JSON ({_reason(error)}): {_ADVICE}", number))
+        else:
+            yield number, line, value
 
 
 def _array(lines: Iterable[tuple[int, str]], label: str) -> _Rows:

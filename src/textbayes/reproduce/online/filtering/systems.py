@@ -17,10 +17,9 @@ from textbayes.evaluate import ContingencyTable, t9p
 from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.online.filtering.corpora import Collection, Task
 from textbayes.stream import AdaptiveFilter, FilterSettings
-from textbayes.stream.bags import Bags
 from textbayes.stream.run import ScoreCache
 from textbayes.stream.settings import PAPER
-from textbayes.stream.words import Lexicon, Rows
+from textbayes.stream.words import Bags, Lexicon, Rows
 
 PERCEPTRONS: Mapping[str, Mapping[str, Any]] = {
     "Pptron+rel+ig": {"ask": "paper", "rehearse": True},

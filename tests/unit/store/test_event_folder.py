@@ -8,7 +8,7 @@ import os
 import pytest
 
 from textbayes.core.errors import ModelFileError
-from textbayes.store.log import DecisionLog, LogPosition, read_log
+from textbayes.store.event_folder import EventLog, LogPosition, read_log
 
 ENTRIES = [
     {"kind": "run", "input": "ä\u2028"},
@@ -19,7 +19,7 @@ ENTRIES = [
 
 @pytest.fixture
 def path(tmp_path):
-    log = DecisionLog(tmp_path / "log.jsonl", LogPosition())
+    log = EventLog(tmp_path / "log.jsonl", LogPosition())
     for entry in ENTRIES:
         log.append(entry, durable=False)
     log.sync()
@@ -49,7 +49,7 @@ def test_every_cut_leaves_the_whole_entries_before_it(path):
         kept = [item for item in found if item[1].offset <= length]
         assert list(read_log(path)) == kept
         position = kept[-1][1] if kept else LogPosition()
-        log = DecisionLog(path, position)
+        log = EventLog(path, position)
         assert log.cut_off == length - position.offset
         log.append({"kind": "after"}, durable=True)
         log.close()
@@ -93,7 +93,7 @@ def test_a_log_that_is_gone_or_shorter_than_it_was(path):
 
 def test_a_disk_that_is_full_leaves_whole_entries(path, monkeypatch):
     *_, (_, position) = read_log(path)
-    log = DecisionLog(path, position)
+    log = EventLog(path, position)
     write = os.write
 
     def full(file, data):
