@@ -16,9 +16,10 @@ from typing import Any
 
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.types import Document
-from textbayes.data.formats import FORMATS
+from textbayes.data.documents import open_documents
 from textbayes.data.formats._fields import FieldReader
 from textbayes.data.guess import guess_from_content, guess_from_name
+from textbayes.data.layout import Columns, Layout
 from textbayes.data.records import Identifier, Record
 from textbayes.data.streams import open_input
 
@@ -46,11 +47,14 @@ class FilePartition:
         A name in ``textbayes.data.FORMATS``; guessed from the name and the first bytes if not given.
     options : mapping
         Of the format.
+    columns : Columns, optional
+        Columns that are looked for first.
     """
 
     file: Any
     format: str | None
     options: Mapping[str, Any]
+    columns: Columns | None = None
 
     @property
     def name(self) -> str:
@@ -79,7 +83,7 @@ class FilePartition:
             with open_input(stream) as opened:
                 name = guess_from_content(opened, otherwise="lines")
             stream.seek(0)
-        yield from FORMATS.get(name).read(stream, duplicates="keep", **self.options)
+        yield from open_documents(stream, name, duplicates="keep", layout=Layout(self.columns), **self.options)
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,9 @@ class DelayedPartition:
 Partition = FilePartition | DelayedPartition
 
 
-def make_partitions(source: Any, format: str | None = None, **options: Any) -> list[Partition]:
+def make_partitions(
+    source: Any, format: str | None = None, columns: Columns | None = None, **options: Any
+) -> list[Partition]:
     """The partitions of patterns of files, or of a Dask collection.
 
     Parameters
@@ -124,6 +130,8 @@ def make_partitions(source: Any, format: str | None = None, **options: Any) -> l
         dictionaries.
     format : str, optional
         Of files, such as ``"jsonl"``.
+    columns : Columns, optional
+        Columns of files that are looked for first, such as those of a model's training texts.
     **options
         Of the format: ``text_field``, ``label_field`` and so on.
     """
@@ -136,7 +144,7 @@ def make_partitions(source: Any, format: str | None = None, **options: Any) -> l
         files = _files(pattern)
         if not files:
             raise InputError(f"no file fits {pattern!r}; check the pattern, and that workers see the same files")
-        found += [FilePartition(file, format, options) for file in files]
+        found += [FilePartition(file, format, options, columns) for file in files]
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.categorizer.knowledge import Advice, Knowledge, what_held_out_says
+from textbayes.categorizer.knowledge import UNTESTED, Advice, Knowledge, what_held_out_says
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray
 
@@ -37,9 +37,9 @@ def prior_advice(
         if tested:
             gap, base = losses[used, label] - without[used, label], float(without[used, label].mean())
             change, error = float(gap.mean()) / base, float(gap.std(ddof=1) / np.sqrt(used.sum())) / base
-        why = what_held_out_says(row.weight, change, error)
-        told.append(row._replace(why=why if tested else "no held-out text tests it", tried=row.weight, change=change,
-                                 error=error))  # fmt: skip
+        why = what_held_out_says(row.weight, change, error) if tested else "no held-out text tests it"
+        why = UNTESTED if row.why == UNTESTED else why
+        told.append(row._replace(why=why, tried=row.weight, change=change, error=error))
     return told
 
 
