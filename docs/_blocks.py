@@ -11,6 +11,7 @@ from _benchmarks import page as benchmarks_page
 from _cells import page as cells_page
 from _equations import rows as equation_rows
 from _examples import WIDTH, page_folder, run_bash
+from _formulas import split_formulas
 from _reference import page as reference_page
 
 
@@ -297,9 +298,13 @@ def sentence(text: str) -> str:
     """Docstring markup as Markdown, in a table cell."""
     text = re.sub(r":\w+:`~?([^`]*)`", lambda role: f"``{role[1].rpartition('.')[2]}``", text)
     pieces = re.split(r"(``.*?``)", text)
-    return "".join(
-        code(piece.strip("`")) if piece.startswith("``") else escaped(piece.replace(r"\|", "|")) for piece in pieces
-    )
+    return "".join(code(piece.strip("`")) if piece.startswith("``") else typeset(piece) for piece in pieces)
+
+
+def typeset(text: str) -> str:
+    """Plain text as Markdown, its formulas between dollar signs."""
+    pieces = split_formulas(text.replace(r"\|", "|"))
+    return "".join(f"${piece}$" if is_formula else escaped(piece) for piece, is_formula in pieces)
 
 
 def escaped(text: str) -> str:

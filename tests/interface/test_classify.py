@@ -24,7 +24,7 @@ def test_one_object_per_document(kind, lines, models, write, documents):
     texts = [doc["text"] for doc in documents]
     names = [str(name) for name in model.classes_]
     for row, labels, proba in zip(rows, model.predict_labels(texts), model.predict_proba(texts), strict=True):
-        assert set(row) == {"id", "labels", "known_words", "probabilities"}
+        assert set(row) == {"id", "labels", "probability", "known_words", "probabilities"}
         assert tuple(row["labels"]) == labels
         assert row["probabilities"] == dict(zip(names, proba.tolist(), strict=True))
 
@@ -38,7 +38,7 @@ def test_the_most_probable_only(lines, models, write, documents):
 def test_csv(run, models, write, documents):
     shown = run("classify", models["multilabel"], write(documents), "--csv", "--batch", "4").stdout
     rows = list(csv.DictReader(io.StringIO(shown)))
-    assert list(rows[0]) == ["id", "labels", "known_words", "p_grain", "p_money", "p_news", "p_sport"]
+    assert list(rows[0]) == ["id", "labels", "probability", "known_words", "p_grain", "p_money", "p_news", "p_sport"]
     assert [row["id"] for row in rows] == [doc["id"] for doc in documents]
     assert 0 < float(rows[0]["p_grain"]) < 1
 
@@ -164,3 +164,55 @@ def test_the_reader_of_the_pipe_may_leave(start, models, write, documents):
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait() == 1
+
+
+# -- other decisions and another order, without training ---------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_the_probability_of_the_labels_given(kind, lines, models, write, documents):
+    for row in lines("classify", models[kind], write(documents)):
+        given = [row["probabilities"][label] for label in row["labels"]]
+        assert row["probability"] == (min(given) if given else None)
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])
+def test_labels_above_a_threshold_only(kind, lines, models, write, documents):
+    before = lines("classify", models[kind], write(documents), "--guess")
+    limit = sorted(max(row["probabilities"].values()) for row in before)[len(before) // 2]
+    after = lines("classify", models[kind], write(documents), "--guess", "--threshold", limit)
+    assert {bool(row["labels"]) for row in after} == {True, False}
+    for row in after:
+        over = [label for label, p in row["probabilities"].items() if p > limit]
+        best = max(row["probabilities"], key=row["probabilities"].get)
+        assert row["labels"] == (over if kind == "multilabel" else over and [best])
+
+
+def test_a_rule_that_learns_nothing_replaces_that_of_the_model(lines, models, write, documents):
+    rows = lines("classify", models["multilabel"], write(documents), "--rule", "fixed:threshold=0.05", "--guess")
+    assert all(row["labels"] == [one for one, p in row["probabilities"].items() if p > 0.05] for row in rows)
+    assert any(len(row["labels"]) > 1 for row in rows)
+
+
+def test_a_rule_that_learns_is_refused_with_the_command_to_type(run, models, write, documents):
+    asked = ("classify", models["multilabel"], write(documents))
+    told = run(*asked, "--rule", "max_f1", code=1).stderr
+    assert "learns from held-out probabilities" in told
+    assert f"textbayes train TEXTS --rule max_f1 -o {models['multilabel']}" in told
+    run(*asked, "--rule", "fixed", "--threshold", "0.5", code=2)
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "binary"])
+def test_the_least_certain_first(kind, lines, models, write, documents):
+    rows = lines("classify", models[kind], write(documents), "--sort", "uncertain", "--batch", 2)
+    ranked = [sorted(row["probabilities"].values()) for row in rows]
+    margins = [one[-1] - one[-2] for one in ranked]
+    assert margins == sorted(margins)
+    assert {row["id"] for row in rows} == {doc["id"] for doc in documents}
+
+
+def test_of_several_labels_the_nearest_to_its_threshold_counts(lines, models, write, documents):
+    thresholds = load_model(models["multilabel"]).rule_.thresholds_
+    rows = lines("classify", models["multilabel"], write(documents), "--sort", "uncertain", "--intervals")
+    gaps = [min(abs(p - t) for p, t in zip(row["probabilities"].values(), thresholds, strict=True)) for row in rows]
+    assert gaps == sorted(gaps)
+    plain = {row["id"]: row for row in lines("classify", models["multilabel"], write(documents), "--intervals")}
+    assert all(row == plain[row["id"]] for row in rows)

@@ -104,10 +104,25 @@ def test_what_partitions_cannot_do_is_refused(run, scheduler, parts, models, tmp
     assert "no file fits" in done.stderr
     classify = ("classify", models["binary"], parts, "--cluster", scheduler)
     assert "scores files into a folder" in run(*classify, code=2).stderr
-    assert "--top, --keep-columns and --intervals" in run(*classify, "-o", tmp_path / "s", "--top", "1", code=2).stderr
+    assert (
+        "--threshold, --rule and --sort are not for --cluster"
+        in run(*classify, "-o", tmp_path / "s", "--top", "1", code=2).stderr
+    )
 
 
 def test_simulations_are_spread_over_seeds(lines, scheduler, write, documents):
     rows = [{"text": doc["text"], "label": int(doc["labels"] == "grain")} for doc in documents * 2]
     asked = ("simulate", write(rows, "review.jsonl"), "--seeds", "2", "--model", "textbayes", "--json")
     assert lines(*asked, "--cluster", scheduler) == lines(*asked)
+
+
+def test_partitions_are_read_by_the_columns_of_the_model(run, scheduler, documents, tmp_path):
+    rows = [{"nr": one["id"], "text": "nothing", "remark": one["text"], "topic": one["labels"]} for one in documents]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "part-0.parquet")
+    named = ("--text-field", "remark", "--label-field", "topic", "--id-field", "nr")
+    model, folder = tmp_path / "model.tb", tmp_path / "scores"
+    run("train", tmp_path / "part-0.parquet", *named, "-o", model)
+    run("classify", model, f"{tmp_path}/part-*.parquet", "--cluster", scheduler, "-o", folder)
+    found = parquet.read_table([str(path) for path in folder.glob("*.parquet")]).to_pylist()
+    assert [row["id"] for row in found] == [one["id"] for one in documents]
+    assert sum(row["labels"] == [one["labels"]] for row, one in zip(found, documents, strict=True)) >= 12

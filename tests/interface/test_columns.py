@@ -157,14 +157,16 @@ def test_rows_go_out_as_they_came_in(run, trained, rows, tmp_path):
     new = write_csv(tmp_path / "new.csv", given)
     run("classify", trained, new, "-o", tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_bytes()
-    assert written.startswith(b"\xef\xbb\xbfNr;Beschreibung;Team;Wert;labels;known_words;p_grain;p_money;p_sport\r\n")
+    assert written.startswith(
+        b"\xef\xbb\xbfNr;Beschreibung;Team;Wert;labels;probability;known_words;p_grain;p_money;p_sport\r\n"
+    )
     assert written.count(b"\xef\xbb\xbf") == 1
     assert written.count(b"\n") == written.count(b"\r\n") == len(rows) + 1
     _, *found = csv.reader(io.StringIO(written.decode("utf-8-sig"), newline=""), delimiter=";")
     assert [row[:3] for row in found] == [row[:3] for row in given]
     assert [row[3] for row in found] == ["0,5", *["'=1+1"] * (len(rows) - 1)]
-    shares = [float(cell.replace(",", ".")) for cell in found[0][6:]]
-    assert all("." not in cell for cell in found[0][6:])
+    shares = [float(cell.replace(",", ".")) for cell in found[0][7:]]
+    assert all("." not in cell for cell in found[0][7:])
     assert sum(shares) == pytest.approx(1.0)
     run("evaluate", trained, tmp_path / "out.csv")  # it is a file of the same columns
 
@@ -183,7 +185,7 @@ def test_every_form_is_kept(delimiter, encoding, line_end, run, trained, rows, t
     assert [row[:4] for row in found] == given
     assert text.endswith(line_end)
     assert text.count("\r\n") == (len(rows) + 1 if line_end == "\r\n" else 0)
-    assert 0 <= float(found[0][6]) <= 1  # a file whose own numbers have points gets points
+    assert 0 <= float(found[0][7]) <= 1  # a file whose own numbers have points gets points
 
 
 def test_a_label_that_the_encoding_lacks(run, tmp_path):
@@ -217,7 +219,7 @@ def test_labels_with_accents_for_an_input_of_ascii(trained_in, written_in, run, 
 def test_no_columns_of_the_input_on_request_and_by_default_in_json(run, trained, rows, tmp_path):
     new = write_csv(tmp_path / "new.csv", rows)
     run("classify", trained, new, "-o", tmp_path / "a.csv", "--no-keep-columns")
-    assert (tmp_path / "a.csv").read_text(encoding="utf-8-sig").startswith("id;labels;known_words;")
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8-sig").startswith("id;labels;probability;known_words;")
     run("classify", trained, new, "-o", tmp_path / "a.jsonl")
     assert "fields" not in json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()[0])
 

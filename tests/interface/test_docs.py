@@ -225,3 +225,12 @@ def test_an_unknown_block_is_an_error():
 
 def test_seconds_are_masked():
     assert examples.tidy("seconds   3.21  \r\nTook 5.0 s, 2 s of it training.\nend\n") == "seconds   …\nend\n"
+
+
+def test_formulas_in_generated_tables_are_typeset():
+    formulas, blocks = importlib.import_module("_formulas"), importlib.import_module("_blocks")
+    tables = "".join(blocks.BLOCKS[name]() for name in ("links", "priors", "score functions"))
+    unused = [plain for plain, tex in formulas.FORMULAS.items() if f"${tex}$" not in tables]
+    assert unused == []  # the docstring was changed: change the formula too
+    left = re.sub(r"\$[^$]*\$|`[^`]*`", "", tables)
+    assert re.findall("[²³½√ΣΦΔδχλπνω⁻]", left) == []

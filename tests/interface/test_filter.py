@@ -410,3 +410,68 @@ def test_lines_that_cannot_be_read_stop_a_run_or_are_skipped(run, desk, tmp_path
     feed.write_bytes(b"\n".join([*body, good[0].replace(b"d100", b"d200")]) + b"\n")
     again = run("filter", desk, feed, "--on-error", "skip", "--continue")
     assert "skipped" not in again.stderr
+
+
+# -- what a stranger stumbles over ------------------------------------------------------------------------------------
+def test_a_rare_label_is_reported_with_an_option_that_the_command_has(run, write, tmp_path):
+    path = write([*draw(0, 30), {"id": "x", "text": "goal match", "labels": ["sport"]}])
+    told = run("filter", tmp_path / "desk", "--train", path).stderr
+    assert "1 label has one text only: 'sport'; --topic names the labels to filter for" in " ".join(told.split())
+    assert "--min-texts" not in told
+
+
+def test_a_model_or_a_text_where_a_filter_is_needed(run, models, feed, tmp_path):
+    model = models["multilabel"]
+    for command in (("filter", model, feed), ("filter", model, "--status"), ("judge", model, "a7", "grain", "yes")):
+        told = run(*command, code=1).stderr
+        assert "is a model file, where the folder of a filter is needed" in told
+        assert f"textbayes filter desk --model {model}" in told
+    assert f"textbayes filter desk --train {feed}" in run("filter", feed, "--train", feed, code=1).stderr
+
+
+def test_a_filter_where_a_model_is_needed(run, desk, feed, tmp_path):
+    for command in (("classify", desk, feed), ("explain", desk, feed), ("filter", tmp_path / "new", "--model", desk)):
+        told = run(*command, code=1).stderr
+        assert "is the folder of a filter, where a model file is needed" in told
+        assert f"textbayes filter {desk} --export model.tb" in told
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_cannot_be_judgements_or_a_prior_is_refused_first(run, desk, models, feed, tmp_path):
+    before = (desk / "log.jsonl").read_bytes()
+    told = run("filter", desk, feed, "--judgements", models["binary"], code=1).stderr
+    assert "is a model file; name a file of judgements" in told
+    assert (desk / "log.jsonl").read_bytes() == before
+    told = run("filter", tmp_path / "new", "--train", feed, "--prior", models["binary"], code=1).stderr
+    assert "ends neither in .csv nor in .yaml" in told
+    assert "texts" not in told  # nothing was read before
+
+
+def test_the_threshold_and_the_range_of_probabilities_are_said(lines, run, write, feed, tmp_path):
+    started = run("filter", tmp_path / "new", "--train", write(draw(0, 60)), "--threshold", "0.6", "--table").stdout
+    told = " ".join(started.split())
+    assert "Delivered as relevant: probability above 0.6 (--threshold; later runs keep it)." in told
+    assert "No probability exceeds 0.9, since 10% of judgements may be wrong (--link flip:rate=0.1" in told
+    again = run("filter", tmp_path / "new", feed).stderr
+    assert "the threshold is 0.6, as an earlier run set it; --threshold changes it" in " ".join(again.split())
+    assert "probability above 0.6" in run("filter", tmp_path / "new", "--status", "--table").stdout
+    (status,) = lines("filter", tmp_path / "new", "--status")
+    assert (status["threshold"], round(status["highest_probability"], 6)) == (0.6, 0.9)
+
+
+def test_a_filter_and_its_export_are_shown_alike(lines, run, desk, feed, tmp_path):
+    run("filter", desk, feed)
+    model = tmp_path / "model.tb"
+    run("filter", desk, "--export", model)
+    (ours,), (exported,) = lines("show", desk), lines("show", model)
+    of_the_file = ("model", "file_written", "file_bytes")
+    assert {name: ours[name] for name in ours if name not in of_the_file} == {
+        name: exported[name] for name in exported if name not in of_the_file
+    }
+    table = run("show", model, "--table").stdout
+    assert "none, so no held-out figures" in table
+    assert "folds" not in table
+    assert "not recorded" not in table
+    forms = {row["form"] for row in lines("words", desk, "--top", 300)}
+    assert "loans" in forms  # whole words, of which "loan" is the stem
+    assert {row["word"] for row in lines("words", model, "--top", 300)} <= forms

@@ -154,3 +154,10 @@ def test_a_delivery_under_another_id_has_its_own_text(run, lines, tmp_path):
         io.StringIO(run("filter", desk, "--csv", stdin='{"id": "2", "remarks": "corn crop"}\n').stdout)
     )
     assert row["snippet"] == "corn crop"
+
+
+def test_statements_are_read_by_the_columns_of_the_labelled_file(run, tmp_path):
+    labelled = write_table(tmp_path / "archive.tsv", rows())
+    statements = write_table(tmp_path / "topics.tsv", [["s1", "nothing here", "corn wheat barley harvest", "grain"]])
+    told = json.loads(run("filter", tmp_path / "desk", "--train", labelled, *NAMED, "--statements", statements).stdout)
+    assert told["topics"]["grain"]["relevant"] == 21  # of 20 documents and one statement

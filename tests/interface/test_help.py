@@ -164,3 +164,16 @@ def test_an_option_means_the_same_in_every_command():
                 if spelling in param.opts and name not in ("datasets", "demo", "update")
             }
         assert len(kinds) == 1, (spelling, kinds)
+
+
+def test_help_all_on_every_command(run):
+    def paths(command, path):
+        yield path
+        for name, member in getattr(command, "commands", {}).items():
+            yield from paths(member, (*path, name))
+
+    for name in COMMANDS:
+        for path in paths(cli.get_command(click.Context(cli), name), (name,)):
+            assert run(*path, "--help-all").stdout.startswith("Usage: ")
+    assert run("show", "--help-all").stdout == run("show", "--help").stdout
+    assert run("--help-all").stdout == run("--help").stdout

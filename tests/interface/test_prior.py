@@ -182,3 +182,14 @@ def test_a_misspelt_label_of_a_prior_gets_the_closest_one(run, write, documents,
     said = " ".join(run("train", write(documents), *options).stderr.split())
     hint = "mony; did you mean 'money'? Its words are ignored"
     assert f"warning: the prior names 1 label that the model does not have: {hint}" in said
+
+
+@pytest.mark.parametrize("kind", [(), ("--preset", "linear")])
+def test_a_table_whose_words_no_text_has_is_not_called_supported(kind, lines, run, write, documents, tmp_path):
+    advice = tmp_path / "advice.csv"
+    advice.write_text("label,word,mean\ngrain,zebra,for\ngrain,giraffe,for\n")
+    asked = ("train", write(documents * 4), "--duplicates", "keep", "--prior", advice, *kind, "-o", tmp_path / "m.tb")
+    (summary,) = lines(*asked)
+    assert [(row["words"], row["not_in_texts"]) for row in summary["prior"]] == [(2, 2)]
+    assert summary["prior"][0]["why"] == "not tested: none of its words is in the texts"
+    assert "not tested" in run(*asked, "--table").stdout

@@ -37,7 +37,7 @@ def test_the_inputs_columns_come_first_and_ours_do_not_hide_them(run, models, ne
     header, *rows = csv.reader(io.StringIO(shown))
     assert header == [
         *["id", "text", "label", "year", "note", "p_money"],
-        *["labels", "known_words", "p_grain", "textbayes_p_money", "p_sport"],
+        *["labels", "probability", "known_words", "p_grain", "textbayes_p_money", "p_sport"],
     ]
     assert rows[0][:7] == ["7", "wheat harvest", "grain", "1999", "'=1+1", "x", "grain"]
     assert rows[1][:7] == ["8", "bank, rates", "money", "", "plain", "-3.5", "money"]
@@ -45,7 +45,7 @@ def test_the_inputs_columns_come_first_and_ours_do_not_hide_them(run, models, ne
 
 def test_json_has_them_under_fields(lines, models, new):
     row = lines("classify", models["multiclass"], new, "--keep-columns")[0]
-    assert list(row) == ["id", "fields", "labels", "known_words", "probabilities"]
+    assert list(row) == ["id", "fields", "labels", "probability", "known_words", "probabilities"]
     assert row["fields"]["note"] == "=1+1"
     assert list(row["fields"]) == ["id", "text", "label", "year", "note", "p_money"]
 

@@ -36,6 +36,7 @@ from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.text import HashingTextVectorizer
 
+UNTESTED = "not tested: none of its words is in the texts"
 _SHOWN = 5  # names of what was not found, in a warning
 _SIGNIFICANT = 1.96  # standard errors beyond which a change is not put down to chance
 
@@ -177,7 +178,9 @@ class Knowledge(NamedTuple):
             followed = float(self.weight[label])
             missing = int((~in_texts[columns]).sum())
             name = space.column_names[label]
-            told.append(Advice(name, followed, self._why(label), len(columns), missing, *self._figures(label)))
+            untested = missing == len(columns) and not self.told
+            why = UNTESTED if untested else self._why(label)
+            told.append(Advice(name, followed, why, len(columns), missing, *self._figures(label)))
         return told
 
     def _why(self, label: int) -> str:
@@ -226,9 +229,9 @@ def prior_advice(
         if tested:
             gap, base = losses[used, label] - without[used, label], float(without[used, label].mean())
             change, error = float(gap.mean()) / base, float(gap.std(ddof=1) / np.sqrt(used.sum())) / base
-        why = what_held_out_says(row.weight, change, error)
-        rows.append(row._replace(why=why if tested else "no held-out text tests it", tried=row.weight, change=change,
-                                 error=error))  # fmt: skip
+        why = what_held_out_says(row.weight, change, error) if tested else "no held-out text tests it"
+        why = UNTESTED if row.why == UNTESTED else why
+        rows.append(row._replace(why=why, tried=row.weight, change=change, error=error))
     return rows
 
 

@@ -18,6 +18,7 @@ _VERDICTS = {
     "not supported by held-out texts": "not supported",
     "used, but held-out texts are inconclusive": "inconclusive",
     "used, but contradicted by held-out texts": "contradicted",
+    "not tested: none of its words is in the texts": "not tested",
 }
 
 

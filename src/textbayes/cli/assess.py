@@ -64,6 +64,52 @@ def assess(
         yield Assessed(batch, both_classes(proba, model), both_classes(decisions, model), unsure, known, interval)
 
 
+def above(threshold: float, assessed: Assessed, model: Model) -> Assessed:
+    """The same with labels above a probability only; of exclusive classes the most probable one or none."""
+    proba = assessed.proba
+    decisions = proba > threshold
+    if model.label_space_.kind != "multilabel":
+        decisions &= proba.argmax(axis=1)[:, None] == np.arange(proba.shape[1])
+    return assessed._replace(decisions=decisions)
+
+
+def least_certain_first(answers: Iterable[Assessed], model: Model, size: int = BATCH) -> Iterator[Assessed]:
+    """All answers, ordered by how certain they are: exclusive classes by the margin between the two most probable.
+
+    Where a text may have several labels, by the label whose probability is nearest to its threshold.
+    """
+    batches = list(answers)
+    if not batches:
+        return
+    documents = [document for one in batches for document in one.documents]
+    columns = [_stacked([one[k] for one in batches]) for k in range(1, len(Assessed._fields))]
+    order = np.argsort(_margins(columns[0], model), kind="stable")
+    for start in range(0, len(documents), size):
+        rows = order[start : start + size]
+        yield Assessed([documents[i] for i in rows], *(_rows(column, rows) for column in columns))
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """A column of answers of all batches: an array, a pair of arrays, or None."""
+    if parts[0] is None or not isinstance(parts[0], tuple):
+        return None if parts[0] is None else np.concatenate(parts)
+    return tuple(np.concatenate(ends) for ends in zip(*parts, strict=True))
+
+
+def _rows(column: Any, rows: IntArray) -> Any:
+    if column is None or not isinstance(column, tuple):
+        return None if column is None else column[rows]
+    return tuple(end[rows] for end in column)
+
+
+def _margins(proba: FloatArray, model: Model) -> FloatArray:
+    if model.label_space_.kind != "multilabel":
+        ranked = np.sort(proba, axis=1)
+        return np.asarray(ranked[:, -1] - ranked[:, -2])
+    thresholds = [model.rule_.threshold_of(j) for j in range(proba.shape[1])]
+    return np.asarray(np.abs(proba - [0.5 if one is None else one for one in thresholds]).min(axis=1))
+
+
 def _interval(model: Model, texts: list[str], level: float) -> tuple[FloatArray, FloatArray]:
     low, high = model.predict_interval(texts, level)
     if model.label_space_.kind != "binary":
@@ -87,10 +133,12 @@ def class_names(model: Model) -> list[str]:
 def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None = None) -> dict[str, Any]:
     """The ``i``-th document of a batch as the object that ``classify`` writes and ``compare`` reads."""
     proba = assessed.proba[i]
+    chosen = np.flatnonzero(assessed.decisions[i])
     shown = range(len(names)) if top is None else np.argsort(-proba, kind="stable")[:top]
-    row = {
+    row: dict[str, Any] = {
         "id": assessed.documents[i].id,
-        "labels": [names[j] for j in np.flatnonzero(assessed.decisions[i])],
+        "labels": [names[j] for j in chosen],
+        "probability": float(proba[chosen].min()) if len(chosen) else None,
         "known_words": int(assessed.known_words[i]),
         "probabilities": {names[j]: float(proba[j]) for j in shown},
     }

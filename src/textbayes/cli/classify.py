@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import click
 import cloup
+import numpy as np
 
-from textbayes.cli.assess import BATCH, assess, class_names, decisions_row
+from textbayes.cli.assess import BATCH, above, assess, class_names, decisions_row, least_certain_first
 from textbayes.cli.cluster import cluster_option, score_on_cluster
 from textbayes.cli.files import check_output
-from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import COUNT, level_option, most_used, top_option
+from textbayes.cli.inputs import Inputs, input_options, model_argument
+from textbayes.cli.options import COUNT, SHARE, level_option, most_used, top_option
 from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.parameters import NameOption, RuleSpec
 from textbayes.cli.results import Layout, has_rows, kind_by_ending, open_results
 from textbayes.cli.settings import common_options, note
+from textbayes.core.errors import InputError
 from textbayes.core.types import Document
+from textbayes.decide import Rule, check_rule
 from textbayes.display.escapes import visible
 
 UNKNOWN = "no known word"
@@ -28,8 +33,8 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
 
 
 @cloup.command()
-@most_used("target", "top", "keep_fields", "intervals", "text_field", "sheet", "as_json", "as_csv")
-@click.argument("model")
+@most_used("target", "top", "threshold", "sort", "keep_fields", "intervals", "text_field", "sheet", "as_json", "as_csv")
+@model_argument
 @cloup.option_group(
     "Answers",
     click.option(
@@ -55,6 +60,25 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
     ),
     level_option("Probability that an interval holds it.", 0.9),
     click.option(
+        "--threshold",
+        type=SHARE,
+        metavar="P",
+        help="Give labels above this probability only; where a text has one label, the most probable one or none.",
+    ),
+    click.option(
+        "--rule",
+        cls=NameOption,
+        type=RuleSpec(),
+        help="Decide by another rule than the model's, where it needs no training texts (fixed, top_label).",
+    ),
+    click.option(
+        "--sort",
+        type=click.Choice(["input", "uncertain"]),
+        default="input",
+        show_default=True,
+        help="Order of the answers: that of the input, or the least certain first (all texts are read before).",
+    ),
+    click.option(
         "--guess", is_flag=True, help="Give texts without a known word labels too: those that any such text would have."
     ),
     click.option("--batch", type=COUNT, default=BATCH, show_default=True, help="Documents read before each answer."),
@@ -72,6 +96,9 @@ def classify(
     batch: int,
     intervals: bool,
     level: float,
+    threshold: float | None,
+    rule: Any,
+    sort: str,
     guess: bool,
     cluster: str | None,
     output: Output,
@@ -79,9 +106,10 @@ def classify(
     """Give new texts labels and probabilities.
 
     Texts are read, answered and forgotten batch by batch, so the input may be endless and memory stays flat.
-    Each document becomes one object: its id, the labels decided on, the number of its words that the model knows, and
-    the probability of every label. A text without a word that the model knows is named as such and has no label, unless
-    --guess is given: its probabilities are those of any such text.
+    Each document becomes one object: its id, the labels decided on, their probability (of several labels the lowest),
+    the number of its words that the model knows, and the probability of every label. A text without a word that the
+    model knows is named as such and has no label, unless --guess is given: its probabilities are those of any such
+    text.
 
     A CSV file or workbook becomes with -o the same rows with our columns behind its own, in its own form: delimiter,
     encoding, line ends, and a decimal comma where semicolons stand between the cells. Columns of ours that the input
@@ -93,6 +121,7 @@ def classify(
     textbayes classify model.tb new.csv -o answers.csv
     textbayes classify model.tb new.xlsx -o answers.xlsx
     textbayes classify model.tb new.jsonl > answers.jsonl
+    textbayes classify model.tb new.csv --sort uncertain --threshold 0.8
     tail -f feed.txt | textbayes classify model.tb --batch 1
     textbayes classify model.tb 'parts/*.parquet' --cluster local:2 -o scores
 
@@ -100,8 +129,11 @@ def classify(
     finished there is not done again, so that an interrupted run goes on by the same command.
     """
     if cluster is not None:
-        if top is not None or keep_fields or intervals:
-            raise click.UsageError("--top, --keep-columns and --intervals are not for --cluster; leave them out.")
+        if top is not None or keep_fields or intervals or threshold is not None or rule is not None or sort != "input":
+            raise click.UsageError(
+                "--top, --keep-columns, --intervals, --threshold, --rule and --sort are not for --cluster; leave them "
+                "out."
+            )
         output.write([score_on_cluster(model, inputs, target, cluster, guess)], _SCORED)
         return
     path = None
@@ -120,11 +152,16 @@ def classify(
 
     categorizer = load_scorer(model)
     inputs = inputs.of_model(categorizer)
+    if rule is not None:
+        if threshold is not None:
+            raise click.UsageError("--rule and --threshold were both given; choose one of them.")
+        categorizer.rule_ = _usable(rule, categorizer, model)
     names = class_names(categorizer)
     own = keep_fields and output.kind != "json"  # the rows are the input's, with its ids
     columns = [
         *([] if own else ["id"]),
         "labels",
+        "probability",
         *(["unsure"] if hasattr(categorizer.rule_, "unsure") else []),
         "known_words",
     ]
@@ -134,8 +171,13 @@ def classify(
     layout, n_unknown, show = None, 0, _printer(top or 3) if output.is_table else None
     on_screen = output.is_table and sys.stdout.isatty()
     documents = inputs.documents(count=not on_screen)
+    answers = assess(categorizer, documents, batch, level if intervals else None)
+    if threshold is not None:
+        answers = (above(threshold, one, categorizer) for one in answers)
+    if sort == "uncertain":
+        answers = least_certain_first(answers, categorizer, batch)
     with open_results(path, output, inputs) as write:
-        for assessed in assess(categorizer, documents, batch, level if intervals else None):
+        for assessed in answers:
             rows = [decisions_row(assessed, i, names, top) for i in range(len(assessed.documents))]
             n_unknown += sum(not row["known_words"] for row in rows)
             rows = rows if guess else list(map(_without_guess, rows))
@@ -154,7 +196,24 @@ def classify(
 
 def _without_guess(row: dict[str, Any]) -> dict[str, Any]:
     """The same of a text that the model knows something of; else no label, which would say nothing of the text."""
-    return row if row["known_words"] else {**row, "labels": [], "note": UNKNOWN}
+    return row if row["known_words"] else {**row, "labels": [], "probability": None, "note": UNKNOWN}
+
+
+def _usable(rule: Any, categorizer: Any, path: str) -> Rule:
+    """A rule that can decide with what a model file keeps; one that learns from held-out texts is refused."""
+    n_columns = categorizer.label_space_.n_columns
+    if rule == "auto":
+        rule = categorizer.rule_
+    elif rule.learns:
+        error = InputError(
+            f"rule {rule.name!r} learns from held-out probabilities, which a model file does not keep; train again:"
+        )
+        error.add_note(f"  textbayes train TEXTS --rule {rule.name} -o {shlex.quote(path)}")
+        raise error
+    else:
+        check_rule(rule, n_columns)
+        rule.fit(np.full((1, n_columns), 0.5))
+    return cast(Rule, rule)
 
 
 def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:
@@ -163,6 +222,7 @@ def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat = {name: row[name] for name in ("id", "labels", "known_words")} | {"unsure": row.get("unsure", [])}
+    flat["probability"] = "" if row["probability"] is None else _short(row["probability"])
     flat |= {f"p_{k}": _short(p) for k, p in row["probabilities"].items()}
     for name, (low, high) in row.get("intervals", {}).items():
         flat |= {f"low_{name}": _short(low), f"high_{name}": _short(high)}

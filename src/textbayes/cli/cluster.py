@@ -44,7 +44,7 @@ def open_partitions(inputs: Inputs) -> list[Any]:
     """The partitions that patterns or addresses name."""
     from textbayes.scale import make_partitions
 
-    return make_partitions(inputs.paths, inputs.format, **dict(inputs.options))
+    return make_partitions(inputs.paths, inputs.format, inputs.layout.expected, **dict(inputs.options))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,9 @@ def score_on_cluster(model: str, inputs: Inputs, folder: str | None, cluster: st
     if folder is None or inputs.corpus is not None or "-" in inputs.paths:
         raise click.UsageError("--cluster scores files into a folder: name both, as in 'parts/*.parquet' -o scores.")
     from textbayes.scale import score_partitions
+    from textbayes.store import load_scorer
 
+    inputs = inputs.of_model(load_scorer(model))
     with on_cluster(cluster) as executor, reporting() as progress:
         assert executor is not None
         done = score_partitions(model, open_partitions(inputs), folder, executor, guess, progress)

@@ -104,6 +104,12 @@ def typed_again(*more: str, instead: Mapping[str, str] | None = None) -> str:
     return shlex.join(["textbayes", *((instead or {}).get(word, word) for word in given), *more])
 
 
+def offers(name: str) -> bool:
+    """Whether the command at hand has an option or argument of this name."""
+    context = click.get_current_context(silent=True)
+    return context is not None and any(one.name == name for one in context.command.params)
+
+
 def _options(command: click.Command | None) -> Iterator[click.Option]:
     """The options of a command, or of all commands of a group."""
     if isinstance(command, click.Group):

@@ -14,7 +14,7 @@ import numpy as np
 from textbayes.cli.assess import assess, class_names, decisions_row
 from textbayes.cli.figures import LABEL_COLUMNS, flat_figures, print_confusion, print_figures
 from textbayes.cli.files import check_output
-from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.inputs import Inputs, input_options, model_argument, require_documents
 from textbayes.cli.label_notes import remedies
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
@@ -50,7 +50,7 @@ _MORE = (
 @most_used(
     "per_label", "confused", "n_errors", "text_field", "label_field", "sheet", "corpus", "save_decisions", "as_json"
 )
-@click.argument("model")
+@model_argument
 @cloup.option_group(
     "Figures",
     click.option("--per-label", is_flag=True, help="Show each label in tables and CSV too (JSON always has them)."),

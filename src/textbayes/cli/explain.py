@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes.cli.inputs import Inputs, input_options
+from textbayes.cli.inputs import Inputs, input_options, model_argument
 from textbayes.cli.options import label_option, most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options, note
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @cloup.command()
 @most_used("labels", "top", "wanted", "literal", "text_field", "id_field", "as_json")
-@click.argument("model")
+@model_argument
 @cloup.option_group(
     "Explanation",
     label_option("Label to explain; may be given several times."),

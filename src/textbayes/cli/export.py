@@ -8,6 +8,7 @@ from typing import Any
 import click
 import cloup
 
+from textbayes.cli.inputs import model_argument
 from textbayes.cli.output import Output, console, output_options
 from textbayes.cli.progress import waiting
 from textbayes.cli.settings import common_options
@@ -15,7 +16,7 @@ from textbayes.core.wording import plural
 
 
 @cloup.command()
-@click.argument("model")
+@model_argument
 @click.option(
     "-o", "--output", "target", required=True, metavar="FILE", help="The file to write: .json, .sql or .onnx."
 )

@@ -15,8 +15,17 @@ import click
 import cloup
 
 from textbayes.cli.filter_options import filter_options
-from textbayes.cli.filter_views import lines_of, parse_moment, show_export, show_pending, show_replay, show_status
-from textbayes.cli.inputs import Inputs, input_options
+from textbayes.cli.filter_views import (
+    highest_probability,
+    lines_of,
+    parse_moment,
+    show_export,
+    show_pending,
+    show_replay,
+    show_status,
+    threshold_in_words,
+)
+from textbayes.cli.inputs import Inputs, check_filter_path, input_options, is_model, model_file
 from textbayes.cli.labelled import no_label, read_topics
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import jobs_option, most_used
@@ -25,6 +34,8 @@ from textbayes.cli.parameters import Checked
 from textbayes.cli.progress import reporting
 from textbayes.cli.settings import common_options, note, warn
 from textbayes.cli.terminal import echo
+from textbayes.core.errors import InputError
+from textbayes.core.types import Document
 from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
@@ -62,7 +73,12 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 @cloup.option_group(
     "Start a filter",
     click.option("--train", is_flag=True, help="Make STATE from these labelled documents."),
-    click.option("--model", metavar="FILE", help="Make STATE from what a trained model knows, in place of --train."),
+    click.option(
+        "--model",
+        metavar="FILE",
+        callback=model_file,
+        help="Make STATE from what a trained model knows, in place of --train.",
+    ),
     click.option("--statements", metavar="FILE", help="Texts on what topics are about, labelled."),
     click.option("--prior", metavar="FILE", help="What is known of words, see `textbayes prior`."),
     click.option("--topic", "topics", multiple=True, metavar="NAME", help="Topics; all labels if not given."),
@@ -154,8 +170,13 @@ def filter_stream(
     moment, even by kill -9, and goes on where it was. Of texts only words are kept, and of those delivered
     the beginning (--snippet). STATE remembers the columns of the labelled file, its label separator, delimiter,
     encoding and sheet; later files are read in the same way unless options say otherwise. Schedules, budget and
-    threshold may be changed in later runs.
+    threshold may be changed in later runs; what is not given stays as it was.
+
+    The default link assumes that one judgement in ten is wrong, so that probabilities lie between 0.1 and 0.9: 0.9 is
+    as sure as the filter can be. Another --link, such as probit with --noise 0.5, goes from 0 to 1.
     """
+    check_filter_path(state)
+    check_judgement_files(rest["judgements"])
     chosen = {"train": train, "model": model, "status": status, "pending": pending, "replay": replay, "export": export}
     modes = [name for name, wanted in chosen.items() if wanted]
     if len(modes) > 1:
@@ -183,6 +204,13 @@ def filter_stream(
         _run(state, inputs, changes, output, **rest)
 
 
+def check_judgement_files(paths: tuple[str, ...]) -> None:
+    """Refuse model files where judgements are to be read."""
+    for path in paths:
+        if is_model(path):
+            raise InputError(f"--judgements {path} is a model file; name a file of judgements in JSON lines")
+
+
 def _start(
     state: str,
     inputs: Inputs,
@@ -192,7 +220,7 @@ def _start(
     output: Output,
     **rest: Any,
 ) -> None:
-    from textbayes.data import open_documents
+    from textbayes.knowledge import WordPriors
     from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings
     from textbayes.stream.folder import check_new, forms_for, write_surface
     from textbayes.stream.settings import default_text_options
@@ -202,19 +230,28 @@ def _start(
     check_new(state)
     settings = FilterSettings(**changes, text=default_text_options(**text))
     inputs = replace(inputs, usual_part="train")
+    prior = None if rest["prior"] is None else WordPriors.read(rest["prior"])
     documents = read_topics(inputs, labelling)
-    statements = [] if rest["statements"] is None else list(open_documents(rest["statements"], duplicates="keep"))
+    statements = _read_statements(rest["statements"], inputs)
     if not any(document.labels for document in (*documents, *statements)):
         raise no_label(inputs)
     with reporting() as progress:
         made = AdaptiveFilter.start(
-            documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, rest["prior"]
+            documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, prior
         )
     found = inputs.columns()
     columns = None if found is None else found.to_state()
     FilterFolder.create(state, made, columns)
     write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
     _tell_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
+
+
+def _read_statements(path: str | None, inputs: Inputs) -> list[Document]:
+    """Statements on topics, in the columns of the labelled documents where they have the same."""
+    if path is None:
+        return []
+    found = inputs.columns()
+    return list(Inputs((path,), duplicates="keep").read_by(None if found is None else found.to_state()).documents())
 
 
 def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Output, **rest: Any) -> None:
@@ -243,6 +280,8 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
         "state": state,
         **source,
         "topics": {topic.name: _started(made, k) for k, topic in enumerate(made.topics)},
+        "threshold": made.settings.threshold,
+        "highest_probability": highest_probability(made),
         "seconds": round(time.perf_counter() - started, 2),
     }
     if summary["columns"] is not None and summary["columns"]["id"] is None:
@@ -252,6 +291,7 @@ def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], starte
             warn(told["warning"])
     if output.is_table:
         _show_start(summary)
+        echo(threshold_in_words(made))
     else:
         rows = [{"topic": name, **told} for name, told in summary["topics"].items()]
         columns = ["topic", "relevant", "words", "can_deliver", "warning"]
@@ -270,7 +310,7 @@ def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
 
 def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **rest: Any) -> None:
     from textbayes.cli.assess import batches
-    from textbayes.stream import FilterFolder
+    from textbayes.stream import FilterFolder, FilterSettings
     from textbayes.stream.judgements import open_source
     from textbayes.stream.ledger import read_columns
     from textbayes.stream.run import run
@@ -287,6 +327,9 @@ def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **
         skipped = _SkippedLines(report=not seen)
         if rest["on_error"] == "skip":
             inputs = inputs.skipping(skipped)
+        threshold = folder.filter.settings.threshold
+        if "threshold" not in changes and threshold != FilterSettings.threshold:
+            note(f"the threshold is {threshold:g}, as an earlier run set it; --threshold changes it")
         on_screen = output.is_table and sys.stdout.isatty()
         documents = inputs.documents(count=not on_screen)
         if seen:

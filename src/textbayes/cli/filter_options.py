@@ -42,7 +42,7 @@ _DECIDING = [
     click.option(
         "--threshold",
         type=float,
-        help=f"Deliver as relevant what is more probable than this; {_SETTING['threshold']:g}.",
+        help=f"Deliver as relevant what is more probable than this; {_SETTING['threshold']:g}, or as in the last run.",
     ),
     click.option(
         "--ask",

@@ -18,6 +18,8 @@ from textbayes.core.wording import plural
 from textbayes.display.escapes import visible
 
 if TYPE_CHECKING:
+    from textbayes.categorizer import TextCategorizer
+    from textbayes.stream import AdaptiveFilter
     from textbayes.stream.status import Status
 
 PENDING_COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "time", "snippet")
@@ -36,19 +38,38 @@ def parse_moment(text: str) -> float:
         raise InputError(f"{text!r} is no moment; write 1d (or m, h, w), or a date such as 2026-11-15") from None
 
 
+def threshold_in_words(filter: AdaptiveFilter) -> str:
+    """What is delivered as relevant, and where the probabilities end if that is not 1."""
+    threshold, highest = filter.settings.threshold, highest_probability(filter)
+    told = f"Delivered as relevant: probability above {threshold:g} (--threshold; later runs keep it)."
+    if highest == 1.0:
+        return told
+    why = f"{1.0 - highest:.0%} of judgements may be wrong (--link {filter.settings.link})"
+    return f"{told} No probability exceeds {highest:.2g}, since {why}."
+
+
+def highest_probability(filter: AdaptiveFilter) -> float:
+    """The limit of the probabilities: below 1 under a link that allows for wrong judgements."""
+    closed = filter.likelihood.closed_form
+    return 1.0 if closed is None else 1.0 - closed[1]
+
+
 def show_status(state: str, since: float, output: Output) -> None:
     """Topic by topic: words, deliveries, judgements, precision, and what is new."""
+    from textbayes.stream.folder import newest_state
     from textbayes.stream.status import read_status
 
-    found = read_status(state, since, time.time())
+    found, filter = read_status(state, since, time.time()), newest_state(state).filter
     if output.is_table:
         _show_table(state, found, since)
+        echo(threshold_in_words(filter))
         return
     for topic in found.topics:
         if topic.warning is not None:
             warn(topic.warning)
     rows = [topic._asdict() for topic in found.topics]
-    told = {"state": state, **found._asdict(), "since": since, "topics": rows}
+    limits = {"threshold": filter.settings.threshold, "highest_probability": highest_probability(filter)}
+    told = {"state": state, **found._asdict(), "since": since, **limits, "topics": rows}
     output.write([told] if output.kind == "json" else rows, list(rows[0]))
 
 
@@ -131,24 +152,30 @@ def lines_of(heads: tuple[str, ...], widths: tuple[int, ...]) -> Callable[[list[
     return write
 
 
+def exported(state: str) -> TextCategorizer:
+    """The topics of a filter as a model, with the columns and the whole words that the filter knows."""
+    from textbayes.stream import export_model
+    from textbayes.stream.folder import newest_state, read_surface
+    from textbayes.stream.ledger import read_columns
+
+    model = export_model(newest_state(state).filter)
+    model.columns_, model.surface_ = read_columns(Path(state)), read_surface(state)
+    return model
+
+
 def show_export(state: str, path: str, output: Output) -> None:
     """Write the topics of a filter as a model file, without taking hold of the filter."""
     from textbayes.cli.files import check_output
     from textbayes.store import save_model
-    from textbayes.stream import export_model
-    from textbayes.stream.folder import newest_state
-    from textbayes.stream.ledger import read_columns
 
     target = check_output(path)
-    filter = newest_state(state).filter
-    model = export_model(filter)
-    model.columns_ = read_columns(Path(state))
+    model = exported(state)
     save_model(model, target)
+    n_topics, n_words = len(model.classes_), int(model.word_columns().sum())
     if output.is_table:
-        held = f"{plural(len(filter.topics), 'topic')} of {state} with {plural(len(filter.lexicon), 'word')}"
-        echo(f"{target} holds {held}.")
+        echo(f"{target} holds {plural(n_topics, 'topic')} of {state} with {plural(n_words, 'word')}.")
     else:
-        told = {"state": state, "model": str(target), "topics": len(filter.topics), "words": len(filter.lexicon)}
+        told = {"state": state, "model": str(target), "topics": n_topics, "words": n_words}
         output.write([told], list(told))
 
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from textbayes.cli.output import Output, console, make_table, print_table
 from textbayes.core.errors import InputError
-
-
-def is_filter(path: str) -> bool:
-    """Whether a path is the folder of a filter; a model is a file."""
-    return Path(path).is_dir()
 
 
 def show_topic_words(state: str, topics: tuple[str, ...], level: float | None, top: int, output: Output) -> None:

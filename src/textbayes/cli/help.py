@@ -13,12 +13,13 @@ from textbayes.cli.options import MOST_USED
 from textbayes.cli.terminal import echo
 
 _MOST_EXAMPLES = 5
+_ALL = "help_all"
 # click would break lines within --cv-only; it offers no other way to have words left whole.
 _textwrap.TextWrapper.wordsep_re = textwrap.TextWrapper.wordsep_simple_re
 
 
 def shorten_help(command: click.Command) -> click.Command:
-    """The command, and those below it, whose help is short where some of its options are marked as most used.
+    """The command, and those below it, with ``--help-all``; ``--help`` is short where some options are most used.
 
     Parameters
     ----------
@@ -27,18 +28,22 @@ def shorten_help(command: click.Command) -> click.Command:
     """
     for below in command.commands.values() if isinstance(command, click.Group) else ():
         shorten_help(below)
-    if "format_help" in vars(command) or not _most_used(command):
+    if any(parameter.name == _ALL for parameter in command.params):  # done before
         return command
     number = sum(isinstance(parameter, click.Option) for parameter in command.params)
+    is_long = bool(_most_used(command))
     shows_all = click.Option(
         ["--help-all"],
         is_flag=True,
         is_eager=True,
         expose_value=False,
         callback=_show_all,
+        hidden=not is_long,  # the same as --help then
         help=f"Show all {number} options and exit.",
     )
     command.params.append(shows_all)
+    if not is_long:
+        return command
 
     def format_help(ctx: click.Context, formatter: click.HelpFormatter) -> None:
         _write_short(command, shows_all, ctx, formatter)

@@ -10,12 +10,13 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
 
-from textbayes.cli.errors import as_options, typed_again
+from textbayes.cli.errors import as_options, offers, typed_again
 from textbayes.cli.options import COUNT, download_option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
 from textbayes.cli.progress import counting, downloading, reporting
@@ -137,7 +138,7 @@ class Inputs:
             return _advice(example, "--sheet", error.sheet)
         text = max(example, key=lambda name: sum(len(row.get(name, "")) for row in error.examples))
         typed = ["--text-field", text]
-        if _needs_labels() and "label_field" not in dict(self.options) and not error.has_label:
+        if offers("merge_case") and "label_field" not in dict(self.options) and not error.has_label:
             label = Layout(rows=error.examples, found=Columns(text=(text,))).likely_label()
             typed += [] if label is None else ["--label-field", label]
         return _advice(example, *typed)
@@ -173,32 +174,65 @@ def _advice(example: Mapping[str, str], *options: str) -> list[str]:
     return [*listed_columns(example), "type, for example:", f"  {typed_again(*options)}"]
 
 
-def _needs_labels() -> bool:
-    """Whether the command at hand reads labels: it has options for them."""
-    context = click.get_current_context(silent=True)
-    return context is not None and any(one.name in ("unlabelled", "merge_case") for one in context.command.params)
-
-
 def _refuse_swapped(model: Any, paths: tuple[str, ...]) -> None:
     """Refuse texts where the model belongs, if a model is among the texts."""
     if not isinstance(model, str) or not os.path.isfile(model):
         return
-    others = [path for path in paths if os.path.isfile(path) and zipfile.is_zipfile(path)]
-    found = next(filter(_is_model, others), None)
-    if found is None or _is_model(model):
+    found = next(filter(is_model, paths), None)
+    if found is None or is_model(model):
         return
     error = InputError(f"{model} is not a model file; did you mean:")
     error.add_note(f"  {typed_again(instead={model: found, found: model})}")
     raise error
 
 
-def _is_model(path: str) -> bool:
+def is_model(path: str) -> bool:
+    """Whether a path is that of a model file."""
     from textbayes.store import written_by
 
+    if not os.path.isfile(path) or not zipfile.is_zipfile(path):
+        return False
     try:
         return bool(written_by(path))
     except TextBayesError:
         return False
+
+
+def is_filter(path: str) -> bool:
+    """Whether a path is that of the folder of a filter."""
+    if not os.path.isfile(os.path.join(path, "config.json")):
+        return False
+    from textbayes.stream.ledger import read_config
+
+    try:
+        return bool(read_config(Path(path)))
+    except TextBayesError:
+        return False
+
+
+def check_filter_path(state: str) -> None:
+    """Refuse a file where the folder of a filter is needed, with how to start one from it."""
+    if not os.path.isfile(state):
+        return
+    model = is_model(state)
+    what = "a model file" if model else "a file"
+    error = InputError(f"{state} is {what}, where the folder of a filter is needed; to start one from it:")
+    error.add_note(f"  {shlex.join(['textbayes', 'filter', 'desk', '--model' if model else '--train', state])}")
+    raise error
+
+
+def model_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument MODEL of a command: a model file; the folder of a filter is refused with how to export it."""
+    return click.argument("model", callback=model_file)(function)
+
+
+def model_file(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Callback of an argument or option that names a model file."""
+    if value is not None and is_filter(value):
+        error = InputError(f"{value} is the folder of a filter, where a model file is needed; to write one:")
+        error.add_note(f"  {shlex.join(['textbayes', 'filter', value, '--export', 'model.tb'])}")
+        raise error
+    return value
 
 
 def _say(message: str) -> None:

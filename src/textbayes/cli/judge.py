@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import cloup
 
+from textbayes.cli.inputs import check_filter_path
 from textbayes.cli.judge_pending import judge_pending
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options, note
@@ -51,6 +52,7 @@ def judge(
     from textbayes.stream.judgements import Judgement, give_judgements, parse_relevant
     from textbayes.stream.ledger import read_config, read_ledger
 
+    check_filter_path(state)
     folder = Path(state)
     read_config(folder)
     on_terminal = document is None and sys.stdin is not None and sys.stdin.isatty()

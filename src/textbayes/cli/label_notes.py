@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from textbayes.cli.errors import offers
 from textbayes.cli.settings import note, warn
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
@@ -42,7 +43,14 @@ def name_oddities(counts: Mapping[str, int], separated: bool) -> None:
     if lone:
         word = "labels have one text only" if len(lone) > 1 else "label has one text only"
         named = _listed([repr(label) for label in lone])
-        note(f"{len(lone):,} {word}: {named}; leave such labels out with --min-texts 2")
+        note(f"{len(lone):,} {word}: {named}{_how_to_leave_out()}")
+
+
+def _how_to_leave_out() -> str:
+    """The option of the command at hand that leaves rare labels out."""
+    if offers("min_texts"):
+        return "; leave such labels out with --min-texts 2"
+    return "; --topic names the labels to filter for" if offers("topics") else ""
 
 
 def remedies(unknown: Mapping[str, int], known: Sequence[str]) -> str:

@@ -142,6 +142,9 @@ def cli() -> None:
     """
 
 
+shorten_help(cli)
+
+
 def main() -> None:
     """Run the command line; the entry point of the installed command."""
     # Ends the run as an exception does, so that temporary files are removed.

@@ -10,7 +10,7 @@ import cloup
 
 from textbayes.cli.assess import class_names
 from textbayes.cli.evaluate import label_indicator, unknown_labels
-from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.inputs import Inputs, input_options, model_argument, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import most_used, strict_option
@@ -28,7 +28,7 @@ _FIGURES = ("accuracy", "subset_accuracy", "micro_f1", "macro_f1", "log_loss")
 
 @cloup.command()
 @most_used("target", "title", "n_errors", "text_field", "label_field", "sheet", "corpus")
-@click.argument("model")
+@model_argument
 @cloup.option_group(
     "Page",
     click.option("-o", "--output", "target", required=True, metavar="FILE", help="HTML file to write."),

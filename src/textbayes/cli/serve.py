@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 import cloup
 
+from textbayes.cli.inputs import model_argument
 from textbayes.cli.output import Output, output_options
 from textbayes.cli.settings import common_options
 from textbayes.cli.terminal import echo
 
 
 @cloup.command()
-@click.argument("model")
+@model_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; 8765, or the next free one.")
 @click.option("--origin", metavar="URL", help="What others call it, such as https://model.example.org.")

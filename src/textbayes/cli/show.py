@@ -11,6 +11,8 @@ import click
 import cloup
 
 from textbayes.cli.figures import headline_table
+from textbayes.cli.filter_views import exported
+from textbayes.cli.inputs import is_filter
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.settings import common_options
 from textbayes.cli.train_result import grid, measured_in_words
@@ -42,15 +44,22 @@ def show(model: str, output: Output) -> None:
     textbayes show model.tb
     textbayes show model.tb --json
     textbayes show model.tb --csv             (the labels)
+    textbayes show desk                       (the folder of a filter)
     """
     from textbayes.store import load_categorizer, written_by
 
-    categorizer = load_categorizer(model)
+    path = Path(model)
+    if is_filter(model):
+        from textbayes.stream.ledger import read_config
+
+        categorizer, version, path = exported(model), str(read_config(path).get("textbayes", "?")), path / "log.jsonl"
+    else:
+        categorizer, version = load_categorizer(model), written_by(model)
     labels = _labels(categorizer)
     if output.kind == "csv":
         output.write(labels, _COLUMNS)
         return
-    shown = _summary(categorizer, Path(model), written_by(model))
+    shown = {"model": model, **_summary(categorizer, path, version)}
     if output.is_table:
         _print(categorizer, shown, labels)
     else:
@@ -63,7 +72,6 @@ def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]
 
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     return {
-        "model": str(path),
         "kind": model.label_space_.kind,
         "n_labels": len(model.classes_),
         "n_texts": int(model.weighting_.n_docs_),
@@ -150,15 +158,16 @@ def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[st
     facts = {name: value for name, value in settings if name in _FACTS}
     if model.choice_ is not None:
         facts["Model"] = _model(model)
-    elif len(model.pool_) == 1:
-        facts["Settings"] = "; ".join(members_in_words(model)) or _UNKNOWN
+    elif len(model.pool_) == 1 and (members := members_in_words(model)) != [facts.get("Model")]:
+        facts["Settings"] = "; ".join(members) or _UNKNOWN
+    measured = f"{folds_in_words(model)}, seed {model.random_state}"
     return [
         ("File", f"{shown['model']}, written {shown['file_written']} by textbayes {shown['textbayes']}"),
         ("Training texts", f"{shown['n_texts']:,}"),
         *([("Columns", Columns.from_state(model.columns_).in_words())] if model.columns_ else []),
         *([("Duplicates", copies)] if copies else []),
         *facts.items(),
-        ("Cross-validation", f"{folds_in_words(model)}, seed {model.random_state}"),
+        ("Cross-validation", measured if shown["held_out"].get("n_docs") else "none, so no held-out figures"),
     ], [row for row in settings if row[0] not in _FACTS]
 
 
@@ -210,12 +219,15 @@ def _figures(held_out: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _label_table(labels: list[dict[str, Any]]) -> Table:
     with_thresholds = any(row["threshold"] is not None for row in labels)
-    columns = ["texts", *(["threshold"] if with_thresholds else []), "held-out F1"]
+    measured = any(row["held_out_f1"] is not None for row in labels)
+    columns = ["texts", *(["threshold"] if with_thresholds else []), *(["held-out F1"] if measured else [])]
     table = make_table("label", *columns, right=columns)
     for row in labels:
-        texts = _UNKNOWN if row["texts"] is None else f"{row['texts']:,}"
-        f1 = _UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}"
-        table.add_row(row["label"], texts, *([_threshold(row["threshold"])] if with_thresholds else []), f1)
+        cells = [_UNKNOWN if row["texts"] is None else f"{row['texts']:,}"]
+        cells += [_threshold(row["threshold"])] if with_thresholds else []
+        if measured:
+            cells.append(_UNKNOWN if row["held_out_f1"] is None else f"{row['held_out_f1']:.3f}")
+        table.add_row(row["label"], *cells)
     return table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from textbayes.cli.assess import class_names
 from textbayes.cli.evaluate import label_indicator, unknown_labels
 from textbayes.cli.files import check_output
-from textbayes.cli.inputs import Inputs, input_options, require_documents
+from textbayes.cli.inputs import Inputs, input_options, model_argument, require_documents
 from textbayes.cli.labelled import read_truth
 from textbayes.cli.labelling import Labelling, label_options
 from textbayes.cli.options import most_used
@@ -30,7 +30,7 @@ _COLUMNS = ("label", "word", "before", "after", "change")
 
 @cloup.command()
 @most_used("target", "top", "text_field", "label_field", "sheet", "as_json")
-@click.argument("model")
+@model_argument
 @cloup.option_group(
     "Result",
     click.option(

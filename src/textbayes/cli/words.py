@@ -9,7 +9,8 @@ import cloup
 
 from textbayes.cli.assess import class_names
 from textbayes.cli.files import check_output
-from textbayes.cli.filter_words import is_filter, show_topic_words
+from textbayes.cli.filter_words import show_topic_words
+from textbayes.cli.inputs import Inputs, is_filter
 from textbayes.cli.options import COUNT, label_option, level_option, most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options, print_table
 from textbayes.cli.settings import common_options, note
@@ -148,7 +149,6 @@ def words(
     categorizer = load_categorizer(model)
     if bursts is not None:
         from textbayes.cli.burstiness import show_burstiness
-        from textbayes.cli.inputs import Inputs
 
         texts = [document.text for document in Inputs((bursts,)).of_model(categorizer).documents(count=False)]
         show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target), min_texts)

@@ -16,9 +16,10 @@ from typing import Any
 
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.types import Document
-from textbayes.data.documents import guess_from_content, guess_from_name
-from textbayes.data.formats import FORMATS, Identifier, Record
+from textbayes.data.documents import guess_from_content, guess_from_name, open_documents
+from textbayes.data.formats import Identifier, Record
 from textbayes.data.formats._fields import FieldReader
+from textbayes.data.layout import Columns, Layout
 from textbayes.data.streams import open_input
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -45,11 +46,14 @@ class FilePartition:
         A name in ``textbayes.data.FORMATS``; guessed from the name and the first bytes if not given.
     options : mapping
         Of the format.
+    columns : Columns, optional
+        Columns that are looked for first.
     """
 
     file: Any
     format: str | None
     options: Mapping[str, Any]
+    columns: Columns | None = None
 
     @property
     def name(self) -> str:
@@ -78,7 +82,7 @@ class FilePartition:
             with open_input(stream) as opened:
                 name = guess_from_content(opened, otherwise="lines")
             stream.seek(0)
-        yield from FORMATS.get(name).read(stream, duplicates="keep", **self.options)
+        yield from open_documents(stream, name, duplicates="keep", layout=Layout(self.columns), **self.options)
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,9 @@ class DelayedPartition:
 Partition = FilePartition | DelayedPartition
 
 
-def make_partitions(source: Any, format: str | None = None, **options: Any) -> list[Partition]:
+def make_partitions(
+    source: Any, format: str | None = None, columns: Columns | None = None, **options: Any
+) -> list[Partition]:
     """The partitions of patterns of files, or of a Dask collection.
 
     Parameters
@@ -123,6 +129,8 @@ def make_partitions(source: Any, format: str | None = None, **options: Any) -> l
         dictionaries.
     format : str, optional
         Of files, such as ``"jsonl"``.
+    columns : Columns, optional
+        Columns of files that are looked for first, such as those of a model's training texts.
     **options
         Of the format: ``text_field``, ``label_field`` and so on.
     """
@@ -135,7 +143,7 @@ def make_partitions(source: Any, format: str | None = None, **options: Any) -> l
         files = _files(pattern)
         if not files:
             raise InputError(f"no file fits {pattern!r}; check the pattern, and that workers see the same files")
-        found += [FilePartition(file, format, options) for file in files]
+        found += [FilePartition(file, format, options, columns) for file in files]
     return found
 
 
