@@ -66,19 +66,6 @@ class LinkSearch(NamedTuple):
         """Per label the best link and its factor; labels of one link can be fitted together."""
         return [(self.links[link], float(self.factor[link, label])) for label, link in enumerate(self.best)]
 
-    def parameters(self) -> FloatArray:
-        """(n_labels, 3): ν, δ and γ = 1/factor² of a search among ``skew_t`` links with a Laplace prior of scale 1.
-
-        γ is the rate of the papers' hierarchy, in which the prior is Laplace with scale 1/√γ.
-        """
-        rows = []
-        for spec, factor in self.chosen():
-            params = make_link(spec).params()
-            if not {"df", "skew"} <= set(params):
-                raise InputError(f"link {spec!r} has no degrees of freedom and skew; search among skew_t links")
-            rows.append((params["df"], params["skew"], factor**-2.0))
-        return np.array(rows)
-
 
 def skew_t_links(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> list[str]:
     """Skewed Student-t links of every pair of ν and δ.
