@@ -193,6 +193,10 @@ def _refined(
 
 
 def _one_label(problem: Problem, label: int) -> Problem:
-    prior = problem.prior.for_label(label, problem.X.shape[1])
-    words = None if problem.words is None else problem.words[[label]]
-    return problem._replace(y=np.ascontiguousarray(problem.y[:, [label]]), prior=prior, words=words)
+    return problem._replace(
+        y=np.ascontiguousarray(problem.y[:, [label]]),
+        link=problem.link.for_label(label),
+        prior=problem.prior.for_label(label, problem.X.shape[1]),
+        intercept_prior=problem.intercept_prior_of(label),
+        words=None if problem.words is None else problem.words[[label]],
+    )

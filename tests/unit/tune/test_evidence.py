@@ -174,3 +174,15 @@ def test_an_intercept_with_a_mean_is_a_column_of_ones(prior):
     )  # fmt: skip
     own = problem_of(X, y, prior, intercept=make_prior(prior, 0.3, -0.7))
     assert approximated(own) == pytest.approx(approximated(column), rel=1e-9)
+
+
+def test_labels_with_links_and_intercept_priors_of_their_own_are_searched_as_each_alone(make_problem):
+    means = np.array([[-2.0], [0.5], [1.5]])
+    links = ["logit", "probit", "student_t:df=8"]
+    factors = np.geomspace(0.1, 5.0, 5)
+    together = search_evidence(make_problem(";".join(links), "gaussian", 0.3, intercept_mean=means), factors)
+    for label in range(3):
+        alone = make_problem(links[label], "gaussian", 0.3, intercept_mean=means[label], labels=[label])
+        found = search_evidence(alone, factors)
+        assert 0 < found.log_evidence[:, 0].argmax() < 4  # so that it is refined
+        assert together.factor[label] == pytest.approx(found.factor[0], rel=1e-3)
