@@ -115,7 +115,8 @@ def search_link(
     made = [make_link(link) for link in (skew_t_links() if links is None else links)]
     if not made:
         raise InputError("no links were given; pass at least one, such as 'skew_t:df=8,skew=2'")
-    folds = Folds.of(cv, problem.y > 0.0, random_state, groups)
+    counted = None if problem.sample_weight is None else problem.sample_weight > 0.0
+    folds = Folds.of(cv, problem.y > 0.0, random_state, groups, counted)
     rows = []
     labels = np.arange(problem.y.shape[1])
     for link in made:

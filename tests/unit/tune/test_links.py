@@ -56,6 +56,15 @@ def test_each_link_is_judged_as_by_a_search_of_its_own():
         assert found.factor[place, 0] == alone.factor[0]
 
 
+def test_documents_of_no_weight_fold_as_if_they_were_not_there():
+    X, y = drawn("logit", n_docs=200)
+    weight = (np.arange(200) % 3 > 0).astype(float)
+    links, factors = ["logit", "probit"], [0.1, 1.0]
+    weighted = search_link(problem_of(X, y)._replace(sample_weight=weight), links, factors, tol=1e-7)
+    without = search_link(problem_of(X[weight > 0], y[weight > 0]), links, factors, tol=1e-7)
+    np.testing.assert_allclose(weighted.loss, without.loss, rtol=1e-5)
+
+
 def test_a_validation_set_by_f1():
     X, y = drawn("logit", n_docs=300)
     found = search_link(problem_of(X, y), scales=3, cv=[(np.arange(200), np.arange(200, 300))], scoring="f1")
