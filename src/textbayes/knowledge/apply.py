@@ -296,7 +296,8 @@ def _held_out_losses(
 def _changes(losses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean loss, its change relative to that at weight 0, and the standard error, (n_weights, n_labels).
 
-    Without evidence (no document whose label was seen in training, or no document whose loss changes) the error is infinite.
+    Without evidence (no document of a label that was seen in training, or none whose loss changes) the error is
+    infinite.
     """
     seen = ~np.isnan(losses[0])
     n_seen = seen.sum(axis=0)

@@ -190,7 +190,7 @@ def _columns(
     unknown: dict[str, None] = {}
     for word, pieces in zip(strange, _analyzed(strange, analyze), strict=True):
         found[word] = [column_of[piece] for piece in pieces if piece in column_of]
-        # A single word is reported as it was written; of a description, those of its words that the model does not have.
+        # A single word is reported as it was written; of a description, those of its words that the model lacks.
         missing = [piece for piece in pieces if piece not in column_of]
         unknown.update(dict.fromkeys(missing if len(pieces) > 1 else [word] if not found[word] else []))
     return found, tuple(unknown)
