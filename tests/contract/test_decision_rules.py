@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from textbayes.core.errors import InputError
-from textbayes.decide import Rule, check_rule, make_rule, rules
+from textbayes.decide import Rule, make_rule, rules
 
 pytestmark = pytest.mark.filterwarnings("ignore:(precision|recall) .* is not reached")
 
@@ -48,8 +48,8 @@ def test_decides_yes_or_no_for_each_document_and_label(name, problem):
 def test_can_be_checked_before_there_are_documents(name):
     for n_labels in (2, 3, 7) if name == "top_label" else (1, 2, 7):
         rule = make_rule(name)
-        check_rule(rule, n_labels)
-        assert not hasattr(rule, "n_labels_")  # a copy was tried
+        rule.check_params(n_labels)
+        assert not hasattr(rule, "n_labels_")
 
 
 @every_rule

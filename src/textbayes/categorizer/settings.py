@@ -18,7 +18,7 @@ from textbayes.core.class_weight import check_class_weight
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.validation import check_choice
-from textbayes.decide import Rule, check_rule, make_rule
+from textbayes.decide import Rule, make_rule
 from textbayes.kinds import make_model
 from textbayes.models.linear.refit import check_refit
 from textbayes.text import TermWeighting
@@ -104,7 +104,7 @@ def _changed(part: Any, changes: dict[str, Any]) -> Any:
 def rule_for(rule: str | Rule, space: LabelSpace) -> Rule:
     """The decision rule that is asked for, not fitted; one that cannot be used with these labels is refused."""
     made = default_rule(space) if isinstance(rule, str) and rule == "auto" else make_rule(rule)
-    check_rule(made, space.n_columns)
+    made.check_params(space.n_columns)
     return made
 
 

@@ -113,13 +113,13 @@ class RuleSpec(RegistryName):
         super().__init__("textbayes.decide:rules", make="textbayes.decide:make_rule")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from textbayes.decide import check_rule, make_rule
+        from textbayes.decide import make_rule
 
         if value == "auto" or not isinstance(value, str):
             return value
         try:
             rule = make_rule(value)
-            check_rule(rule)
+            rule.check_params(2)
         except (TypeError, ValueError) as error:  # InputError is a ValueError
             self.fail(str(error), param, ctx)
         return rule

@@ -15,9 +15,9 @@ from textbayes.core.validation import check_indicator
 
 
 def label_seen(indicator: BoolArray, fold: IntArray) -> BoolArray:
-    """Whether the other folds of each document hold both texts of a label and texts without it, like ``indicator``.
+    """Whether models that do not train on a document see texts with a label and texts without it, like ``indicator``.
 
-    Where they do not, what is said of the label there means nothing. False for documents of no fold.
+    Where they do not, scores of the label mean nothing. False for documents that are not held out.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ def label_seen(indicator: BoolArray, fold: IntArray) -> BoolArray:
     fold : array (n_docs,)
         −1 for documents that are not held out.
     """
-    learnable = np.zeros(indicator.shape, dtype=np.bool_)
+    seen = np.zeros(indicator.shape, dtype=np.bool_)
     for k in range(int(fold.max()) + 1):
         others = indicator[fold != k]
-        learnable[fold == k] = others.any(axis=0) & ~others.all(axis=0)
-    return learnable
+        seen[fold == k] = others.any(axis=0) & ~others.all(axis=0)
+    return seen
 
 
 def stratified_folds(
@@ -49,10 +49,10 @@ def stratified_folds(
     O(n_docs · n_folds). The order of the columns of Y decides nothing: of labels of one size, the documents that have
     them say which comes first, and two classes in one column are two labels.
 
-    With ``groups``, one value per document, documents of a group share a fold, so that nothing learnt of a group is
-    tried on it; see :func:`grouped_folds`. With ``copies`` the first of some documents with the same text is placed as
-    if the others were not there, and these follow it. Where a copy is in another group the two groups become one, as
-    long as that is no larger than a fold.
+    With ``groups``, one value per document, documents of a group share a fold, so that no model is tested on a group
+    that it was trained on; see :func:`grouped_folds`. With ``copies`` the first of some documents with the same text is
+    placed as if the others were not there, and these follow it. Where a copy is in another group the two groups become
+    one, as long as that is no larger than a fold.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def stratified_folds(
         raise InputError(f"n_folds={n_folds} with {n_docs} documents; choose between 2 and the number of documents")
     if copies is not None:
         firsts, place = np.unique(copies, return_inverse=True)
-        if 1 < len(firsts) < n_docs:  # where all are the same, none can be told from the others
+        if 1 < len(firsts) < n_docs:  # where all are the same, there is nothing to hold out
             return stratified_folds(Y[firsts], min(n_folds, len(firsts)), random_state)[place]
     Y = _in_order_of_size(Y)
     n_labels = Y.shape[1]
@@ -214,7 +214,7 @@ def label_order(Y: BoolArray) -> IntArray:
 
 
 def _in_order_of_size(Y: BoolArray) -> BoolArray:
-    """The labels from the rarest to the commonest; what one column says of two classes is told of each."""
+    """The labels from the rarest to the commonest; two classes in one column are two labels."""
     both = np.hstack([Y, ~Y]) if Y.shape[1] == 1 else Y
     return both[:, label_order(both)]
 

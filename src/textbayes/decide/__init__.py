@@ -12,7 +12,7 @@ from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.core.folds import stratified_folds
-    from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, check_rule, make_rule, rules
+    from textbayes.decide._base import ALWAYS, NEVER, Rule, ThresholdRule, make_rule, rules
     from textbayes.decide._classifier import ThresholdClassifier
     from textbayes.decide.expected_f1 import ExpectedF1, expected_f1_thresholds
     from textbayes.decide.fixed import FixedThreshold, LinearUtility
@@ -42,7 +42,6 @@ _PUBLIC = {
     "ThresholdRule": "textbayes.decide._base",
     "TopLabel": "textbayes.decide.top_label",
     "UnsureBand": "textbayes.decide.unsure",
-    "check_rule": "textbayes.decide._base",
     "expected_f1_thresholds": "textbayes.decide.expected_f1",
     "make_rule": "textbayes.decide._base",
     "rules": "textbayes.decide._base",
@@ -67,7 +66,6 @@ __all__ = [
     "ThresholdRule",
     "TopLabel",
     "UnsureBand",
-    "check_rule",
     "expected_f1_thresholds",
     "make_rule",
     "rules",

@@ -96,7 +96,7 @@ class Rule(Parameters):
         return f"threshold {1.0 - threshold if mirrored else threshold:.3g}"
 
     def check_params(self, n_labels: int) -> None:
-        """Refuse parameters that cannot be used for so many labels."""
+        """Refuse parameters that cannot be used with so many labels, before the rule is fitted."""
 
     def _fit(self, proba: FloatArray, Y: BoolArray | None) -> None:
         raise NotImplementedError
@@ -250,11 +250,6 @@ def make_rule(rule: str | Rule, **params: Any) -> Rule:
         hint = did_you_mean(first, known)
         raise InputError(f"decision rule {name!r} has no parameter {first!r}; it has: {listed}{hint}")
     return rule_class(**{**written, **params})
-
-
-def check_rule(rule: Rule, n_labels: int = 2) -> None:
-    """Refuse a rule whose parameters cannot be used with so many columns, before it is fitted."""
-    rule.check_params(n_labels)
 
 
 def per_label(value: Any, n_labels: int, name: str) -> FloatArray:

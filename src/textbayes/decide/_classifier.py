@@ -311,9 +311,9 @@ def without_weightless(X: Matrix | ArrayLike, y: Any, fit_params: dict[str, Any]
     weight = fit_params.get("sample_weight")
     if weight is None or np.asarray(weight).all():
         return X, y, fit_params
-    kept = np.flatnonzero(np.asarray(weight))
-    params = {key: _rows(value, kept, len(np.asarray(weight))) for key, value in fit_params.items()}
-    X, y = _safe_indexing(X, kept), _safe_indexing(y, kept)
+    used = np.flatnonzero(np.asarray(weight))
+    params = {key: _rows(value, used, len(np.asarray(weight))) for key, value in fit_params.items()}
+    X, y = _safe_indexing(X, used), _safe_indexing(y, used)
     if np.ndim(y) == 1 and len(np.unique(y)) < 2:
         raise InputError("sample_weight is 0 for all documents but those of one class; a classifier needs two classes")
     return X, y, params

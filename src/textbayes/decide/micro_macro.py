@@ -13,10 +13,10 @@ from textbayes.decide._cuts import Cuts, f_measure_of_cuts, make_cuts
 
 @rules.register("micro_macro")
 class MicroMacroF1(ThresholdRule):
-    """Per label the threshold that maximises micro F1 + macro F1 of the labels settled so far and this one.
+    """Per label the threshold that maximises micro F1 + macro F1 of the labels decided so far and this one.
 
-    Labels are settled from the commonest to the rarest. For the m-th one, with the counts TP, FP, FN of those before
-    it, the cut maximises
+    Thresholds are chosen from the commonest label to the rarest. For the m-th one, with the counts TP, FP, FN of those
+    before it, the cut maximises
 
         2(TP + tp) / (2(TP + tp) + FP + fp + FN + fn)  +  F1(tp, fp, fn) / m.
 

@@ -44,7 +44,7 @@ def informed_prior(
     default : BasePrior
         That of the model without knowledge, which holds for every other word and wherever a row is blank.
     X : array or sparse matrix (n_docs, n_features), optional
-        The documents to be learnt from; needed for rows that say "for" or "against".
+        The training documents; needed for rows that say "for" or "against".
     weight : float or array (n_labels,)
         How far to follow the table, from 0 to 1: mean = weight·mean + (1 − weight)·default and likewise the logarithm
         of the scale, with family and sign as in the table. At 0 a label has the default prior, exactly.
@@ -99,7 +99,7 @@ def informed(
     classifier : BayesLinearClassifier
     matched : MatchedPriors
     X : array or sparse matrix (n_docs, n_features)
-        The documents to be learnt from.
+        The training documents.
     weight : float or array (n_labels,)
         How far to follow the table, from 0 to 1.
     strength : Strength
@@ -200,7 +200,7 @@ def choose_weight(
         Standard errors by which the loss must be lower than without the knowledge.
     strength : Strength
     sample_weight : array (n_docs,) or None
-        How much each document counts when it is learnt from; held-out documents count alike.
+        How much each document counts in training; held-out documents count alike.
     groups : one value per document, optional
         Documents of one group share a fold.
     copies : array (n_docs,), optional
@@ -278,7 +278,7 @@ def _held_out_losses(
 ) -> FloatArray:
     """−log p(y) of each document by a model that did not see it, (n_weights, n_docs, n_labels).
 
-    NaN where the other folds hold no document of a label, or none without it: nothing was learnt there.
+    NaN where the other folds hold no document of a label, or none without it: the model says nothing there.
     """
     link = make_link(classifier.link)
 
@@ -296,7 +296,8 @@ def _held_out_losses(
 def _changes(losses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean loss, its change relative to that at weight 0, and the standard error, (n_weights, n_labels).
 
-    Without evidence (no learnable document, or no document whose loss changes) the error is infinite.
+    Without evidence (no document of a label that was seen in training, or none whose loss changes) the error is
+    infinite.
     """
     seen = ~np.isnan(losses[0])
     n_seen = seen.sum(axis=0)

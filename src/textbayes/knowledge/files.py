@@ -260,8 +260,8 @@ def yaml_text(rows: Iterable[WordPrior]) -> str:
     for row in rows:
         mean = row.mean if isinstance(row.mean, str) else _written(row.mean)
         said = (mean, _written(row.scale), row.family or "", _sign(row), row.source)
-        told = {column: _quoted(value) for column, value in zip(COLUMNS[2:], said, strict=True) if value}
-        value = told["mean"] if list(told) == ["mean"] else f"{{{', '.join(map(': '.join, told.items()))}}}"
+        given = {column: _quoted(value) for column, value in zip(COLUMNS[2:], said, strict=True) if value}
+        value = given["mean"] if list(given) == ["mean"] else f"{{{', '.join(map(': '.join, given.items()))}}}"
         by_label.setdefault(row.label, []).append(f"  {_quoted(row.word)}: {value}\n")
     return "".join(f"{_quoted(label)}:\n{''.join(lines)}" for label, lines in by_label.items())
 

@@ -22,7 +22,7 @@ class MatchedPriors(NamedTuple):
 
     ``label`` and ``column`` say where, ``row`` which row of the table says it. ``mean``, ``scale`` and ``sign`` are NaN
     where the row leaves them to the model, ``direction`` is 1 or −1 where it says "for" or "against", and ``family`` is
-    "" where it names none. What was not found is told, not dropped: ``unknown_words`` and ``unknown_labels``.
+    "" where it names none. What was not found is listed in ``unknown_words`` and ``unknown_labels``.
     """
 
     priors: WordPriors
@@ -190,7 +190,7 @@ def _columns(
     unknown: dict[str, None] = {}
     for word, pieces in zip(strange, _analyzed(strange, analyze), strict=True):
         found[word] = [column_of[piece] for piece in pieces if piece in column_of]
-        # A single word is told as it was written; of a description, those of its words that the model does not have.
+        # A single word is reported as it was written; of a description, those of its words that the model lacks.
         missing = [piece for piece in pieces if piece not in column_of]
         unknown.update(dict.fromkeys(missing if len(pieces) > 1 else [word] if not found[word] else []))
     return found, tuple(unknown)

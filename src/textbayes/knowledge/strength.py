@@ -91,7 +91,7 @@ class Strength(NamedTuple):
     ) -> FloatArray:
         """Prior mean of each entry; NaN where neither a number nor a direction is given.
 
-        ``X`` (n_docs, n_features) are the documents to be learnt from; their labels are not asked.
+        ``X`` (n_docs, n_features) are the training documents; their labels play no part.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ def checked(rows: Iterable[WordPrior], refuse: Callable[[Refusal], NoReturn]) ->
     """The rows with "for" in those that say nothing more; ``refuse`` is called with the first that cannot be used."""
     families = frozenset(priors.names()) - {"by_word"}
     seen: dict[tuple[str, str], int] = {}
-    kept = []
+    usable = []
     for index, row in enumerate(rows):
         row = _tidied(row)
         cause = _fault(row, families)
@@ -71,8 +71,8 @@ def checked(rows: Iterable[WordPrior], refuse: Callable[[Refusal], NoReturn]) ->
         if cause or earlier != index:
             of = "every label" if row.label == ALL_LABELS else f"label {row.label!r}"
             refuse(Refusal(index, cause or f"{row.word!r} is given twice for {of}; keep one of them", earlier))
-        kept.append(row)
-    return tuple(kept)
+        usable.append(row)
+    return tuple(usable)
 
 
 def _tidied(row: WordPrior) -> WordPrior:

@@ -23,25 +23,6 @@ _PUBLIC = {
     "skew_t_links": "textbayes.tune.links",
 }
 
-__all__ = [
-    "BayesLinearClassifierCV",
-    "EvidenceSearch",
-    "LinkComparison",
-    "LinkReport",
-    "LinkSearch",
-    "Path",
-    "ScaleSearch",
-    "factor_grid",
-    "link_report",
-    "log_evidence",
-    "narrowest_factor",
-    "norm_scale",
-    "norm_variance",
-    "regularisation_path",
-    "search_evidence",
-    "search_link",
-    "search_scale",
-    "skew_t_links",
-]
+__all__ = sorted(_PUBLIC)
 
 __getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

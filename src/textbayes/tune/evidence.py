@@ -141,13 +141,12 @@ def _of_held(X: Any, prior: BasePrior, columns: Any, score: FloatArray, hessian:
 def search_evidence(
     problem: Problem,
     factors: ArrayLike,
-    refine: bool = True,
     inference: str | BaseInference = "coordinate",
     tol: float = 1e-5,
     max_iter: int = 200,
     n_jobs: int = 1,
 ) -> EvidenceSearch:
-    """Search the factor of highest evidence for each label, over a grid and, with ``refine``, between its points.
+    """Search the factor of highest evidence for each label, over a grid and between its points.
 
     Between the neighbours of the best point the maximum is found by Brent's method on the logarithm of the factor, to
     a hundredth of it; a best point at an end of the grid is taken as it is.
@@ -157,7 +156,6 @@ def search_evidence(
     problem : Problem
     factors : array (n_points,) or (n_points, n_labels)
         Multiples of the prior's scale, rising.
-    refine : bool
     inference : str or BaseInference
     tol : float
     max_iter : int
@@ -170,11 +168,10 @@ def search_evidence(
     value, exact = (np.array(part) for part in zip(*rows, strict=True))
     best = value.argmax(axis=0)
     factor = factors[best, np.arange(factors.shape[1])]
-    if refine:
-        method = make_inference(inference, tol, max_iter, 1)
-        for label in range(factors.shape[1]):
-            if 0 < best[label] < len(factors) - 1:
-                factor[label] = _refined(problem, label, factors[:, label], value[:, label], path, method)
+    method = make_inference(inference, tol, max_iter, 1)
+    for label in range(factors.shape[1]):
+        if 0 < best[label] < len(factors) - 1:
+            factor[label] = _refined(problem, label, factors[:, label], value[:, label], path, method)
     return EvidenceSearch(factors, value, exact, factor, path)
 
 
@@ -196,6 +193,10 @@ def _refined(
 
 
 def _one_label(problem: Problem, label: int) -> Problem:
-    prior = problem.prior.for_label(label, problem.X.shape[1])
-    words = None if problem.words is None else problem.words[[label]]
-    return problem._replace(y=np.ascontiguousarray(problem.y[:, [label]]), prior=prior, words=words)
+    return problem._replace(
+        y=np.ascontiguousarray(problem.y[:, [label]]),
+        link=problem.link.for_label(label),
+        prior=problem.prior.for_label(label, problem.X.shape[1]),
+        intercept_prior=problem.intercept_prior_of(label),
+        words=None if problem.words is None else problem.words[[label]],
+    )

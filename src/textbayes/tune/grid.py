@@ -49,11 +49,11 @@ def narrowest_factor(problem: Problem) -> FloatArray:
     return factor
 
 
-def factor_grid(problem: Problem, n_points: int = 10, per_label: bool = True, ratio: float | None = None) -> FloatArray:
+def factor_grid(problem: Problem, n_points: int = 10, per_label: bool = True) -> FloatArray:
     """Make a grid of factors (n_points, n_labels) of the prior's scale, evenly spaced in their logarithm.
 
-    Each label's run from its narrowest (see ``narrowest_factor``) to ``ratio`` times that: by default 2,000 for a
-    prior with a kink and 1,000 for a smooth one. Without ``per_label`` all share one grid, from the narrowest of all
+    Each label's run from its narrowest (see ``narrowest_factor``) to 2,000 times that for a prior with a kink and
+    1,000 times for a smooth one. Without ``per_label`` all share one grid, from the narrowest of all
     labels to the widest of the label in the middle: labels with many documents need narrow scales, those with few wide.
 
     Parameters
@@ -61,16 +61,11 @@ def factor_grid(problem: Problem, n_points: int = 10, per_label: bool = True, ra
     problem : Problem
     n_points : int
     per_label : bool
-    ratio : float or None
-        The widest factor over the narrowest.
     """
     if n_points < 1:
         raise InputError(f"{n_points} scales were asked for; pass 1 or more")
-    ratio = _WIDEST[problem.prior.smooth] if ratio is None else ratio
-    if not ratio > 1.0:
-        raise InputError(f"ratio={ratio!r} must be above 1: the widest scale is that many times the narrowest")
     narrowest = narrowest_factor(problem)
-    widest = narrowest * ratio
+    widest = narrowest * _WIDEST[problem.prior.smooth]
     if not per_label:
         narrowest, widest = np.full_like(narrowest, narrowest.min()), np.full_like(widest, np.median(widest))
     if n_points == 1:

@@ -66,19 +66,6 @@ class LinkSearch(NamedTuple):
         """Per label the best link and its factor; labels of one link can be fitted together."""
         return [(self.links[link], float(self.factor[link, label])) for label, link in enumerate(self.best)]
 
-    def parameters(self) -> FloatArray:
-        """(n_labels, 3): ν, δ and γ = 1/factor² of a search among ``skew_t`` links with a Laplace prior of scale 1.
-
-        γ is the rate of the papers' hierarchy, in which the prior is Laplace with scale 1/√γ.
-        """
-        rows = []
-        for spec, factor in self.chosen():
-            params = make_link(spec).params()
-            if not {"df", "skew"} <= set(params):
-                raise InputError(f"link {spec!r} has no degrees of freedom and skew; search among skew_t links")
-            rows.append((params["df"], params["skew"], factor**-2.0))
-        return np.array(rows)
-
 
 def skew_t_links(dfs: Sequence[float] = DF_GRID, skews: Sequence[float] = SKEW_GRID) -> list[str]:
     """Skewed Student-t links of every pair of ν and δ.
@@ -128,7 +115,8 @@ def search_link(
     made = [make_link(link) for link in (skew_t_links() if links is None else links)]
     if not made:
         raise InputError("no links were given; pass at least one, such as 'skew_t:df=8,skew=2'")
-    folds = Folds.of(cv, problem.y > 0.0, random_state, groups)
+    counted = None if problem.sample_weight is None else problem.sample_weight > 0.0
+    folds = Folds.of(cv, problem.y > 0.0, random_state, groups, counted)
     rows = []
     labels = np.arange(problem.y.shape[1])
     for link in made:
@@ -141,87 +129,51 @@ def search_link(
     return LinkSearch(tuple(link.spec for link in made), loss, error, factor, loss.argmin(axis=0))
 
 
-class CrossFitted(NamedTuple):
-    """Losses and decisions of held-out documents at what the other folds chose.
+class _FamilyChoice:
+    """The link and scale that a family takes for each fold and label: those that are best on the other folds.
+
+    With a single fold there is no other, and the choice is made on it.
+
+    Parameters
+    ----------
+    fold : array (n_docs,)
+        The fold that tests each document.
+    n_labels : int
 
     Attributes
     ----------
     loss, yes : arrays (n_docs, n_labels)
-        −log p(y) and whether yes is likelier than no.
-    fold : array (n_docs,)
-    selection : array (n_folds, n_labels)
-        Mean loss of what was chosen for a fold, on the others: what a choice among several is made by.
-    factor, member : arrays (n_labels,)
-        The scale that all folds together choose, and the place of the alternative it belongs to.
-    total : array (n_labels,)
-        Its mean loss over all folds.
+        −log p(y) of the held-out documents at the choice, and whether yes is likelier than no.
+    place, factor : arrays (n_labels,)
+        The place in the family of the link that all folds together choose, and its scale.
     """
 
-    loss: FloatArray
-    yes: BoolArray
-    fold: IntArray
-    selection: FloatArray
-    factor: FloatArray
-    member: IntArray
-    total: FloatArray
+    def __init__(self, fold: IntArray, n_labels: int) -> None:
+        self._fold, n_folds = fold, int(fold.max()) + 1
+        self._best_on_others, self._best = np.full((n_folds, n_labels), np.inf), np.full(n_labels, np.inf)
+        self.loss, self.yes = np.empty((len(fold), n_labels)), np.empty((len(fold), n_labels), dtype=np.bool_)
+        self.place, self.factor = np.empty(n_labels, dtype=np.int64), np.empty(n_labels)
 
+    def consider(self, place: int, factor: FloatArray, loss: FloatArray, yes: BoolArray) -> None:
+        """Take a link at a scale where it has a lower loss than those before it.
 
-def cross_fitted(eta: FloatArray, y: FloatArray, link: BaseLink, fold: IntArray, factors: FloatArray) -> CrossFitted:
-    """Choose for each fold and label the point of the path that is best on the other folds, and use it on this one.
-
-    ``eta`` (n_points, n_docs, n_labels) are held-out predictors along a path. With a single fold there is no other, and
-    the choice is made on it.
-
-    Parameters
-    ----------
-    eta : array (n_points, n_docs, n_labels)
-    y : array (n_docs, n_labels)
-        Outcomes, −1 or +1.
-    link : BaseLink
-    fold : array (n_docs,)
-        The fold that tests each document.
-    factors : array (n_points, n_labels)
-    """
-    n_points, n_docs, n_labels = eta.shape
-    folds, labels = np.unique(fold), np.arange(n_labels)
-    sums = np.zeros((len(folds), n_points, n_labels))
-    losses = np.empty_like(eta)
-    for point in range(n_points):
-        losses[point] = -link.log_prob(eta[point], y)
-        for k, f in enumerate(folds):
-            sums[k, point] = losses[point, fold == f].sum(axis=0)
-    counts = np.array([(fold == f).sum() for f in folds], dtype=np.float64)
-    others = sums.sum(axis=0) - sums if len(folds) > 1 else sums
-    n_others = counts.sum() - counts if len(folds) > 1 else counts
-    chosen = others.argmin(axis=1)  # (n_folds, n_labels)
-    loss, picked = np.empty((n_docs, n_labels)), np.empty((n_docs, n_labels))
-    for k, f in enumerate(folds):
-        rows = np.flatnonzero(fold == f)[:, None]
-        loss[rows, labels] = losses[chosen[k], rows, labels]
-        picked[rows, labels] = eta[chosen[k], rows, labels]
-    total = sums.sum(axis=0) / counts.sum()
-    best = total.argmin(axis=0)
-    selection = np.take_along_axis(others, chosen[:, None, :], axis=1)[:, 0] / n_others[:, None]
-    return CrossFitted(
-        loss, link.log_odds(picked) > 0.0, fold, selection, factors[best, labels], np.zeros(n_labels, np.int64),
-        total[best, labels],
-    )  # fmt: skip
-
-
-def best_of(alternatives: Sequence[CrossFitted]) -> CrossFitted:
-    """Of several alternatives the one that the other folds choose, for each fold and label."""
-    fold = alternatives[0].fold
-    which = np.array([one.selection for one in alternatives]).argmin(axis=0)  # (n_folds, n_labels)
-    overall = np.array([one.total for one in alternatives])
-    best, labels = overall.argmin(axis=0), np.arange(overall.shape[1])
-    loss, yes = np.empty_like(alternatives[0].loss), np.empty_like(alternatives[0].yes)
-    for k, f in enumerate(np.unique(fold)):
-        for label in labels:
-            rows, source = fold == f, alternatives[which[k, label]]
-            loss[rows, label], yes[rows, label] = source.loss[rows, label], source.yes[rows, label]
-    selection = np.array([one.selection for one in alternatives]).min(axis=0)
-    factor = np.array([one.factor for one in alternatives])[best, labels]
-    return CrossFitted(loss, yes, fold, selection, factor, best, overall[best, labels])
+        Parameters
+        ----------
+        place : int
+        factor : array (n_labels,)
+        loss, yes : arrays (n_docs, n_labels)
+        """
+        n_folds = len(self._best_on_others)
+        size = np.bincount(self._fold)[:, None]
+        of_fold = np.array([loss[self._fold == k].sum(axis=0) for k in range(n_folds)])
+        on_others = (of_fold.sum(axis=0) - of_fold) / (len(loss) - size) if n_folds > 1 else of_fold / size
+        better = on_others < self._best_on_others
+        self._best_on_others[better] = on_others[better]
+        taken = better[self._fold]
+        self.loss[taken], self.yes[taken] = loss[taken], yes[taken]
+        total = of_fold.sum(axis=0)
+        better = total < self._best
+        self._best[better], self.place[better], self.factor[better] = total[better], place, factor[better]
 
 
 class LinkComparison(NamedTuple):
@@ -374,32 +326,37 @@ def link_report(
     settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "n_jobs": n_threads(n_jobs)}
     folds = Folds.of(cv, positive, random_state, groups)
     tested = folds.held_out
-    fitted: dict[Any, CrossFitted] = {}
-    for link in dict.fromkeys(_same(spec) for links in families.values() for spec in links):
+    choices = {name: _FamilyChoice(folds.number[tested], y.shape[1]) for name in families}
+    fitted: dict[BaseLink, list[tuple[_FamilyChoice, int]]] = {}
+    for name, links in families.items():
+        for place, spec in enumerate(links):
+            fitted.setdefault(_same(spec), []).append((choices[name], place))
+    for link, wanted in fitted.items():
         own = problem._replace(link=link)
         factors = factor_grid(own, scales)
         guide = regularisation_path(own, factors, **settings)
-        eta = held_out_predictors(own, folds, factors, guide, settings)
-        fitted[link] = cross_fitted(eta, y[tested], link, folds.number[tested], factors)
-    members = {name: best_of([fitted[_same(spec)] for spec in links]) for name, links in families.items()}
+        for eta, factor in zip(held_out_predictors(own, folds, factors, guide, settings), factors, strict=True):
+            loss, yes = -link.log_prob(eta, y[tested]), link.log_odds(eta) > 0.0
+            for choice, place in wanted:
+                choice.consider(place, factor, loss, yes)
     truth = positive[tested]
     comparisons = tuple(
-        _compared(question, members, first, second, truth, space.kind)
+        _compared(question, choices, first, second, truth, space.kind)
         for question, first, second in _QUESTIONS
-        if first in members and second in members
+        if first in choices and second in choices
     )
     return LinkReport(
         tuple(families),
         names,
-        np.array([member.loss.mean(axis=0) for member in members.values()]),
-        np.array([f_measure(contingency(truth, member.yes)) for member in members.values()]),
-        tuple(tuple(families[name][k] for k in members[name].member) for name in families),
-        np.array([member.factor for member in members.values()]),
+        np.array([choice.loss.mean(axis=0) for choice in choices.values()]),
+        np.array([f_measure(contingency(truth, choice.yes)) for choice in choices.values()]),
+        tuple(tuple(families[name][k] for k in choices[name].place) for name in families),
+        np.array([choice.factor for choice in choices.values()]),
         comparisons,
     )
 
 
-def _same(spec: Any) -> Any:
+def _same(spec: str) -> BaseLink:
     """The link of a spec; a skewed link of skew 1 is the symmetric one, and that with ν = ∞ the probit, fitted once."""
     link = make_link(spec)
     params = link.params()
@@ -409,10 +366,10 @@ def _same(spec: Any) -> Any:
 
 
 def _compared(
-    question: str, members: Mapping[str, CrossFitted], first: str, second: str, truth: BoolArray, kind: Kind
+    question: str, choices: Mapping[str, _FamilyChoice], first: str, second: str, truth: BoolArray, kind: Kind
 ) -> LinkComparison:
-    saved = members[second].loss - members[first].loss
-    decisions = members[first].yes, members[second].yes
+    saved = choices[second].loss - choices[first].loss
+    decisions = choices[first].yes, choices[second].yes
     return LinkComparison(
         question,
         first,

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSpl
 
 from textbayes.core.cross_validation import Folds, out_of_fold, over_folds
 from textbayes.core.errors import InputError
-from textbayes.core.executor import as_worker, using
+from textbayes.core.executor import as_worker, spread, using
 from textbayes.core.folds import stratified_folds
 from textbayes.scale import make_executor
 
@@ -211,6 +211,14 @@ def test_folds_of_a_task_begin_before_the_next_task_is_known():
     for task, k, _ in over_folds(scores, FOLDS, tasks(), (X, FOLDS)):
         seen.append((task, k))
     assert seen[:6] == [1.0, (1.0, 0), (1.0, 1), (1.0, 2), (1.0, 3), 2.0]
+
+
+@pytest.mark.parametrize("address", ["serial", "processes:2"])
+def test_tasks_may_come_from_work_of_the_same_executor(address):
+    with using(make_executor(address)):
+        found = out_of_fold(scores, FOLDS, spread(abs, [-1.0, -2.0]), (X, FOLDS))
+    assert [task for task, _ in found] == [1.0, 2.0]
+    np.testing.assert_array_equal(found[1][1], by_plain_loop(2.0, FOLDS))
 
 
 def test_progress_is_reported_before_the_first_and_after_each():
