@@ -239,7 +239,7 @@ def best_sums(
     seen = (counts > 0.0) & (means > 0.0)  # a word that never occurs keeps its first, small, sum
     if beta[1] == 0.0 or n_clusters == 1:
         return np.where(seen, counts / np.where(seen, means, 1.0), sums)
-    from textbayes.kernels.counts.clusters_dirichlet import word_sums
+    from textbayes.kernels.counts.clusters import word_sums
 
     return np.where(seen, word_sums(sums, counts, means, log_means, beta, n_clusters, 3), sums)
 
@@ -391,7 +391,7 @@ def _read_documents(
     tol: float,
     pool: ThreadPoolExecutor | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    from textbayes.kernels.counts.clusters_sweeps import document_sweep
+    from textbayes.kernels.counts.clusters import document_sweep
 
     X, n_docs = documents.X, documents.X.shape[0]
     points, shares, ratios, bounds = start.copy(), np.empty_like(start), np.empty(X.nnz), np.empty(n_docs)
@@ -438,7 +438,7 @@ def _update_deltas(documents: Documents, words: ClusterWords, points: FloatArray
 def _expected_counts(
     documents: Documents, factors: FloatArray, shares: FloatArray, ratios: FloatArray, pool: ThreadPoolExecutor | None
 ) -> FloatArray:
-    from textbayes.kernels.counts.clusters_sweeps import word_counts
+    from textbayes.kernels.counts.clusters import word_counts
 
     counts, ratios_by_word = np.empty_like(factors), ratios[documents.places]
 
@@ -453,7 +453,7 @@ def _update_words(
     words: ClusterWords, counts: FloatArray, exposure: FloatArray, learn_beta: bool, pool: ThreadPoolExecutor | None
 ) -> ClusterWords:
     """λ, σ and β given expected counts N and sizes T, both (V, K)."""
-    from textbayes.kernels.counts.clusters_dirichlet import dirichlet_optima
+    from textbayes.kernels.counts.clusters import dirichlet_optima
 
     points, totals, n_clusters = words.points.copy(), counts.sum(axis=1), counts.shape[1]
     sums, beta = words.sums, words.beta
@@ -493,7 +493,7 @@ def _rest_of_bound(
 
 def _log_means(points: FloatArray, pool: ThreadPoolExecutor | None) -> tuple[FloatArray, FloatArray]:
     """ψ(λ_k) − ψ(λ_0), row by row, and Σ_k ln Γ(λ_k) − ln Γ(λ_0) of each row."""
-    from textbayes.kernels.counts.clusters_dirichlet import log_mean_table
+    from textbayes.kernels.counts.clusters import log_mean_table
 
     log_means, normalisers = np.empty_like(points), np.empty(len(points))
 
