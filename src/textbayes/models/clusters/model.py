@@ -16,7 +16,7 @@ With q = Π_d Dir(θ_d; γ_d) Π_w Dir(τ_w; λ_w) Π_dw Multinomial(x_dw, φ_dw
 where E ln θ_dk = ψ(γ_dk) − ψ(γ_d0), E θ_dk = γ_dk/γ_d0, the same for τ; T_k = Σ_d ω_d E θ_dk is the size of a cluster
 in thousand words and S_k = Σ_w σ_w E τ_wk the words that it expects in a thousand. L is in closed form, and so is its
 best φ_dwk ∝ exp(E ln θ_dk + E ln τ_wk). The Dirichlets meet −Σ_k T_k S_k, which is linear in E θ and E τ: their optimum
-is a fixed point, reached by steps that never lower L (``kernels.clusters_dirichlet``). Where all clusters expect as
+is a fixed point, reached by steps that never lower L (``kernels.counts.clusters``). Where all clusters expect as
 many words the term is constant, and the steps are those of latent Dirichlet allocation. Given the rest, σ_w = N_w/Σ_k
 T_k E τ_wk for β₂ = 0, else the root of a monotone equation (``clusters_priors``); α and β maximise L as well.
 
@@ -58,7 +58,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
-from textbayes.core.codec import Array, Null
+from textbayes.core.codec import TINY, Array, Null
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.counts.hierarchy import length_nodes
 
@@ -262,9 +262,6 @@ def _uphill(
 
 
 _CHUNKS = 16  # pieces shared out to threads; results do not depend on their number
-
-
-TINY = float(np.nextafter(0.0, 1.0))  # the least number above 0
 
 
 class ClusterWords(NamedTuple):
