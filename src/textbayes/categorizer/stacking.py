@@ -31,7 +31,7 @@ from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.inference.dense_logit import logit_mode
-from textbayes.kernels.linear.class_power import class_power_likelihood
+from textbayes.kernels.linear.logit import class_power_likelihood
 
 # Of weights around an equal share of one: with tens of texts members stay together, with hundreds they need not.
 _WEIGHT_SD = 0.25

@@ -31,6 +31,7 @@ State = tuple[dict[str, Any], dict[str, AnyArray]]
 
 Fields = Mapping[str, "Field | None"]
 
+TINY = float(np.nextafter(0.0, 1.0))  # the least number above 0
 _ABSENT: Any = object()  # what the JSON says of a field that is an array
 _WHOLE = 2**53
 _LONGEST_SHOWN = 60
@@ -207,20 +208,23 @@ class Array(Field):
     """An array of a type, a shape and a range.
 
     A length is a number, the name of a size, a function of the sizes, or None where any will do. A name that is not
-    known yet is the length that this array has. The ends of the range may be functions of the sizes.
+    known yet is the length that this array has. A shape that begins with ``...`` may have further axes before the
+    others. The ends of the range may be functions of the sizes.
     """
 
     def __init__(
         self,
         dtype: Any,
-        shape: tuple[Length, ...],
+        shape: tuple[Any, ...],
         least: float | Callable[[Sizes], float] = -LARGEST,
         most: float | Callable[[Sizes], float] = LARGEST,
     ) -> None:
         self.dtype, self.shape, self.least, self.most = np.dtype(dtype), shape, least, most
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, np.ndarray) and value.dtype == self.dtype and value.ndim == len(self.shape)
+        return (
+            isinstance(value, np.ndarray) and value.dtype == self.dtype and value.ndim == len(self._shape(value.ndim))
+        )
 
     def is_meant(self, told: Any) -> bool:
         return told is _ABSENT
@@ -230,15 +234,23 @@ class Array(Field):
         return _ABSENT
 
     def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        shape = tuple(_length(one, sizes) for one in self.shape)
+        named = self._shape(np.ndim(arrays.get(place, 0)))
+        shape = tuple(_length(one, sizes) for one in named)
         least, most = (end(sizes) if callable(end) else end for end in (self.least, self.most))
         array = np.array(saved_array(arrays, place, self.dtype, shape, least=least, most=most))
         sizes |= {
             name: length
-            for name, length in zip(self.shape, array.shape, strict=True)
+            for name, length in zip(named, array.shape, strict=True)
             if isinstance(name, str) and name not in sizes
         }
         return array
+
+    def _shape(self, ndim: int) -> tuple[Length, ...]:
+        """Lengths of the axes of an array with so many, those that are left open among them."""
+        if not self.shape or self.shape[0] is not Ellipsis:
+            return self.shape
+        last = self.shape[1:]
+        return (None,) * max(ndim - len(last), 0) + last
 
 
 class Csr(Field):
@@ -480,7 +492,7 @@ def _of_default(default: Any) -> Field:
     for kind, field in plain:
         if isinstance(default, kind):
             return field | Null()
-    return Flag() | Number(infinite=True) | Text() | Null()
+    return Flag() | Number(infinite=True) | Text() | Null() | Array(np.float64, (...,))
 
 
 def _length(one: Length, sizes: Sizes) -> int | None:

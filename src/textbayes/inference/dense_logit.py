@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.kernels.linear.dense_logit import dense_logit_loss
+from textbayes.kernels.linear.logit import dense_logit_loss
 
 
 def logit_mode(

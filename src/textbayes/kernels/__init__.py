@@ -27,14 +27,14 @@ class Feature(NamedTuple):
 FEATURES = (
     Feature("reading words", 10, ("text.", "linear.columns")),
     Feature("linear models", 12, ("linear.", "sparse")),
-    Feature("multinomial models", 8, ("multinomial.",)),
+    Feature("multinomial models", 8, ("multinomial",)),
     Feature("expected F1", 6, ("expected_f",)),
-    Feature("sampling", 8, ("gibbs.",)),
+    Feature("sampling", 8, ("gibbs",)),
     Feature("online learning", 30, ("online.",)),
     Feature("filters", 12, ("online.filter_scores",)),
     Feature("screening", 6, ("linear.gram_dual",)),
     Feature("count models", 25, ("counts.",)),
-    Feature("clusters", 6, ("counts.clusters_",)),
+    Feature("clusters", 6, ("counts.clusters",)),
     Feature("keyness", 2, ("counts.delta2_",)),
 )
 

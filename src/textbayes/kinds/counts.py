@@ -237,7 +237,7 @@ class CountsKind(Kind):
         learnt = []
         for number, one in enumerate(told):
             own = part_of(arrays, str(number))
-            check_saved_classifier(one, own, names, n_features)
+            check_saved_classifier(one, names, n_features)
             learnt.append(BayesCountClassifier.from_state(one, own))
         return FittedCounts(space, learnt, length)
 

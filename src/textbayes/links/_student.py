@@ -77,7 +77,7 @@ class ProbitLatent(Latent):
 
 def normal_slack(margin: FloatArray, spread: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw the excess above zero of a normal variable of that mean and standard deviation, known to be positive."""
-    from textbayes.kernels.gibbs.tails import truncated_excess  # loads numba
+    from textbayes.kernels.gibbs import truncated_excess  # loads numba
 
     out = np.empty(len(margin))
     truncated_excess(margin, spread, rng.random(len(margin)), out)

@@ -42,7 +42,7 @@ class Probit(BaseLink):
 
     def class_probability(self, eta: FloatArray) -> FloatArray:
         """Multinomial probit with independent standard normal noise (Albert & Chib 1993, section 4)."""
-        from textbayes.kernels.multinomial.probit import highest_of_normals  # loads numba
+        from textbayes.kernels.multinomial import highest_of_normals  # loads numba
 
         rows = np.ascontiguousarray(eta, dtype=np.float64).reshape(-1, eta.shape[-1])
         out = np.empty_like(rows)

@@ -243,7 +243,7 @@ class SkewLatent(PrecisionLatent):
         self._degrees, self._skew = link.df, link.skew
 
     def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        from textbayes.kernels.gibbs.tails import two_piece_slack  # loads numba
+        from textbayes.kernels.gibbs import two_piece_slack  # loads numba
 
         out, standard = np.empty(len(eta)), np.empty(len(eta))
         sides, uniforms = rng.random((2, len(eta)))

@@ -72,7 +72,7 @@ class HalfCauchyMixing(Mixing):
     degrees = np.inf
 
     def draw(self, square: FloatArray, precision: FloatArray, rng: np.random.Generator) -> FloatArray:
-        from textbayes.kernels.gibbs.tails import half_cauchy_precisions  # loads numba
+        from textbayes.kernels.gibbs import half_cauchy_precisions  # loads numba
 
         out = np.empty(len(square))
         levels, uniforms = rng.random((2, len(square)))

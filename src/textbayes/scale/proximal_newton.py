@@ -41,7 +41,7 @@ class ProximalNewton(Search):
         self._gradient, self._violation = gradient, float(np.abs(violation).max())
 
     def told_second(self, hessian: FloatArray) -> None:
-        from textbayes.kernels.linear.quadratic import minimise_quadratic  # loads numba, which is slow
+        from textbayes.kernels.linear.coordinate import minimise_quadratic  # loads numba, which is slow
 
         columns = self._chosen
         u, gradient, l1, l2 = (array[columns] for array in (self.point, self._gradient, self.l1, self.l2))

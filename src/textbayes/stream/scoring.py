@@ -204,7 +204,7 @@ def scores_of(mean: FloatArray, var: FloatArray, likelihood: OnlineLikelihood, m
     if method == "paper":
         gain, proba = filter_kernels().expected_paper_gain(mean, var, closed[1])
         return Scores(proba, gain)
-    from textbayes.kernels.online.gain import expected_gain
+    from textbayes.kernels.online.outcome import expected_gain
 
     gain, proba = expected_gain(mean.ravel(), var.ravel(), *closed)
     return Scores(proba.reshape(mean.shape), gain.reshape(mean.shape))

@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, special
 
 from textbayes.inference.dense_logit import logit_mode
-from textbayes.kernels.linear.dense_logit import dense_logit_loss
+from textbayes.kernels.linear.logit import dense_logit_loss
 
 N_DOCS, N_TERMS = 80, 3
 

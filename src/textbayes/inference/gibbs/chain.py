@@ -18,8 +18,12 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.inference.gibbs.block import Design, JointDraw
-from textbayes.kernels.gibbs.sweeps import sweep_given_responses, sweep_scales_within_slack, sweep_within_slack
-from textbayes.kernels.gibbs.tails import laplace_variances
+from textbayes.kernels.gibbs import (
+    laplace_variances,
+    sweep_given_responses,
+    sweep_scales_within_slack,
+    sweep_within_slack,
+)
 from textbayes.links.base import BaseLink
 from textbayes.priors import priors
 from textbayes.priors._conditional import Mixing

@@ -36,7 +36,7 @@ def sample_contagion(  # type: ignore[no-untyped-def]
     indptr, values, weights, omega, class_of, tables, sums, first, width, pseudo, shares, betas, start, scales,
     first_word, last_word, seed, chain, warmup, n_draws, thin,
 ):  # fmt: skip
-    """Metropolis within Gibbs over (θ, v) of the words ``first_word`` to ``last_word``, as ``counts_rates`` does for θ.
+    """Metropolis within Gibbs over (θ, v) of the words ``first_word`` to ``last_word``, as ``rates`` does for θ.
 
     A sweep moves each θ_c, then all of them together (σ), each v_c, then all of them together (ξ). ``scales`` is (V, 2C
     + 2). Returns draws (n_draws, words, 2C) and the share of proposals taken after the warm-up.

@@ -3,7 +3,7 @@
 The parameters of a word are θ_c = ln μ_c and v_c = ln ζ_c with ζ_c = ln(1 + δ_c). To the log-likelihood are added
 
     a gamma prior on each rate,            α_c θ_c − r_c μ_c   (pseudo-counts over a pseudo-exposure; 0 for none);
-    the ratio prior of the rates,          see ``counts_rates`` (β₁ < 0 for none);
+    the ratio prior of the rates,          see ``rates`` (β₁ < 0 for none);
     that of the dispersions, ξ = Σ ζ_c,    (β₃ − 1 + j)(Σ_c v_c − C ln ξ) + (β₅ − 1 + j) ln ξ − ξ β₅/β₄:
                                            η ~ Dirichlet(β₃), ξ ~ Gamma(shape β₅, mean β₄) (β₃ < 0 for none),
 

@@ -1,4 +1,4 @@
-"""Coordinate descent on the house equation for one label, over a working set of columns of a sparse matrix.
+"""Coordinate descent on the common objective for one label, over a working set of columns of a sparse matrix.
 
 Minimises the quadratic model
 
@@ -12,6 +12,8 @@ of every column instead and is faster for small working sets.
 Most documents of a fit lie far on their own side, and reading them in every sweep is wasted. Those with curvature below
 ``floor`` keep their part of the gradient, exactly, but of their part of XᵀΩX only the diagonal is kept. The model still
 touches the objective with the right slope, so a line search along its step leads to the same optimum.
+
+``minimise_quadratic`` does the same on a matrix that is given.
 """
 
 from __future__ import annotations
@@ -255,3 +257,22 @@ def newton_step(  # type: ignore[no-untyped-def]
             for t in range(U(starts[k]), U(stops[k])):
                 eta_step[U(indices[t])] += step * data[t]
     return violation, new_w, shift, eta_step, sweeps
+
+
+@njit(cache=True, nogil=True)
+def minimise_quadratic(hessian, gradient, u, l1, l2, tol, max_sweeps):  # type: ignore[no-untyped-def]
+    """Minimise g'(v − u) + ½ (v − u)'H(v − u) + Σ l1 |v| + ½ l2 v² over v, to a violation of ``tol``; O(n²) a sweep."""
+    v, slope = u.copy(), gradient.copy()
+    for _ in range(max_sweeps):
+        worst = 0.0
+        for j in range(len(v)):
+            h = max(hessian[j, j], 1e-12)
+            new = shrink(h * v[j] - slope[j], h, l1[j], l2[j], -np.inf, np.inf)
+            step = new - v[j]
+            if step != 0.0:
+                v[j] = new
+                slope += step * hessian[j]
+                worst = max(worst, np.abs(step) * (h + l2[j]))
+        if worst <= tol:
+            break
+    return v

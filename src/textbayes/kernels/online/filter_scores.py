@@ -1,6 +1,6 @@
 """Many topics with words of their own, scored in one reading of each document: weights, moments, probabilities, gains.
 
-The arithmetic of a document and a topic is that of ``online_full.predict_full``, sum by sum, so that the results have
+The arithmetic of a document and a topic is that of ``full.predict_deferred``, sum by sum, so that the results have
 the same bits however documents and topics are put together (``stream/scoring.py`` has both ways; a test compares them).
 """
 
@@ -150,7 +150,7 @@ def predict_topics(  # type: ignore[no-untyped-def]
 
     Parameters: ``place`` (n_columns, n_topics), the position of a column among a topic's weights, below 1 for none;
     topic k has ``size[k]`` weights, their means from ``means[mean_at[k]]`` on, their covariance from
-    ``covs[cov_at[k]]`` on, row by row; less ``n_waiting[k]`` directions times ``removed[k]`` (see ``online_deferred``),
+    ``covs[cov_at[k]]`` on, row by row; less ``n_waiting[k]`` directions times ``removed[k]`` (see ``full``),
     which are columns from row ``waiting_at[k]`` of ``directions`` on: what a word needs of them stands together.
     """
     n_docs, n_topics = len(indptr) - 1, len(size)

@@ -6,11 +6,15 @@ variance σ0² and then flipped with probability κ,
     Z = ⟨p(y)⟩ = κ + (1 − 2κ) Φ(u),    u = y·mean/σ,    σ² = σ0² + var,
 
 and an update needs ln Z and its first two derivatives in ``mean``. σ0 = 0 is the hard threshold.
+
+``expected_gain`` is the expected information gain of many documents (see ``models/online/information.py``).
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from textbayes.kernels._jit import njit
 
@@ -92,3 +96,21 @@ def refined_outcome(mean, var, y, noise_variance, rate, precision, shift):  # ty
     change = new_precision - precision
     share = 1.0 + change * var
     return log_z, (new_shift - shift - change * mean) / share, -change / share, new_precision, new_shift
+
+
+_BITS = 1.0 / math.log(2.0)
+
+
+@njit(cache=True, nogil=True)
+def expected_gain(mean, var, noise_variance, rate):  # type: ignore[no-untyped-def]
+    """Σ_y Z_y ½ [(d1² + d2)·v − ln(1 + d2·v)] in bits, and Z of y = +1; flat arrays in and out."""
+    gain, proba = np.empty(len(mean)), np.empty(len(mean))
+    for i in range(len(mean)):
+        v, total = var[i], 0.0
+        for y in (-1.0, 1.0):
+            log_z, first, second = outcome(mean[i], v, y, noise_variance, rate)
+            z = math.exp(log_z)
+            total += z * 0.5 * ((first * first + second) * v - math.log1p(second * v))
+            proba[i] = z
+        gain[i] = max(total, 0.0) * _BITS
+    return gain, proba

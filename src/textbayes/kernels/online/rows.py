@@ -1,4 +1,4 @@
-"""Rows over the whole vocabulary, for kernels that keep position 0 for the bias: all words, or those of one label."""
+"""Sparse rows of documents: with position 0 for the bias, of all words or those of one label; their dot products."""
 
 from __future__ import annotations
 
@@ -42,3 +42,17 @@ def restrict_rows(indptr, indices, data, position):  # type: ignore[no-untyped-d
                 n += 1
         new_indptr[i + 1] = n
     return new_indptr, new_indices, new_data
+
+
+@njit(cache=True, nogil=True)
+def rows_times_columns(indptr, indices, data, col_indptr, col_indices, col_data, n_columns):  # type: ignore[no-untyped-def]
+    """A B' for A by rows and B' by the words of its documents: what two documents share is all that is read."""
+    n_rows = len(indptr) - 1
+    out = np.zeros((n_rows, n_columns))
+    for i in range(n_rows):
+        row = out[i]
+        for t in range(U(indptr[i]), U(indptr[i + 1])):
+            word, x = U(indices[t]), data[t]
+            for s in range(U(col_indptr[word]), U(col_indptr[word + U(1)])):
+                row[U(col_indices[s])] += x * col_data[s]
+    return out

@@ -16,7 +16,7 @@ With q = Π_d Dir(θ_d; γ_d) Π_w Dir(τ_w; λ_w) Π_dw Multinomial(x_dw, φ_dw
 where E ln θ_dk = ψ(γ_dk) − ψ(γ_d0), E θ_dk = γ_dk/γ_d0, the same for τ; T_k = Σ_d ω_d E θ_dk is the size of a cluster
 in thousand words and S_k = Σ_w σ_w E τ_wk the words that it expects in a thousand. L is in closed form, and so is its
 best φ_dwk ∝ exp(E ln θ_dk + E ln τ_wk). The Dirichlets meet −Σ_k T_k S_k, which is linear in E θ and E τ: their optimum
-is a fixed point, reached by steps that never lower L (``kernels.clusters_dirichlet``). Where all clusters expect as
+is a fixed point, reached by steps that never lower L (``kernels.counts.clusters``). Where all clusters expect as
 many words the term is constant, and the steps are those of latent Dirichlet allocation. Given the rest, σ_w = N_w/Σ_k
 T_k E τ_wk for β₂ = 0, else the root of a monotone equation (``clusters_priors``); α and β maximise L as well.
 
@@ -58,7 +58,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
-from textbayes.core.codec import Array, Null
+from textbayes.core.codec import TINY, Array, Null
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.counts.hierarchy import length_nodes
 
@@ -239,7 +239,7 @@ def best_sums(
     seen = (counts > 0.0) & (means > 0.0)  # a word that never occurs keeps its first, small, sum
     if beta[1] == 0.0 or n_clusters == 1:
         return np.where(seen, counts / np.where(seen, means, 1.0), sums)
-    from textbayes.kernels.counts.clusters_dirichlet import word_sums
+    from textbayes.kernels.counts.clusters import word_sums
 
     return np.where(seen, word_sums(sums, counts, means, log_means, beta, n_clusters, 3), sums)
 
@@ -262,9 +262,6 @@ def _uphill(
 
 
 _CHUNKS = 16  # pieces shared out to threads; results do not depend on their number
-
-
-TINY = float(np.nextafter(0.0, 1.0))  # the least number above 0
 
 
 class ClusterWords(NamedTuple):
@@ -391,7 +388,7 @@ def _read_documents(
     tol: float,
     pool: ThreadPoolExecutor | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    from textbayes.kernels.counts.clusters_sweeps import document_sweep
+    from textbayes.kernels.counts.clusters import document_sweep
 
     X, n_docs = documents.X, documents.X.shape[0]
     points, shares, ratios, bounds = start.copy(), np.empty_like(start), np.empty(X.nnz), np.empty(n_docs)
@@ -438,7 +435,7 @@ def _update_deltas(documents: Documents, words: ClusterWords, points: FloatArray
 def _expected_counts(
     documents: Documents, factors: FloatArray, shares: FloatArray, ratios: FloatArray, pool: ThreadPoolExecutor | None
 ) -> FloatArray:
-    from textbayes.kernels.counts.clusters_sweeps import word_counts
+    from textbayes.kernels.counts.clusters import word_counts
 
     counts, ratios_by_word = np.empty_like(factors), ratios[documents.places]
 
@@ -453,7 +450,7 @@ def _update_words(
     words: ClusterWords, counts: FloatArray, exposure: FloatArray, learn_beta: bool, pool: ThreadPoolExecutor | None
 ) -> ClusterWords:
     """λ, σ and β given expected counts N and sizes T, both (V, K)."""
-    from textbayes.kernels.counts.clusters_dirichlet import dirichlet_optima
+    from textbayes.kernels.counts.clusters import dirichlet_optima
 
     points, totals, n_clusters = words.points.copy(), counts.sum(axis=1), counts.shape[1]
     sums, beta = words.sums, words.beta
@@ -493,7 +490,7 @@ def _rest_of_bound(
 
 def _log_means(points: FloatArray, pool: ThreadPoolExecutor | None) -> tuple[FloatArray, FloatArray]:
     """ψ(λ_k) − ψ(λ_0), row by row, and Σ_k ln Γ(λ_k) − ln Γ(λ_0) of each row."""
-    from textbayes.kernels.counts.clusters_dirichlet import log_mean_table
+    from textbayes.kernels.counts.clusters import log_mean_table
 
     log_means, normalisers = np.empty_like(points), np.empty(len(points))
 

@@ -14,7 +14,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse, special
 
+from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole
 from textbayes.core.errors import InputError
+from textbayes.core.saved_arrays import LARGEST
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice
 
@@ -34,6 +36,14 @@ def on_grid(values: FloatArray) -> FloatArray:
 def sums_by(places: AnyArray, values: FloatArray, n_places: int) -> FloatArray:
     """The sum of the values at each place."""
     return np.bincount(places, values, minlength=n_places).astype(np.float64, copy=False)
+
+
+_NUMBER = Number(infinite=True)
+
+
+def per_class_field(least: float = -LARGEST) -> Array:
+    """The field of an estimate for every class and word (C, V), or of several such."""
+    return Array(np.float64, (..., "n_classes", "n_features"), least=least)
 
 
 class CountSums(NamedTuple):
@@ -65,6 +75,14 @@ class DocumentStore(NamedTuple):
     weight: FloatArray
     omega: FloatArray
     n_classes: int
+
+    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
+        "n_classes": Whole(1),
+        "code": Array(np.int64, ("n_docs",), least=0, most=lambda sizes: sizes["n_classes"] - 1),
+        "weight": Array(np.float64, ("n_docs",), least=0.0),
+        "omega": Array(np.float64, ("n_docs",), least=0.0),
+        "X": Csr(("n_docs", "n_features"), least=0.0, in_order=False),
+    }
 
 
 def no_sums(n_classes: int, n_features: int, presence: bool = False, second: bool = False) -> CountSums:
@@ -185,6 +203,9 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
     """
 
     name: ClassVar[str]
+    undeclared: ClassVar[Field] = (  # of a setting, as a model file keeps it
+        Hyper(infinite=True) | Text(100) | Flag() | List(_NUMBER | List(_NUMBER), make=tuple) | Null()
+    )
     estimate_class: ClassVar[type]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -246,12 +267,16 @@ class Rates(NamedTuple):
 
     rates: FloatArray
 
+    fields = {"rates": per_class_field(TINY)}  # noqa: RUF012  # a NamedTuple has no annotated class variables
+
 
 class Dispersed(NamedTuple):
     """Occurrences per thousand words and extra variability, both (C, V): variance ωμ(1 + ωδ)."""
 
     rates: FloatArray
     deltas: FloatArray
+
+    fields = {"rates": per_class_field(TINY), "deltas": per_class_field(0.0)}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 def rate_scores(X: sparse.csr_matrix, omega: FloatArray, rates: FloatArray) -> FloatArray:
@@ -286,16 +311,6 @@ def pooled_rates(counts: FloatArray, exposure: FloatArray) -> FloatArray:
     if not total > 0.0:
         raise InputError("no document with words was learnt; a count model needs at least one")
     return (counts.sum(axis=0) + 0.5) / total
-
-
-def settings_of(model: BaseCountModel[Any, Any]) -> dict[str, Any]:
-    """The settings of a model, as they were given."""
-    return {name: getattr(model, name) for name in model.__dataclass_fields__}
-
-
-def estimate_arrays(estimate: Any) -> dict[str, AnyArray]:
-    """The arrays of an estimate by name."""
-    return {name: np.asarray(value) for name, value in estimate._asdict().items() if value is not None}
 
 
 def row_sums(X: sparse.csr_matrix, values: FloatArray) -> FloatArray:

@@ -241,7 +241,7 @@ def fit_contagion(
 
 def dispersed_scores(X: sparse.csr_matrix, omega: FloatArray, estimate: Dispersed) -> FloatArray:
     """ln p(document | class) up to a constant of the document, (n_docs, C)."""
-    from textbayes.kernels.counts.scores import absent_terms, present_terms
+    from textbayes.kernels.counts.contagion import absent_terms, present_terms
 
     rates, deltas = np.ascontiguousarray(estimate.rates.T), np.ascontiguousarray(estimate.deltas.T)
 

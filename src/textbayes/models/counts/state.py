@@ -3,158 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from textbayes.core.errors import InputError, ModelFileError
+from textbayes.core.codec import (
+    Array,
+    Choice,
+    Field,
+    Flag,
+    Hyper,
+    List,
+    Null,
+    Number,
+    Part,
+    Text,
+    Whole,
+    read,
+    restoring,
+    written,
+)
+from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.saved_arrays import saved_array, saved_csr
-from textbayes.core.state import part_of, plain, under
 from textbayes.core.types import AnyArray
-from textbayes.models.counts import make_count_model
-from textbayes.models.counts.base import CountSums, DocumentStore, estimate_arrays, settings_of
-from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.base import CountSums, DocumentStore
 from textbayes.models.counts.families import count_models
 
-_PARAMETERS = ("beta", "prediction", "class_prior", "cv", "random_state", "n_jobs")
+_PARAMETERS: dict[str, Field] = {
+    "beta": Choice("auto", "cv", "evidence") | Hyper() | List(Number(), make=tuple) | Null(),
+    "prediction": Choice("mode", "mean", "integrated"),
+    "class_prior": Choice("counts", "uniform") | Hyper(0.0, 1.0) | List(Number(0.0, 1.0), make=tuple),
+    "cv": Whole(2) | Null(),
+    "random_state": Whole(0, 2**63 - 1) | Null(),
+    "n_jobs": Whole(-1024, 1024) | Null(),
+}
 
 
 def state_of_classifier(classifier: Any, statistics: bool) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """A JSON-able description and named arrays."""
-    space = classifier.label_space_
-    settings: dict[str, Any] = {}
-    arrays: dict[str, AnyArray] = {}
-    for name, value in settings_of(classifier.model_).items():
-        if isinstance(value, Sampling):
-            settings[name] = {"sampling": asdict(value)}
-        elif isinstance(value, (np.ndarray, list)):
-            arrays[f"setting.{name}"] = np.asarray(value, dtype=np.float64)
-        else:
-            settings[name] = plain(value)
-    meta = {
-        "model": classifier.model_.name,
-        "settings": settings,
-        "labels": {"kind": space.kind, "classes": space.classes.tolist()},
-        "parameters": {name: plain(getattr(classifier, name)) for name in _PARAMETERS},
-        "n_features": int(classifier.n_features_in_),
+    kept = classifier.statistics_ if statistics else None
+    values = {name: getattr(classifier, name) for name in _PARAMETERS} | {
+        "model": classifier.model_,
+        "n_features": classifier.n_features_in_,
+        "classes": classifier.classes_.tolist(),
+        "class_log_prior": classifier.class_log_prior_,
+        "class_count": classifier.class_count_,
+        "estimate": classifier.estimate_,
+        "sums": kept if isinstance(kept, CountSums) else None,
+        "documents": kept if isinstance(kept, DocumentStore) else None,
     }
-    arrays |= under("estimate", estimate_arrays(classifier.estimate_))
-    arrays |= {"class_log_prior": classifier.class_log_prior_, "class_count": classifier.class_count_}
-    if statistics and classifier.statistics_ is not None:
-        arrays |= under("statistics", _statistics_arrays(classifier.statistics_))
-    return meta, arrays
+    return written(values, _fields(type(classifier.model_)))
 
 
-def check_saved_classifier(meta: Any, arrays: Mapping[str, AnyArray], classes: list[Any], n_features: int) -> None:
+def check_saved_classifier(meta: Any, classes: list[Any], n_features: int) -> None:
     """Refuse the state of a classifier in a file that is not one of these classes and so many words."""
-    known = {"model", "settings", "labels", "parameters", "n_features"}
-    if not isinstance(meta, dict) or set(meta) != known or meta["n_features"] != n_features:
-        raise ModelFileError("the model's count model is not described, or of other words; was the file altered?")
-    labels = meta["labels"]
-    if not isinstance(labels, dict) or labels.get("classes") != classes or len(classes) < 2:
-        raise ModelFileError("the model's count model is of other labels; was the file altered?")
-    if not isinstance(meta["settings"], dict) or not isinstance(meta["parameters"], dict):
-        raise ModelFileError("the model's count model has no settings; was the file altered?")
-    if meta["model"] not in count_models.names():
-        raise ModelFileError("the model's count model is not known; was the file altered?")
-    estimate: Any = count_models.get(meta["model"]).estimate_class
-    needed = {f"estimate.{name}" for name in estimate._fields if name not in estimate._field_defaults}
-    missing = (needed | {"class_log_prior", "class_count"}) - set(arrays)
-    if missing:
-        raise ModelFileError(f"the model has no array {min(missing)}; was the file altered?")
-    shape = len(classes), n_features
-    for name, array in arrays.items():
-        first, _, last = name.partition(".")
-        if first == "statistics" and last in _OF_DOCUMENTS:
-            continue  # checked where they are put together
-        sampled = first == "estimate" and last in _OF_DRAWS and array.ndim == 3 and array.shape[1:] == shape
-        form = sampled or array.shape in _shapes(name, shape)
-        if array.dtype != np.float64 or not np.isfinite(array).all() or not form:
-            raise ModelFileError(f"the model's {name} has not the form that it must have; was the file altered?")
-        if first == "estimate" and last in ("rates", "values", "deltas") and not (array >= 0.0).all():
-            raise ModelFileError(f"the model's {name} has values below 0; was the file altered?")
-    if "estimate.rates" in arrays and not (arrays["estimate.rates"] > 0.0).all():
-        raise ModelFileError("the model's estimate.rates has values of 0; was the file altered?")
-
-
-_OF_DRAWS = ("draws", "rate_draws", "delta_draws", "r_hat", "effective")
-_OF_DOCUMENTS = ("data", "indices", "indptr", "code", "weight", "omega")
-
-
-def _shapes(name: str, shape: tuple[int, int]) -> list[tuple[int, ...]]:
-    """The shapes that an array of a saved classifier of so many classes and words can have."""
-    n_classes, n_words = shape
-    if name.startswith("setting."):
-        return [(n_words,), shape, (n_classes, 1)]
-    if name in ("class_log_prior", "class_count"):
-        return [(n_classes,)]
-    if name == "estimate.beta":
-        return [(k,) for k in range(2, 9)]
-    by_name = {"documents": (n_classes,), "words": (n_classes,), "words_squared": (n_classes,), "with_word": (n_words,)}
-    last = name.partition(".")[2]
-    if name.startswith("statistics."):
-        return [by_name.get(last, shape), (0,), (0, 0), (n_classes, 0)]
-    return [(n_words,), shape] if last == "weights" else [shape]
+    if not isinstance(meta, dict) or meta.get("classes") != classes or meta.get("n_features") != n_features:
+        raise ModelFileError("the model's count model is of other words or labels; was the file altered?")
 
 
 def restore_classifier(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Any:
     """The classifier described; what does not fit together is refused, since a file can claim anything."""
-    try:
-        classes = meta["labels"]["classes"]
-        check_saved_classifier(meta, arrays, classes, int(meta["n_features"]))
-        settings = {name: _setting(name, value) for name, value in meta["settings"].items()}
-        settings |= {name: np.array(value) for name, value in part_of(arrays, "setting").items()}
-        model = make_count_model(meta["model"], **settings)
-        parameters = {name: _tupled(value) for name, value in meta["parameters"].items() if name in _PARAMETERS}
-        classifier = cls(model=model, **parameters)
+    what = "the count classifier"
+    with restoring(what):
+        model_class, n_classes = count_models.get(meta["model"]["name"]), len(meta["classes"])
+        found = read(_fields(model_class), meta, arrays, what, n_classes=n_classes)
+        classifier = cls(model=found["model"], **{name: found[name] for name in _PARAMETERS})
+        classes = found["classes"]
         text = all(isinstance(name, str) for name in classes)
         names = np.array(classes, dtype=object if text else None)
-        classifier.label_space_ = LabelSpace(names, "binary" if len(classes) == 2 else "multiclass")
-        classifier.classes_, classifier.n_features_in_ = classifier.label_space_.classes, int(meta["n_features"])
-        classifier.model_ = model
-        classifier.class_log_prior_, classifier.class_count_ = (
-            np.array(arrays[name], dtype=np.float64) for name in ("class_log_prior", "class_count")
-        )
-        found = part_of(arrays, "estimate")
-        kind: Any = model.estimate_class
-        classifier.estimate_ = kind(**{name: found.get(name) for name in kind._fields})
-        classifier.statistics_ = _statistics(part_of(arrays, "statistics"), len(classes), classifier.n_features_in_)
-    except (KeyError, TypeError, InputError, ValueError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"the count classifier cannot be read ({error}); was the file altered?") from error
-    return classifier
+        classifier.label_space_ = LabelSpace(names, "binary" if n_classes == 2 else "multiclass")
+        classifier.classes_, classifier.n_features_in_ = classifier.label_space_.classes, found["n_features"]
+        classifier.model_, classifier.estimate_ = found["model"], found["estimate"]
+        classifier.class_log_prior_, classifier.class_count_ = found["class_log_prior"], found["class_count"]
+        classifier.statistics_ = found["documents"] if found["sums"] is None else found["sums"]
+        _check_statistics(classifier.statistics_, n_classes, found["n_features"])
+        return classifier
 
 
-def _statistics_arrays(stats: Any) -> dict[str, AnyArray]:
+def _fields(model_class: Any) -> dict[str, Field]:
+    of_classifier: dict[str, Field] = {
+        "model": Part(count_models),
+        "n_features": Whole(1),
+        "classes": List(Text() | Flag() | Number(), least=2),
+        "class_log_prior": Array(np.float64, ("n_classes",)),
+        "class_count": Array(np.float64, ("n_classes",), least=0.0),
+        "estimate": Part(model_class.estimate_class),
+        "sums": Part(CountSums) | Null(),
+        "documents": Part(DocumentStore) | Null(),
+    }
+    return _PARAMETERS | of_classifier
+
+
+def _check_statistics(stats: CountSums | DocumentStore | None, n_classes: int, n_features: int) -> None:
+    """Refuse sums of other classes or words; what a model does not need is empty."""
+    if isinstance(stats, DocumentStore) and stats.n_classes != n_classes:
+        raise ValueError("its documents are of other classes")
     if isinstance(stats, CountSums):
-        return dict(stats._asdict())
-    X = stats.X
-    parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-    return parts | {"code": stats.code, "weight": stats.weight, "omega": stats.omega}
-
-
-def _statistics(parts: Mapping[str, AnyArray], n_classes: int, n_features: int) -> Any:
-    if not parts:
-        return None
-    if "counts" in parts:
-        return CountSums(*(np.array(parts[name]) for name in CountSums._fields))
-    shape = (len(parts["code"]), n_features)
-    rows = {f"X.{name}": parts[name] for name in ("data", "indices", "indptr")}
-    X = saved_csr(rows, "X", shape, least=0.0, in_order=False)
-    code = saved_array(parts, "code", np.int64, shape[:1], least=0, most=n_classes - 1)
-    weight, omega = (saved_array(parts, name, np.float64, shape[:1], least=0.0) for name in ("weight", "omega"))
-    return DocumentStore(X, code, weight, omega, n_classes)
-
-
-def _setting(name: str, value: Any) -> Any:
-    if name == "sampling" and value is not None:
-        told = dict(value["sampling"])
-        return Sampling(**({"random_state": told.pop("seed")} if "seed" in told else {}), **told)  # its name of before
-    return _tupled(value)
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+        by_name = {"counts": (n_classes, n_features), "with_word": (n_features,)}
+        for name, array in stats._asdict().items():
+            if array.size and array.shape not in (by_name.get(name, (n_classes,)), (n_classes, n_features)):
+                raise ValueError(f"its {name} are of other classes or words")

@@ -27,7 +27,7 @@ from textbayes.inference.gibbs.block import Design, JointDraw
 from textbayes.inference.gibbs.chain import Chain, Target, check_prior, check_proper
 from textbayes.inference.gibbs.running import Run
 from textbayes.inference.gibbs.sampler import counted
-from textbayes.kernels.multinomial.softmax import rest_of
+from textbayes.kernels.multinomial import rest_of
 from textbayes.links._student import normal_slack
 from textbayes.links.base import BaseLink
 from textbayes.posterior.draws import Draws, LabelDraws

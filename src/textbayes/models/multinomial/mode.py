@@ -11,7 +11,7 @@ a solver took:
 For two classes both make the weights opposite numbers, so that each is half of the log-odds' weight.
 
 ``SoftmaxCoordinate``: with the other classes held, a class has a logistic regression with an offset (see
-``kernels.multinomial.softmax``), so the working sets, kernels and line search of the linear models serve here as they
+``kernels.multinomial``), so the working sets, kernels and line search of the linear models serve here as they
 are. A round computes the gradient of all classes in one reading of the matrix; then every class in turn takes Newton
 steps on the words that violate its optimality conditions most, given the classes as the ones before it left them.
 
@@ -32,8 +32,13 @@ from textbayes.inference._label import LabelFit
 from textbayes.inference._path import WorkingSet, choose
 from textbayes.inference.base import BaseInference, FitInfo, Posterior, Problem
 from textbayes.inference.starts import away_from_pole
-from textbayes.kernels.multinomial.products import times_classes, transpose_times_classes
-from textbayes.kernels.multinomial.softmax import curvature_times, rest_of, softmax_likelihood
+from textbayes.kernels.multinomial import (
+    curvature_times,
+    rest_of,
+    softmax_likelihood,
+    times_classes,
+    transpose_times_classes,
+)
 from textbayes.kernels.sparse import times, transpose_times
 from textbayes.priors.base import BasePrior
 

@@ -95,7 +95,7 @@ class FullPosterior(WordsPosterior):
         return type(self)(self.words, self.mean.copy(), self.cov.copy(), self.prior_mean, self.prior_var)
 
     def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.online.deferred import predict_deferred
+        from textbayes.kernels.online.full import predict_deferred
 
         mean, var = predict_deferred(*rows, self.mean, self.cov, *NOTHING_WAITS)
         return mean, var
@@ -234,7 +234,7 @@ class DeferredPosterior(WordsPosterior):
         return type(self)(self.words, self.mean.copy(), self.base, self.waiting, self.n_waiting, self.variance)
 
     def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.online.deferred import predict_deferred
+        from textbayes.kernels.online.full import predict_deferred
 
         mean, var = predict_deferred(*rows, *self._state())
         return mean, var
@@ -269,7 +269,7 @@ class DeferredPosterior(WordsPosterior):
             self._update_one(rows, i, direction, np.array([first]), np.array([second]))
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        from textbayes.kernels.online.deferred import look_deferred
+        from textbayes.kernels.online.full import look_deferred
 
         mean, var, direction = look_deferred(*rows.document(i), *self._state())
         return np.array([mean]), np.array([var]), direction
@@ -285,7 +285,7 @@ class DeferredPosterior(WordsPosterior):
 
     def _up_to_date(self) -> FloatArray:
         """``base`` with what waits brought in."""
-        from textbayes.kernels.online.deferred import fold
+        from textbayes.kernels.online.full import fold
 
         base, whole = self.base.copy(), (self.n_waiting + 3) // 4 * 4
         if self.n_waiting:

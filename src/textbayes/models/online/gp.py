@@ -81,7 +81,7 @@ class RBF:
 
 def dot_products(A: Any, B: Any) -> FloatArray:
     """A B' as a dense array, for CSR matrices."""
-    from textbayes.kernels.online.gp_products import rows_times_columns
+    from textbayes.kernels.online.rows import rows_times_columns
 
     B = B.tocsc()
     return rows_times_columns(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[0])

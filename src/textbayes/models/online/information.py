@@ -84,7 +84,7 @@ def expected_information_gain(
     """
     mean, var = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (mean, var)))
     if method == "gaussian" and likelihood.closed_form is not None:
-        from textbayes.kernels.online.gain import expected_gain
+        from textbayes.kernels.online.outcome import expected_gain
 
         gain, _ = expected_gain(mean.ravel(), var.ravel(), *likelihood.closed_form)
         return gain.reshape(mean.shape)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, sparse, stats
 
-from textbayes.kernels.gibbs.sweeps import (
+from textbayes.kernels.gibbs import (
     draw_between,
     draw_offset,
     gamma_between,

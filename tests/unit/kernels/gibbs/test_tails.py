@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from textbayes.kernels.gibbs.tails import (
+from textbayes.kernels.gibbs import (
     excess,
     excess_within,
     exponential_within,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, sparse, special, stats
 
-from textbayes.kernels.counts.clusters_dirichlet import dirichlet_optima, gamma_functions, measure
+from textbayes.kernels.counts.clusters import dirichlet_optima, gamma_functions, measure
 from textbayes.models.clusters.model import (
     ClusterWords,
     Known,

@@ -128,13 +128,16 @@ def test_state_is_json_and_arrays_and_is_checked():
         restored.partial_fit(X, y)
     with pytest.raises(NotSupportedError, match="without its statistics"):
         restored.combine(model)
-    for broken in ({**meta, "model": "pickle"}, {**meta, "n_features": 3}, {key: meta[key] for key in ("model",)}):
+    pickle = {**meta["model"], "name": "pickle"}
+    for broken in ({**meta, "model": pickle}, {**meta, "n_features": 3}, {key: meta[key] for key in ("model",)}):
         with pytest.raises(ModelFileError):
             BayesCountClassifier.from_state(broken, arrays)
-    for sampling in ("None", [], {"draws": 3}, {"sampling": {"n_draws": -1}}):
-        with pytest.raises(ModelFileError, match="cannot be read"):
-            BayesCountClassifier.from_state({**meta, "settings": {**meta["settings"], "sampling": sampling}}, arrays)
-    with pytest.raises(ModelFileError, match=r"estimate\.rates has not the form that it must have"):
+    fields = meta["model"]["fields"]
+    for sampling in ("None", [], {"draws": 3}, {"n_draws": -1}):
+        changed = {**meta["model"], "fields": {**fields, "sampling": sampling}}
+        with pytest.raises(ModelFileError, match="the count classifier cannot be used"):
+            BayesCountClassifier.from_state({**meta, "model": changed}, arrays)
+    with pytest.raises(ModelFileError, match=r"estimate\.rates has values from nan"):
         BayesCountClassifier.from_state(meta, {**arrays, "estimate.rates": np.full((2, 8), np.nan)})
 
 
@@ -144,10 +147,10 @@ def test_documents_of_a_state_are_never_read_outside_of_their_arrays(last):
     model = BayesCountClassifier("dirichlet_negative_binomial").fit(X, y, lengths=omega)
     meta, arrays = model.to_state(statistics=True)
     BayesCountClassifier.from_state(meta, arrays).partial_fit(X, y, lengths=omega)
-    pointers = arrays["statistics.indptr"].copy()
+    pointers = arrays["documents.X.indptr"].copy()
     pointers[-1] = last
     with pytest.raises(ModelFileError):
-        BayesCountClassifier.from_state(meta, {**arrays, "statistics.indptr": pointers})
+        BayesCountClassifier.from_state(meta, {**arrays, "documents.X.indptr": pointers})
 
 
 @pytest.mark.parametrize(

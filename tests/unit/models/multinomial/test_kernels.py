@@ -7,8 +7,13 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
-from textbayes.kernels.multinomial.products import times_classes, transpose_times_classes
-from textbayes.kernels.multinomial.softmax import curvature_times, rest_of, softmax_likelihood
+from textbayes.kernels.multinomial import (
+    curvature_times,
+    rest_of,
+    softmax_likelihood,
+    times_classes,
+    transpose_times_classes,
+)
 
 RNG = np.random.default_rng(1)
 ETA = RNG.standard_normal((7, 4)) * 3.0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import interpolate, sparse
 
+from textbayes.core.codec import Array
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (
     BaseCountModel,
@@ -18,6 +19,7 @@ from textbayes.models.counts.base import (
     no_documents,
     no_sums,
     per_class_and_word,
+    per_class_field,
     positive,
     row_sums,
     store_of,
@@ -34,6 +36,8 @@ class Presence(NamedTuple):
 
     values: FloatArray
     weights: FloatArray
+
+    fields = {"values": per_class_field(0.0), "weights": Array(np.float64, (..., "n_features"))}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 @count_models.register("bernoulli")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import FloatArray
-from textbayes.models.counts.base import CountSums, WeighedModel, per_class_and_word, word_weights
+from textbayes.models.counts.base import CountSums, WeighedModel, per_class_and_word, per_class_field, word_weights
 from textbayes.models.counts.families import count_models
 
 
@@ -18,6 +18,8 @@ class ComplementWeights(NamedTuple):
     """−ln of the share of each word in the other classes, times the word's weight, (C, V)."""
 
     weights: FloatArray
+
+    fields = {"weights": per_class_field()}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 def complement_scores(counts: FloatArray, pseudo_counts: float | FloatArray) -> FloatArray:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import TINY, Array, Fields, Null, Part
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import is_number
@@ -18,6 +19,7 @@ from textbayes.models.counts.base import (
     DocumentStore,
     join_stores,
     no_documents,
+    per_class_field,
     pooled_rates,
     store_of,
 )
@@ -53,6 +55,16 @@ class DispersedPosterior(NamedTuple):
     delta_draws: FloatArray | None = None
     r_hat: FloatArray | None = None
     effective: FloatArray | None = None
+
+    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
+        "rates": per_class_field(TINY),
+        "deltas": per_class_field(0.0),
+        "beta": Array(np.float64, (None,)),
+        "rate_draws": per_class_field() | Null(),
+        "delta_draws": per_class_field() | Null(),
+        "r_hat": per_class_field() | Null(),
+        "effective": per_class_field() | Null(),
+    }
 
 
 @count_models.register("dirichlet_negative_binomial")
@@ -92,6 +104,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
     dispersion_scale: float | str = 1.0
 
     name = "dirichlet_negative_binomial"
+    fields: ClassVar[Fields] = {"sampling": Part(Sampling) | Null()}
     estimate_class = DispersedPosterior
 
     def __post_init__(self) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import TINY, Array, Fields, Null, Part
 from textbayes.core.types import FloatArray
-from textbayes.models.counts.base import CountSums, SummedModel, pooled_rates, rate_scores
+from textbayes.models.counts.base import CountSums, SummedModel, per_class_field, pooled_rates, rate_scores
 from textbayes.models.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
@@ -32,6 +33,14 @@ class RatePosterior(NamedTuple):
     draws: FloatArray | None = None
     r_hat: FloatArray | None = None
     effective: FloatArray | None = None
+
+    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
+        "rates": per_class_field(TINY),
+        "beta": Array(np.float64, (None,)),
+        "draws": per_class_field() | Null(),
+        "r_hat": per_class_field() | Null(),
+        "effective": per_class_field() | Null(),
+    }
 
 
 @count_models.register("dirichlet_poisson")
@@ -60,7 +69,7 @@ class DirichletPoisson(SummedModel[RatePosterior]):
 
     References
     ----------
-    Section 3 of the contagion paper; the printed full conditionals omit the data, see ``kernels.counts_rates`` for f.
+    Section 3 of the contagion paper; the printed full conditionals omit the data, see ``kernels.counts.rates`` for f.
     """
 
     beta: Any = (2.0, 1.0)
@@ -69,6 +78,7 @@ class DirichletPoisson(SummedModel[RatePosterior]):
     sampling: Sampling | None = None
 
     name = "dirichlet_poisson"
+    fields: ClassVar[Fields] = {"sampling": Part(Sampling) | Null()}
     estimate_class = RatePosterior
 
     def __post_init__(self) -> None:

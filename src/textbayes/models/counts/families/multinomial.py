@@ -8,8 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
+from textbayes.core.codec import Array
 from textbayes.core.types import FloatArray, Matrix
-from textbayes.models.counts.base import CountSums, WeighedModel, per_class_and_word, row_sums, word_weights
+from textbayes.models.counts.base import (
+    CountSums,
+    WeighedModel,
+    per_class_and_word,
+    per_class_field,
+    row_sums,
+    word_weights,
+)
 from textbayes.models.counts.families import count_models
 
 
@@ -18,6 +26,8 @@ class Shares(NamedTuple):
 
     log_shares: FloatArray
     weights: FloatArray
+
+    fields = {"log_shares": per_class_field(), "weights": Array(np.float64, (..., "n_features"))}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 @count_models.register("multinomial")

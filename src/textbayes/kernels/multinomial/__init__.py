@@ -1,1 +1,0 @@
-"""Kernels of the softmax over classes that exclude each other."""
