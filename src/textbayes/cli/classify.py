@@ -24,7 +24,7 @@ from textbayes.cli.results import Layout, has_rows, kind_by_ending, open_results
 from textbayes.cli.settings import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.decide import Rule, check_rule
+from textbayes.decide import Rule
 from textbayes.display.escapes import visible
 
 UNKNOWN = "no known word"
@@ -211,7 +211,7 @@ def _usable(rule: Any, categorizer: Any, path: str) -> Rule:
         error.add_note(f"  textbayes train TEXTS --rule {rule.name} -o {shlex.quote(path)}")
         raise error
     else:
-        check_rule(rule, n_columns)
+        rule.check_params(n_columns)
         rule.fit(np.full((1, n_columns), 0.5))
     return cast(Rule, rule)
 
