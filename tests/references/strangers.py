@@ -1,0 +1,125 @@
+"""What a stranger may add from outside of the package, each in one file: a prior, a rule, a format, a model type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from textbayes.core.protocols import Contributions, LocalPenalty, WordWeights
+from textbayes.core.saved_arrays import saved_array
+from textbayes.data.formats import FORMATS, Format, Record
+from textbayes.data.streams import read_lines
+from textbayes.decide import ThresholdRule, rules
+from textbayes.kinds import Fitted, Kind, kinds
+from textbayes.priors import BasePrior, priors
+
+
+@priors.register("bounded")
+class Bounded(BasePrior):
+    """Gaussian prior whose width is a share of its scale: ``share`` is a hyperparameter of its own."""
+
+    name = "bounded"
+    proper = smooth = log_concave = exact_local = True
+
+    def __init__(self, scale: ArrayLike = 1.0, mean: ArrayLike = 0.0, sign: ArrayLike = 0, share: float = 0.5) -> None:
+        super().__init__(scale, mean, sign)
+        self.share = np.asarray(share, dtype=np.float64)
+
+    def neg_log(self, w):
+        width = self.share * self.scale
+        return 0.5 * ((w - self.mean) / width) ** 2 + np.log(width * np.sqrt(2.0 * np.pi))
+
+    def local(self, w):
+        width = np.broadcast_to(self.share * self.scale, np.shape(w))
+        return LocalPenalty(np.array(np.broadcast_to(self.mean, np.shape(w))), np.zeros(np.shape(w)), 1.0 / width**2)
+
+
+@rules.register("median")
+class Median(ThresholdRule):
+    """Say yes to the half of the texts with the highest probability."""
+
+    name = "median"
+
+    def _fit(self, proba, Y):
+        self.thresholds_ = np.median(proba, axis=0)
+
+
+def _records(source: Any, *, separator: str = "\t") -> Iterator[Record]:
+    for number, line in read_lines(source):
+        label, _, text = line.rstrip("\n").partition(separator)
+        yield Record(text, (label,), line=number)
+
+
+FORMATS.register("labelled")(Format("labelled", "a label and a text on each line", _records, suffixes=(".labelled",)))
+
+
+class Overlap(BaseEstimator):
+    """Score of a label: ``sharpness`` times the log-ratio of the words that its texts have and others have not."""
+
+    def __init__(self, sharpness: float = 1.0) -> None:
+        self.sharpness = sharpness
+
+
+class FittedOverlap(Fitted):
+    """Shares of texts that have each word; the score is not linear, so that it cannot be merged into weights."""
+
+    kind = "overlap"
+
+    def __init__(self, space, inside, outside, sharpness):
+        super().__init__(space)
+        self.inside, self.outside, self.sharpness = inside, outside, sharpness
+
+    def scores(self, features, average=True):
+        has = (features.weights != 0.0).astype(float)
+        return np.tanh(self.sharpness * np.asarray(has @ self._ratio().T)) * 3.0
+
+    def _ratio(self):
+        return np.log((self.inside + 0.1) / (self.outside + 0.1))
+
+    def contributions(self, document):
+        columns = document.weights.indices.astype(np.int64)
+        parts = self._ratio()[:, columns]
+        total = self.scores(document)[0]
+        parts = (
+            parts
+            * np.divide(total, parts.sum(axis=1), out=np.zeros_like(total), where=parts.sum(axis=1) != 0.0)[:, None]
+        )
+        return Contributions(total - parts.sum(axis=1), columns, parts)
+
+    def words(self):
+        return WordWeights(self._ratio(), None, "log-ratio")
+
+    def to_state(self):
+        return {"sharpness": float(self.sharpness)}, {"inside": self.inside, "outside": self.outside}
+
+
+class OverlapKind(Kind):
+    """Words that texts of a label have and others have not."""
+
+    name = "overlap"
+
+    @property
+    def estimator_class(self) -> type:
+        return Overlap
+
+    def fit(self, estimator, features, indicator, space, options):
+        has = (features.weights != 0.0).astype(float)
+        counts = np.ones(len(indicator)) if options.weight is None else options.weight
+        shares = []
+        for labels in (indicator, ~indicator):
+            weights = labels * counts[:, None]
+            shares.append(np.asarray(has.T @ weights).T / np.maximum(weights.sum(axis=0), 1.0)[:, None])
+        return FittedOverlap(space, *shares, estimator.sharpness)
+
+    def from_state(self, meta: Mapping[str, Any], arrays: Mapping[str, Any], space, n_features):
+        shape = (space.n_columns, n_features)
+        inside, outside = (saved_array(arrays, name, np.float64, shape, least=0.0) for name in ("inside", "outside"))
+        return FittedOverlap(space, inside, outside, float(json.loads(json.dumps(meta["sharpness"]))))
+
+
+kinds.register("overlap")(OverlapKind())
