@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from textbayes.export.porter import porter_rules
 from textbayes.export.scoring import Reading
-from textbayes.text.patterns import ENTITY
+from textbayes.text.tokenize import ENTITY
 
 Rule = tuple[str, str, str]  # pattern, replacement, and the function that is called in its place, or ""
 ANY_WORD = "\n"  # the term that every word becomes where a text's words are counted, known or not

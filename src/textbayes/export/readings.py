@@ -9,8 +9,8 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import NotSupportedError
 from textbayes.export.scoring import NO_WORD, Reading, TermWeight
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.head import LONGEST_HEAD
-from textbayes.text.patterns import PATTERN_NAMES, token_expression
+from textbayes.text.batches import LONGEST_HEAD
+from textbayes.text.tokenize import PATTERN_NAMES, token_expression
 from textbayes.text.unspaced import SCRIPTS
 from textbayes.text.views import TextViews
 

@@ -13,7 +13,7 @@ from textbayes.core.saved import read_saved
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.text.analyze import TextOptions, check_analysis
-from textbayes.text.head import head
+from textbayes.text.batches import head
 from textbayes.text.saved import SavedViews, SavedViewsWeighting, SavedWeighting
 from textbayes.text.term_weights import Entries, read_idf, stack_rows, weigh
 from textbayes.text.vocabulary import Vocabulary, read_vocabulary

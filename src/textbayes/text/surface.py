@@ -11,12 +11,11 @@ import numpy as np
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.text.head import head
+from textbayes.text.batches import head
+from textbayes.text.languages import stem
 from textbayes.text.packed import checked, pack, unpack
-from textbayes.text.patterns import PATTERN_NAMES, token_expression
 from textbayes.text.sentences import MEANING, SentenceVectorizer
-from textbayes.text.stem import stem
-from textbayes.text.tokenize import tokenize
+from textbayes.text.tokenize import PATTERN_NAMES, token_expression, tokenize
 from textbayes.text.unspaced import Script, blank, find_unspaced
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.views import TextViews

@@ -16,8 +16,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.batches import check_each
-from textbayes.text.head import head
+from textbayes.text.batches import check_each, head
 from textbayes.text.language import Language, detect_language
 from textbayes.text.views import TextViews, View
 
