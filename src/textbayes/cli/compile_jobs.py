@@ -52,7 +52,9 @@ def linear_models(folder: Path) -> None:
     texts, labels = make_texts()
     model = TextCategorizer(cv=2, intervals=True).fit(texts, labels)
     save_model(model, folder / "model.tb")
-    load_categorizer(folder / "model.tb").explain(texts[0])
+    loaded = load_categorizer(folder / "model.tb")
+    loaded.predict(texts)
+    loaded.explain(texts[0])
     X = model.weighting_.transform(model.vectorizer_.transform(texts))
     for settings in (
         {"prior": "gaussian", "inference": "newton"},

@@ -75,7 +75,7 @@ def fit_from_shards(model: TextCategorizer, inputs: Inputs, labelling: Labelling
     from textbayes.scale.out_of_core import fit_out_of_core, vectorizer_of
     from textbayes.scale.shards import Shards
     from textbayes.scale.text_shards import TextShards
-    from textbayes.text.stopwords import load_stop_words
+    from textbayes.text.languages import load_stop_words
     from textbayes.text.surface import surface_forms
 
     vectorizer = vectorizer_of(model)

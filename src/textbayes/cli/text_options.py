@@ -63,7 +63,7 @@ def text_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 stemmer_option = click.option(
     "--stemmer",
-    type=Checked(imported("textbayes.text.stem:check_stemmer", none="none")),
+    type=Checked(imported("textbayes.text.languages:check_stemmer", none="none")),
     metavar="NAME|none",
     help="porter (the default), or a Snowball language such as german or de.",
 )

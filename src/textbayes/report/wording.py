@@ -15,7 +15,7 @@ from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.copies import copies_in_words
-from textbayes.text.language_names import language_name
+from textbayes.text.languages import language_name
 from textbayes.text.sentences import SentenceVectorizer
 from textbayes.text.views import TextViews
 

@@ -11,7 +11,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.stream.schedules import Schedule, make_ask, make_budget, make_explore, make_rehearsal
 from textbayes.text.analyze import TextOptions, stop_tokens
-from textbayes.text.stopwords import load_stop_words
+from textbayes.text.languages import load_stop_words
 from textbayes.text.term_weights import SCHEMES
 
 COVARIANCES = ("full", "low_rank", "diagonal", "gp")

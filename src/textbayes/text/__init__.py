@@ -15,7 +15,7 @@ from textbayes.core.lazy import on_first_use
 if TYPE_CHECKING:
     from textbayes.text.hashing import HashingTextVectorizer
     from textbayes.text.language import Language, detect_language
-    from textbayes.text.stopwords import load_stop_words
+    from textbayes.text.languages import load_stop_words
     from textbayes.text.tokenize import SlowTokenPatternWarning
     from textbayes.text.vectorize import TextVectorizer
     from textbayes.text.weight import TermWeighting
@@ -27,7 +27,7 @@ _PUBLIC = {
     "TermWeighting": "textbayes.text.weight",
     "TextVectorizer": "textbayes.text.vectorize",
     "detect_language": "textbayes.text.language",
-    "load_stop_words": "textbayes.text.stopwords",
+    "load_stop_words": "textbayes.text.languages",
 }
 
 __all__ = [

@@ -13,6 +13,14 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.machine import n_cores
 
+LONGEST_HEAD = 200  # characters: where a first line is no headline, it is cut here
+
+
+def head(text: str) -> str:
+    """The first line of a text that has something in it, or as much of it as a headline could have."""
+    return text.lstrip().partition("\n")[0][:LONGEST_HEAD]
+
+
 _BATCH = 1 << 21  # characters: large enough to repeat few words, small enough for the caches and for all cores
 
 T = TypeVar("T")

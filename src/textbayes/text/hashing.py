@@ -14,11 +14,10 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray
 from textbayes.text.analyze import Analysis, TextOptions, analyze, columns_to_csr, counts_matrix, frequencies
-from textbayes.text.base import BaseTextVectorizer
+from textbayes.text.base import BaseTextVectorizer, as_configured
 from textbayes.text.batches import check_texts
-from textbayes.text.frames import as_configured
+from textbayes.text.languages import StopWords
 from textbayes.text.packed import checked, pack, unpack
-from textbayes.text.stopwords import StopWords
 from textbayes.text.tokenize import DEFAULT_PATTERN
 
 _LONGEST_NAME = 100  # characters kept of a term's name

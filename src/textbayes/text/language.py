@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from textbayes.text.batches import check_texts
-from textbayes.text.language_names import language_name
-from textbayes.text.stopwords import has_stop_words
+from textbayes.text.languages import has_stop_words, language_name
 
 UNKNOWN = "unknown"
 _LEAST_SHARE = 0.75

@@ -30,8 +30,7 @@ import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray
-from textbayes.text.patterns import token_expression
-from textbayes.text.tokenize import parse_pattern
+from textbayes.text.tokenize import parse_pattern, token_expression
 
 LONGEST_PATTERN = 1_000
 _MOST_PLACES = 64

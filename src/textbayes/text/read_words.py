@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textbayes.core.errors import ModelFileError
-from textbayes.core.saved import read_saved
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.text.analyze import TextOptions, check_analysis
-from textbayes.text.head import head
-from textbayes.text.saved import SavedViews, SavedViewsWeighting, SavedWeighting
+from textbayes.text.batches import head
 from textbayes.text.term_weights import Entries, read_idf, stack_rows, weigh
 from textbayes.text.vocabulary import Vocabulary, read_vocabulary
 
@@ -82,6 +80,9 @@ def read_word_views(
     arrays : mapping of str to array
         All arrays of the model.
     """
+    from textbayes.core.saved import read_saved
+    from textbayes.text.saved import SavedViews, SavedViewsWeighting, SavedWeighting  # loads pydantic
+
     own = {name: value for name, value in vectorizer.items() if name != "class"}
     words, weights = part_of(arrays, "vectorizer"), part_of(arrays, "weighting")
     if vectorizer.get("class") == "TextVectorizer":

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from textbayes.core.saved import Saved, Share, SortedTexts, Text, WholeFrom1
 from textbayes.text.analyze import LONGEST_NGRAM
+from textbayes.text.languages import is_list_name
 from textbayes.text.linear_pattern import LONGEST_PATTERN, why_not_linear
-from textbayes.text.stopwords import is_list_name
 
 _Length = Annotated[int, Field(ge=1, le=LONGEST_NGRAM)]
 

@@ -14,8 +14,8 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
+from textbayes.text.base import SparseOutput, as_configured
 from textbayes.text.batches import check_each, check_texts
-from textbayes.text.frames import SparseOutput, as_configured
 from textbayes.text.sentence_models import PACKAGED, check_width, encoder_of, find_model
 from textbayes.text.weight import TermWeighting
 

@@ -11,12 +11,11 @@ import numpy as np
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.text.head import head
+from textbayes.text.batches import head
+from textbayes.text.languages import stem
 from textbayes.text.packed import checked, pack, unpack
-from textbayes.text.patterns import PATTERN_NAMES, token_expression
 from textbayes.text.sentences import MEANING, SentenceVectorizer
-from textbayes.text.stem import stem
-from textbayes.text.tokenize import tokenize
+from textbayes.text.tokenize import PATTERN_NAMES, token_expression, tokenize
 from textbayes.text.unspaced import Script, blank, find_unspaced
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.views import TextViews
@@ -155,13 +154,18 @@ def surface_forms(texts: Sequence[str], vectorizer: Any) -> dict[str, str]:
         The training texts; the first 20,000 tell.
     vectorizer : TextVectorizer, HashingTextVectorizer or TextViews
     """
-    known = [
-        one.vectorizer.columns_by_term()
+    stemmed = [
+        one.vectorizer
         for one in readings(vectorizer)
         if one.stemmer is not None and isinstance(one.vectorizer, TextVectorizer)
     ]
-    found = common_forms(texts[:_TEXTS_FOR_FORMS], vectorizer) if known else {}
-    return {term: form for term, form in found.items() if term != form and any(term in columns for columns in known)}
+    found = common_forms(texts[:_TEXTS_FOR_FORMS], vectorizer) if stemmed else {}
+    terms = pack(found)
+    known = np.zeros(len(found), dtype=np.bool_)
+    for words in stemmed:
+        known |= words.fitted()[1].find(terms) >= 0
+    kept = zip(found.items(), known.tolist(), strict=True)
+    return {term: form for (term, form), is_known in kept if is_known and term != form}
 
 
 def surface_arrays(forms: Forms) -> dict[str, AnyArray]:

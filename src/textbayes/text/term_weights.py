@@ -56,11 +56,11 @@ def weigh(counts: Entries, scheme: str, norm: str | None, idf: FloatArray) -> En
         indptr = np.concatenate([[0], np.cumsum(stored)])[indptr].astype(indptr.dtype)
     if norm == "cosine":
         # Scaled by the largest weight first: squares of very large or small weights would leave the floats.
-        n_rows = len(indptr) - 1
-        largest = np.zeros(n_rows)
-        np.maximum.at(largest, rows, np.abs(data))
-        scaled = data / largest[rows]
-        data = scaled / np.sqrt(np.bincount(rows, scaled**2, minlength=n_rows))[rows]
+        sizes = np.diff(indptr)
+        begins = indptr[:-1][sizes > 0]
+        if len(begins):
+            scaled = data / np.repeat(np.maximum.reduceat(np.abs(data), begins), sizes[sizes > 0])
+            data = scaled / np.repeat(np.sqrt(np.bincount(rows, scaled**2, minlength=len(sizes))), sizes)
     return Entries(data, indices, indptr)
 
 

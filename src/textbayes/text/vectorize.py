@@ -24,11 +24,10 @@ from textbayes.text.analyze import (
     counts_matrix,
     frequencies,
 )
-from textbayes.text.base import BaseTextVectorizer
+from textbayes.text.base import BaseTextVectorizer, as_configured
 from textbayes.text.batches import check_texts
-from textbayes.text.frames import as_configured
+from textbayes.text.languages import StopWords
 from textbayes.text.packed import Packed, SortedStrings, pack, sort_order, take, unpack
-from textbayes.text.stopwords import StopWords
 from textbayes.text.tokenize import DEFAULT_PATTERN
 from textbayes.text.vocabulary import Vocabulary, read_vocabulary
 

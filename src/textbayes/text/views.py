@@ -17,9 +17,8 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
-from textbayes.text.batches import check_texts
-from textbayes.text.frames import SparseOutput, as_configured
-from textbayes.text.head import head
+from textbayes.text.base import SparseOutput, as_configured
+from textbayes.text.batches import check_texts, head
 from textbayes.text.read_words import WordView, WordViews
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.vectorize import TextVectorizer

@@ -16,7 +16,7 @@ from textbayes.core.fitting import all_or_nothing
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
-from textbayes.text.frames import SparseOutput, as_configured, check_sparse
+from textbayes.text.base import SparseOutput, as_configured, check_sparse
 from textbayes.text.term_weights import SCHEMES, TELLING, Entries, frequencies_of, idf_of, read_idf, weigh
 
 

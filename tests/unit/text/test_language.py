@@ -16,7 +16,7 @@ from textbayes.core.errors import InputError
 from textbayes.store import load_categorizer, save_model
 from textbayes.text import TextVectorizer
 from textbayes.text.language import Language, detect_language
-from textbayes.text.language_names import LANGUAGES, language_code, language_name
+from textbayes.text.languages import LANGUAGES, language_code, language_name
 
 # Sentences written for these tests: many languages, and two topics in three that put no spaces between words.
 WRITTEN = json.loads((Path(__file__).parent / "languages.json").read_text(encoding="utf-8"))

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from textbayes.text import HashingTextVectorizer, TextVectorizer
 from textbayes.text.linear_pattern import why_not_linear
 from textbayes.text.packed import unpack
-from textbayes.text.patterns import PATTERN_NAMES, named_pattern, tidied, token_expression
-from textbayes.text.tokenize import tokenize
+from textbayes.text.tokenize import PATTERN_NAMES, named_pattern, tidied, token_expression, tokenize
 
 ODDITIES = st.sampled_from("aB3_!?'#@:)(-<& हिन्दीمُ́éİΣ❤\ufe0f👍🏽🇩🇪👨\u200d👩中\ud800\u200c")
 ASCII = st.text(st.sampled_from("aB3_!?'#@:;=)(-<dp*| "), max_size=40)

@@ -5,9 +5,8 @@ import Stemmer
 
 from textbayes.core.errors import InputError
 from textbayes.text import TextVectorizer
-from textbayes.text.language_names import language_code
+from textbayes.text.languages import check_stemmer, language_code, stem
 from textbayes.text.packed import pack, unpack
-from textbayes.text.stem import check_stemmer, stem
 
 
 @pytest.mark.parametrize(

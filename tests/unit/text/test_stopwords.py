@@ -8,8 +8,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.text import TextVectorizer, load_stop_words
-from textbayes.text.language_names import language_code, language_name
-from textbayes.text.stopwords import has_stop_words
+from textbayes.text.languages import has_stop_words, language_code, language_name
 
 
 def test_the_published_lists() -> None:
