@@ -11,7 +11,7 @@ from scipy import sparse
 from textbayes.categorizer.knowledge import match_knowledge, words_known
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray, IntArray
-from textbayes.knowledge import WordPriors, informed_prior
+from textbayes.knowledge import WordPriors, table_prior
 from textbayes.models.online import DiagonalPosterior, GaussianProcess, OnlineLikelihood
 from textbayes.priors import make_prior
 from textbayes.stream.settings import FilterSettings
@@ -49,7 +49,7 @@ def known_words(
     likelihood = OnlineLikelihood(settings.link, settings.noise)
     X = sparse.csr_matrix((weighed.data, weighed.indices, weighed.indptr), shape=(weighed.n_docs, len(lexicon)))
     default = make_prior("gaussian", float(np.sqrt(settings.variance)))
-    prior = informed_prior(matched, default, X, link=likelihood.link)
+    prior = table_prior(matched, default, X, link=likelihood.link)
     noise = likelihood.noise or 1.0
     found = {}
     for label in np.unique(matched.label).tolist():
