@@ -32,8 +32,8 @@ from textbayes.knowledge import (
     choose_weight,
     from_descriptions,
     from_names,
-    informed,
     match_priors,
+    with_prior,
     words_of,
 )
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -103,8 +103,8 @@ class Trial:
             matched = match_priors(table, self.terms[columns], [name])
             chosen = choose_weight(classifier, X, y[sample], matched).weight
             weights.append(float(chosen[0]))
-            figures.append(score(informed(classifier, matched, X, chosen)))
-            in_full.append(score(informed(classifier, matched, X, 1.0)))
+            figures.append(score(with_prior(classifier, matched, X, chosen)))
+            in_full.append(score(with_prior(classifier, matched, X, 1.0)))
         return figures + in_full, weights
 
 

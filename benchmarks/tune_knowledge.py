@@ -22,8 +22,8 @@ from textbayes.knowledge import (
     Strength,
     choose_weight,
     from_descriptions,
-    informed,
     match_priors,
+    with_prior,
     words_of,
 )
 from textbayes.knowledge.apply import best_weight
@@ -114,11 +114,13 @@ def main() -> None:
     for name, options in CORPORA.items():
         for (seed, found), (title, model) in product(enumerate(samples(name, **options)), MODELS.items()):
             for k, sample in enumerate(found):
-                in_full = [f1(informed(model, sample.right, sample.X, 1.0, strength), sample) for strength in STRENGTHS]
+                in_full = [
+                    f1(with_prior(model, sample.right, sample.X, 1.0, strength), sample) for strength in STRENGTHS
+                ]
                 strengths.setdefault((name, title), []).append([f1(model, sample), *in_full])
                 for kind, matched in (("right", sample.right), ("wrong", sample.wrong)):
                     choice = choose_weight(model, sample.X, sample.y, matched)
-                    by_weight = [f1(informed(model, matched, sample.X, weight), sample) for weight in choice.grid]
+                    by_weight = [f1(with_prior(model, matched, sample.X, weight), sample) for weight in choice.grid]
                     rules.setdefault((name, title), []).append((seed, k, kind, choice, by_weight))
     print("macro-F1 on training documents: without knowledge, and followed in full with")
     print(*(f"  {i + 1}: {strength}" for i, strength in enumerate(STRENGTHS)), sep="\n")

@@ -26,8 +26,8 @@ from textbayes.knowledge import (
     WordPriors,
     audit_priors,
     choose_weight,
-    informed_prior,
     match_priors,
+    table_prior,
     with_words,
     words_of,
 )
@@ -163,7 +163,7 @@ class Knowledge(NamedTuple):
         space: LabelSpace, sample_weight: FloatArray | None,
     ) -> list[AuditRow]:  # fmt: skip
         default = make_prior(member.prior, member.scale, member.mean, member.sign)
-        given = informed_prior(self.matched, default, features.weights, link=make_link(member.link))
+        given = table_prior(self.matched, default, features.weights, link=make_link(member.link))
         return audit_priors(
             asked, features.weights, indicator, self.matched, list(terms), space, prior=given,
             sample_weight=sample_weight,

@@ -17,7 +17,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Kind
 from textbayes.kinds.online import FittedOnline, learning_order, restored, saved_likelihood
-from textbayes.knowledge import MatchedPriors, informed_prior
+from textbayes.knowledge import MatchedPriors, table_prior
 from textbayes.models.online.gp import KERNELS, dot_products
 from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.models.online.state import bank_from_state
@@ -125,7 +125,7 @@ class ProcessKind(Kind):
         """What is known of words becomes what f is at documents of one word each."""
         default = make_prior("gaussian", _DEFAULT_SCALE)
         likelihood = estimator._checked_likelihood()
-        prior = informed_prior(matched, default, features.weights, weight, link=likelihood.link)
+        prior = table_prior(matched, default, features.weights, weight, link=likelihood.link)
         told = []
         for label in range(matched.n_labels):
             columns = np.unique(matched.column[(matched.label == label) & (weight[label] > 0.0)])

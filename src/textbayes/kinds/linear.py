@@ -19,7 +19,7 @@ from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Kind, fresh, shared_parts
 from textbayes.kinds.sampling import sampling_settings, watched
 from textbayes.kinds.weights import FittedWeights, held_scale, restored_weights
-from textbayes.knowledge import MatchedPriors, informed
+from textbayes.knowledge import MatchedPriors, with_prior
 from textbayes.links import BaseLink, make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.refit import top_words
@@ -185,7 +185,7 @@ class LinearKind(Kind):
                 f"a prior file with label_replicates={label_replicates_of(estimator.inference)} is not supported: what "
                 "is known of labels is not known of each replicate; leave out the file, or use label_replicates=1"
             )
-        return informed(estimator, matched, features.weights, weight)
+        return with_prior(estimator, matched, features.weights, weight)
 
     def check(self, estimator: BayesLinearClassifier, select: str | None, refit_k: int | None, refit_by: str) -> None:
         if _finds_link(estimator) and samples(estimator.inference):

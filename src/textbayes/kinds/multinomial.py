@@ -17,7 +17,7 @@ from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Kind, fresh
 from textbayes.kinds.sampling import sampling_settings, watched
 from textbayes.kinds.weights import FittedWeights, held_scale, restored_weights
-from textbayes.knowledge import MatchedPriors, informed_prior
+from textbayes.knowledge import MatchedPriors, table_prior
 from textbayes.links import make_link
 from textbayes.models.multinomial import BayesMultinomialClassifier
 from textbayes.models.multinomial.classifier import LINKS
@@ -140,7 +140,7 @@ class MultinomialKind(Kind):
         self, estimator: BayesMultinomialClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
     ) -> BayesMultinomialClassifier:
         default = make_prior(estimator.prior, estimator.scale, estimator.mean, estimator.sign)
-        prior = informed_prior(matched, default, features.weights, weight)
+        prior = table_prior(matched, default, features.weights, weight)
         if prior is default:
             return fresh(estimator)
         if matched.n_labels == 1:  # of two classes the second is told of, and the first stays as it is

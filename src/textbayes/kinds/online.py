@@ -15,7 +15,7 @@ from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.types import AnyArray, BoolArray, FloatArray
 from textbayes.kinds import kinds
 from textbayes.kinds.base import FitOptions, Fitted, Kind, fresh, shared_parts
-from textbayes.knowledge import MatchedPriors, informed_prior
+from textbayes.knowledge import MatchedPriors, table_prior
 from textbayes.models.online.base import Bank
 from textbayes.models.online.classifier import BayesOnlineClassifier
 from textbayes.models.online.likelihood import OnlineLikelihood
@@ -149,7 +149,7 @@ class OnlineKind(Kind):
         self, estimator: BayesOnlineClassifier, matched: MatchedPriors, features: Features, weight: FloatArray
     ) -> BayesOnlineClassifier:
         default = make_prior("gaussian", estimator.scale, estimator.mean)
-        prior = informed_prior(matched, default, features.weights, weight, link=estimator.likelihood.link)
+        prior = table_prior(matched, default, features.weights, weight, link=estimator.likelihood.link)
         noise = estimator.likelihood.noise or 1.0  # means of a table are of weights at noise 1
         mean = np.where(prior.mean == np.broadcast_to(default.mean, prior.mean.shape), prior.mean, noise * prior.mean)
         return fresh(estimator, scale=prior.scale, mean=mean)

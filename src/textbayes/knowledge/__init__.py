@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.knowledge.apply import WeightChoice, choose_weight, informed, informed_prior
+    from textbayes.knowledge.apply import WeightChoice, choose_weight, table_prior, with_prior
     from textbayes.knowledge.audit import AuditRow, audit_priors
     from textbayes.knowledge.bxr import read_bxr
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
@@ -36,10 +36,10 @@ _PUBLIC = {
     "from_names": "textbayes.knowledge.sources",
     "from_posterior": "textbayes.knowledge.sources",
     "from_words": "textbayes.knowledge.sources",
-    "informed": "textbayes.knowledge.apply",
-    "informed_prior": "textbayes.knowledge.apply",
     "match_priors": "textbayes.knowledge.match",
     "read_bxr": "textbayes.knowledge.bxr",
+    "table_prior": "textbayes.knowledge.apply",
+    "with_prior": "textbayes.knowledge.apply",
     "with_words": "textbayes.knowledge.match",
     "words_of": "textbayes.knowledge.match",
 }
@@ -59,10 +59,10 @@ __all__ = [
     "from_names",
     "from_posterior",
     "from_words",
-    "informed",
-    "informed_prior",
     "match_priors",
     "read_bxr",
+    "table_prior",
+    "with_prior",
     "with_words",
     "words_of",
 ]

@@ -26,7 +26,7 @@ from textbayes.priors.by_word import ByWord
 GRID = (0.0, 0.25, 0.5, 1.0)
 
 
-def informed_prior(
+def table_prior(
     matched: MatchedPriors,
     default: BasePrior,
     X: Any = None,
@@ -56,7 +56,7 @@ def informed_prior(
     >>> from textbayes.knowledge import WordPrior, match_priors
     >>> from textbayes.priors.gaussian import Gaussian
     >>> table = [WordPrior("wheat", "grain", mean=2.0, scale=0.25), WordPrior("rye", "grain", mean=1.0)]
-    >>> prior = informed_prior(match_priors(table, ["bank", "wheat"], ["grain"]), Gaussian(scale=1.0), weight=0.5)
+    >>> prior = table_prior(match_priors(table, ["bank", "wheat"], ["grain"]), Gaussian(scale=1.0), weight=0.5)
     >>> prior.mean.tolist(), prior.scale.tolist()
     ([[0.0, 1.0]], [[1.0, 0.5]])
     """
@@ -82,14 +82,14 @@ def informed_prior(
     return _by_word(default, values, at, families)
 
 
-def informed(
+def with_prior(
     classifier: BayesLinearClassifier,
     matched: MatchedPriors,
     X: Any,
     weight: ArrayLike = 1.0,
     strength: Strength = DEFAULT_STRENGTH,
 ) -> BayesLinearClassifier:
-    """Copy a classifier, not fitted, with a prior informed by a table; at weight 0 a plain copy.
+    """Copy a classifier, not fitted, with the prior that a table gives; at weight 0 a plain copy.
 
     Where its inference cannot work with the prior that results (a sign, or another family among the words), the copy
     has ``coordinate``, which can.
@@ -107,7 +107,7 @@ def informed(
     """
     default = make_prior(classifier.prior, classifier.scale, classifier.mean, classifier.sign)
     link = make_link(classifier.link)
-    prior = informed_prior(matched, default, X, weight, link=link, strength=strength)
+    prior = table_prior(matched, default, X, weight, link=link, strength=strength)
     copy = clone(classifier)
     if prior is default:
         return copy
@@ -285,7 +285,7 @@ def _held_out_losses(
     def loss(weight: float, k: int) -> FloatArray:
         train, test = folds.split(k)
         own = None if sample_weight is None else sample_weight[train]
-        model = informed(classifier, matched, X[train], weight, strength)
+        model = with_prior(classifier, matched, X[train], weight, strength)
         model.fit(X[train], sparse.csr_matrix(Y[train]), own)
         return -link.log_prob(model.linear_predictor(X[test]), np.where(Y[test], 1.0, -1.0))
 

@@ -77,7 +77,7 @@ def audit_priors(
     Parameters
     ----------
     model : BayesLinearClassifier
-        Fitted to X and Y, usually with the prior that the table gave, see :func:`informed`.
+        Fitted to X and Y, usually with the prior that the table gave, see :func:`with_prior`.
     X, Y : the documents (n_docs, n_features) and indicator (n_docs, n_labels) that it learnt from
     matched : MatchedPriors
     vocabulary, labels

@@ -16,7 +16,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress
 from textbayes.core.types import AnyArray, Document, FloatArray, IntArray
-from textbayes.knowledge import WordPriors, informed_prior
+from textbayes.knowledge import WordPriors, table_prior
 from textbayes.models.online import DiagonalPosterior, GaussianProcess, OnlineLikelihood
 from textbayes.priors import make_prior
 from textbayes.stream.learn import telling_words
@@ -56,7 +56,7 @@ def known_words(
     likelihood = OnlineLikelihood(settings.link, settings.noise)
     X = sparse.csr_matrix((weighed.data, weighed.indices, weighed.indptr), shape=(weighed.n_docs, len(lexicon)))
     default = make_prior("gaussian", float(np.sqrt(settings.variance)))
-    prior = informed_prior(matched, default, X, link=likelihood.link)
+    prior = table_prior(matched, default, X, link=likelihood.link)
     noise = likelihood.noise or 1.0
     found = {}
     for label in np.unique(matched.label).tolist():
