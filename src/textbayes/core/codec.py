@@ -15,7 +15,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from textbayes.core.types import AnyArray
 Arrays = Mapping[str, AnyArray]
 Sizes = dict[str, int]  # lengths of arrays by name: those that are given, and those that were read before
 Length = int | str | Callable[[Sizes], int] | None
+T = TypeVar("T")
 State = tuple[dict[str, Any], dict[str, AnyArray]]
 
 Fields = Mapping[str, "Field | None"]
@@ -338,7 +339,9 @@ class _OneOf(Field):
     """A value of one of several kinds."""
 
     def __init__(self, *parts: Field) -> None:
-        self.parts = tuple(one for part in parts for one in (part.parts if isinstance(part, _OneOf) else (part,)))
+        self.parts: tuple[Field, ...] = ()
+        for part in parts:
+            self.parts += part.parts if isinstance(part, _OneOf) else (part,)
 
     def takes(self, value: Any) -> bool:
         return any(part.takes(value) for part in self.parts)
@@ -351,6 +354,16 @@ class _OneOf(Field):
 
     def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         return next(part for part in self.parts if part.is_meant(told)).read(told, place, arrays, sizes)
+
+
+def with_fields(fields: Fields) -> Callable[[type[T]], type[T]]:
+    """Declare the fields of a class that can have no class variable, such as a ``NamedTuple``."""
+
+    def declare(cls: type[T]) -> type[T]:
+        setattr(cls, "fields", fields)  # noqa: B010  # mypy knows no such attribute
+        return cls
+
+    return declare
 
 
 def fields_of(cls: type) -> dict[str, Field]:

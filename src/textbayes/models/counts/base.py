@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole
+from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole, with_fields
 from textbayes.core.errors import InputError
 from textbayes.core.saved_arrays import LARGEST
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
@@ -67,6 +67,15 @@ class CountSums(NamedTuple):
         return self.words / 1000.0
 
 
+@with_fields(
+    {
+        "n_classes": Whole(1),
+        "code": Array(np.int64, ("n_docs",), least=0, most=lambda sizes: sizes["n_classes"] - 1),
+        "weight": Array(np.float64, ("n_docs",), least=0.0),
+        "omega": Array(np.float64, ("n_docs",), least=0.0),
+        "X": Csr(("n_docs", "n_features"), least=0.0, in_order=False),
+    }
+)
 class DocumentStore(NamedTuple):
     """The documents themselves: rows of counts (CSR) with class, weight and length ω each, in order of arrival."""
 
@@ -75,14 +84,6 @@ class DocumentStore(NamedTuple):
     weight: FloatArray
     omega: FloatArray
     n_classes: int
-
-    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
-        "n_classes": Whole(1),
-        "code": Array(np.int64, ("n_docs",), least=0, most=lambda sizes: sizes["n_classes"] - 1),
-        "weight": Array(np.float64, ("n_docs",), least=0.0),
-        "omega": Array(np.float64, ("n_docs",), least=0.0),
-        "X": Csr(("n_docs", "n_features"), least=0.0, in_order=False),
-    }
 
 
 def no_sums(n_classes: int, n_features: int, presence: bool = False, second: bool = False) -> CountSums:
@@ -262,21 +263,19 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
         return row_sums(X, per_value)
 
 
+@with_fields({"rates": per_class_field(TINY)})
 class Rates(NamedTuple):
     """Occurrences per thousand words, (C, V)."""
 
     rates: FloatArray
 
-    fields = {"rates": per_class_field(TINY)}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
-
+@with_fields({"rates": per_class_field(TINY), "deltas": per_class_field(0.0)})
 class Dispersed(NamedTuple):
     """Occurrences per thousand words and extra variability, both (C, V): variance ωμ(1 + ωδ)."""
 
     rates: FloatArray
     deltas: FloatArray
-
-    fields = {"rates": per_class_field(TINY), "deltas": per_class_field(0.0)}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 def rate_scores(X: sparse.csr_matrix, omega: FloatArray, rates: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.codec import Array
+from textbayes.core.codec import Array, with_fields
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (
     CountSums,
@@ -21,13 +21,12 @@ from textbayes.models.counts.base import (
 from textbayes.models.counts.families import count_models
 
 
+@with_fields({"log_shares": per_class_field(), "weights": Array(np.float64, (..., "n_features"))})
 class Shares(NamedTuple):
     """ln θ (C, V), each class adding up to one, and the weight of each word's evidence (V,)."""
 
     log_shares: FloatArray
     weights: FloatArray
-
-    fields = {"log_shares": per_class_field(), "weights": Array(np.float64, (..., "n_features"))}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 @count_models.register("multinomial")
