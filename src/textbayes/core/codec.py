@@ -210,7 +210,8 @@ class Array(Field):
 
     A length is a number, the name of a size, a function of the sizes, or None where any will do. A name that is not
     known yet is the length that this array has. A shape that begins with ``...`` may have further axes before the
-    others. The ends of the range may be functions of the sizes.
+    others. The ends of the range may be functions of the sizes. Without ``copy`` the object has the file's own array,
+    for large ones that are never changed.
     """
 
     def __init__(
@@ -219,8 +220,9 @@ class Array(Field):
         shape: tuple[Any, ...],
         least: float | Callable[[Sizes], float] = -LARGEST,
         most: float | Callable[[Sizes], float] = LARGEST,
+        copy: bool = True,
     ) -> None:
-        self.dtype, self.shape, self.least, self.most = np.dtype(dtype), shape, least, most
+        self.dtype, self.shape, self.least, self.most, self.copy = np.dtype(dtype), shape, least, most, copy
 
     def takes(self, value: Any) -> bool:
         return (
@@ -238,13 +240,11 @@ class Array(Field):
         named = self._shape(np.ndim(arrays.get(place, 0)))
         shape = tuple(_length(one, sizes) for one in named)
         least, most = (end(sizes) if callable(end) else end for end in (self.least, self.most))
-        array = np.array(saved_array(arrays, place, self.dtype, shape, least=least, most=most))
-        sizes |= {
-            name: length
-            for name, length in zip(named, array.shape, strict=True)
-            if isinstance(name, str) and name not in sizes
-        }
-        return array
+        array = saved_array(arrays, place, self.dtype, shape, least=least, most=most)
+        for name, length in zip(named, array.shape, strict=True):
+            if isinstance(name, str) and sizes.setdefault(name, length) != length:
+                raise ModelFileError(f"the model's {place} is not square; was the file altered?")
+        return np.array(array) if self.copy else array
 
     def _shape(self, ndim: int) -> tuple[Length, ...]:
         """Lengths of the axes of an array with so many, those that are left open among them."""
@@ -307,7 +307,7 @@ class Hyper(Number):
 
 
 class Part(Field):
-    """An object with fields of its own: of one class, or of those of a registry, by name."""
+    """An object with fields of its own: of one class, or of those of a registry, by name. Its sizes are its own."""
 
     def __init__(self, of: type | Registry[Any]) -> None:
         self.of = of
@@ -328,11 +328,11 @@ class Part(Field):
 
     def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         if isinstance(self.of, type):
-            return _made(self.of, told, place, arrays, sizes)
+            return _made(self.of, told, place, arrays, dict(sizes))
         name, meta = told.get("name"), told.get("fields")
         if set(told) != {"name", "fields"} or not isinstance(meta, dict) or name not in self.of.names():
             raise ValueError(f"the name of a {self.of.kind} and its fields are needed")
-        return _made(self.of.get(name), meta, place, arrays, sizes)
+        return _made(self.of.get(name), meta, place, arrays, dict(sizes))
 
 
 class _OneOf(Field):

@@ -64,5 +64,4 @@ def posterior_from_state(
     """The posterior that :func:`posterior_state` described; what does not belong together is refused."""
     given = {"kernel": kernel} if covariance == "process" else {}
     what = "the model's posterior"
-    sizes = {"n_features": n_features, "n_labels": n_columns}
-    return from_state(CLASSES[covariance], meta, arrays, what, given=given, **sizes)
+    return from_state(CLASSES[covariance], meta, arrays, what, given=given, n_features=n_features, n_labels=n_columns)
