@@ -304,6 +304,24 @@ def per_class_and_word(values: Any, name: str, n_classes: int, n_features: int, 
         ) from None
 
 
+def log_shares(counts: FloatArray, pseudo_counts: float | FloatArray) -> FloatArray:
+    """Logarithms of the smoothed share of each word in the text of each class, ln[(N_wc + α)/Σ_v (N_vc + α)], (C, V).
+
+    Naive Bayes: of a label against all others it is the difference of two of these, of its counts and of theirs.
+
+    Parameters
+    ----------
+    counts : array (C, V)
+        How often, or with what weight in sum, each class has each word.
+    pseudo_counts : float or array (C, V)
+    """
+    shares = counts + pseudo_counts
+    total = shares.sum(axis=1, keepdims=True)
+    np.log(shares, out=shares)  # in place: classes × words may be many
+    shares -= np.log(total)
+    return shares
+
+
 def pooled_rates(counts: FloatArray, exposure: FloatArray) -> FloatArray:
     """Each word's rate over all classes, with half an occurrence added so that no rate is zero, (V,)."""
     total = exposure.sum()

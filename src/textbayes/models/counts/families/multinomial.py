@@ -13,6 +13,7 @@ from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (
     CountSums,
     WeighedModel,
+    log_shares,
     per_class_and_word,
     per_class_field,
     row_sums,
@@ -66,8 +67,8 @@ class Multinomial(WeighedModel[Shares]):
         weights, counts = word_weights(self.weighting, stats), stats.counts
         if self.length_correction:
             counts = counts * (stats.exposure / np.maximum(stats.documents, 1.0))[:, None]
-        smoothed = counts * weights + per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
-        return Shares(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)), weights)
+        added = per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
+        return Shares(log_shares(counts * weights, added), weights)
 
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Shares) -> FloatArray:
         return np.asarray(X @ (estimate.log_shares * estimate.weights).T)
