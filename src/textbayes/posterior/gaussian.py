@@ -195,8 +195,8 @@ def dual_form(
     corner : float or None
     limit : int
     """
-    told = np.asarray(X.multiply(X) @ (1.0 / diagonal)).ravel() + (corner is not None)
-    order = np.argsort(-omega * told, kind="stable")
+    spread = np.asarray(X.multiply(X) @ (1.0 / diagonal)).ravel() + (corner is not None)
+    order = np.argsort(-omega * spread, kind="stable")
     n_full = len(order) if len(order) <= limit else min(_REPRESENTATIVES, limit)
     full, rest = np.sort(order[:n_full]), order[n_full:]
     root = np.sqrt(omega[full])
@@ -332,7 +332,7 @@ class GaussianApproximation:
         with restoring(what):
             n_features, forms = int(meta["n_features"]), []
             for label, described in enumerate(meta["labels"]):
-                told = dict(described)
-                form = _FORMS[told.pop("form")]
-                forms.append(from_state(form, told, arrays, what, str(label), n_features=n_features))
+                own = dict(described)
+                form = _FORMS[own.pop("form")]
+                forms.append(from_state(form, own, arrays, what, str(label), n_features=n_features))
             return cls(forms, n_features)
