@@ -351,6 +351,12 @@ class Chain:
         """Weights of a draw."""
         return self._target.design.n_columns
 
+    def move_to(self, weights: FloatArray, precision: FloatArray, global_scale: float) -> None:
+        """Go on from these weights, the intercept's last, and what the prior had when they were drawn from it."""
+        self._offset = weights - self._scales.mean
+        self._eta = self._computed_eta()
+        self._scales.restore({"global_scale": global_scale}, {"precision": precision})
+
     def redraw_outcomes(self, rng: np.random.Generator) -> None:
         """Go on with outcomes drawn from the likelihood at the present state, as joint tests of the sampler do."""
         self._latent.y = self._latent.outcomes(self._computed_eta(), rng)
