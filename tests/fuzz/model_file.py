@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from model_mutations import mutate_arrays, mutate_description, mutate_json_text, mutate_tensors
 from model_variants import ASKED, TEXTS, variants
-from safetensors.numpy import load, save
+from safetensors.numpy import save
 from sklearn.base import clone
 from worker import LateFailureError, main
 
@@ -30,7 +30,6 @@ from textbayes.inference.base import BaseInference
 from textbayes.store.model_format import MODEL_FILE
 
 NAMES = ("manifest.json", "model.json", "arrays.safetensors")
-OLD = Path(__file__).parents[1] / "unit" / "store" / "fixtures"
 FOLDER = Path(tempfile.mkdtemp(prefix="textbayes-fuzz-"))
 
 
@@ -45,10 +44,9 @@ class Case(NamedTuple):
 
 
 class Base(NamedTuple):
-    """A model to start from, in a format."""
+    """A model to start from."""
 
     name: str
-    version: int
     meta: Any
     arrays: dict[str, Any]
     expected: Any
@@ -107,7 +105,7 @@ def brief(model: TextCategorizer) -> TextCategorizer:
                 sampler: Any = member.inference
                 sampler.max_iter, sampler.n_jobs = min(sampler.max_iter, 20), 1
                 if sampler.samples:
-                    sampler.plan = sampler.plan._replace(chains=1, warmup=2, max_draws=4, thin=1)
+                    sampler.set_params(chains=1, warmup=2, max_draws=4, thin=1)
     return model.set_params(n_jobs=None)
 
 
@@ -123,7 +121,7 @@ def mutations(bases: list[Base]) -> Any:
             act = mutate_description if rng.random() < (0.9 if level == "model" else 0.1) else mutate_arrays
             what, one_fair = act(rng, meta if act is mutate_description else arrays)
             whats.append(what)
-            fair = fair or one_fair or (base.version == 1 and what.endswith("deleted"))  # it had more that was optional
+            fair = fair or one_fair
             if not arrays:
                 break
         # An array that was made another type and its own again is rounded: another model.
@@ -137,7 +135,7 @@ def mutations(bases: list[Base]) -> Any:
         elif level == "tensors":
             what, members["arrays.safetensors"] = mutate_tensors(rng, members["arrays.safetensors"])
             whats, fair = [what], "header" in what or "byte" in what or "entry" in what
-        content, what = packed(rng, members, level, base.version)
+        content, what = packed(rng, members, level)
         case = Case(content, base.expected, fair, base.labels, rng.random() < 0.1)
         return f"{base.name}: {'; '.join([*whats, what] if what else whats)}", case
 
@@ -148,10 +146,15 @@ def writable(arrays: dict[str, Any]) -> bool:
     return all(array.flags.c_contiguous for array in arrays.values())
 
 
-def packed(rng: random.Random, members: dict[str, bytes], level: str, version: int) -> tuple[bytes, str]:
+def packed(rng: random.Random, members: dict[str, bytes], level: str) -> tuple[bytes, str]:
     """The file, with a damaged manifest or zip where asked for."""
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    manifest: Any = {"format": "textbayes model", "format_version": version, "textbayes": "1", "sha256": sums}
+    manifest: Any = {
+        "format": "textbayes model",
+        "format_version": MODEL_FILE.version,
+        "textbayes": "1",
+        "sha256": sums,
+    }
     what = ""
     if level == "manifest":
         what = mutate_description(rng, manifest)[0]
@@ -201,15 +204,7 @@ def bases() -> list[Base]:
     for name, model in variants().items():
         meta, arrays = model.to_state()
         plain = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
-        found.append(
-            Base(name, MODEL_FILE.version, json.loads(json.dumps(meta)), plain, said(model), labels_like(model))
-        )
-    for path in sorted(OLD.glob("*.tb")):
-        model = load_model(path)
-        with zipfile.ZipFile(path) as archive:
-            meta = json.loads(archive.read("model.json"))["state"]
-            arrays = load(archive.read("arrays.safetensors"))
-        found.append(Base(f"old {path.stem}", 1, meta, arrays, said(model), labels_like(model)))
+        found.append(Base(name, json.loads(json.dumps(meta)), plain, said(model), labels_like(model)))
     return found
 
 
@@ -227,6 +222,6 @@ if __name__ == "__main__":
     for base in start:  # files as they are: this also compiles what is used below, once
         described = json.dumps({"class": "TextCategorizer", "state": base.meta}).encode()
         members = {"model.json": described, "arrays.safetensors": save(base.arrays)}
-        content, _ = packed(random.Random(0), members, "", base.version)
+        content, _ = packed(random.Random(0), members, "")
         target(Case(content, base.expected, False, base.labels, True))
     sys.exit(main(target, mutations(start)))

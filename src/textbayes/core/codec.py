@@ -15,7 +15,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from textbayes.core.types import AnyArray
 Arrays = Mapping[str, AnyArray]
 Sizes = dict[str, int]  # lengths of arrays by name: those that are given, and those that were read before
 Length = int | str | Callable[[Sizes], int] | None
+T = TypeVar("T")
 State = tuple[dict[str, Any], dict[str, AnyArray]]
 
 Fields = Mapping[str, "Field | None"]
@@ -48,16 +49,16 @@ class Field(ABC):
         """Whether a value of an object is of this kind."""
 
     @abstractmethod
-    def is_meant(self, told: Any) -> bool:
+    def is_meant(self, saved: Any) -> bool:
         """Whether what the JSON says is of this kind; its range is looked at by ``read``."""
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         """The value as JSON; arrays go beside it."""
         return value.item() if isinstance(value, np.ndarray | np.generic) else value
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         """The value; a ValueError says what is needed."""
-        return told
+        return saved
 
 
 class Null(Field):
@@ -66,8 +67,8 @@ class Null(Field):
     def takes(self, value: Any) -> bool:
         return value is None
 
-    def is_meant(self, told: Any) -> bool:
-        return told is None
+    def is_meant(self, saved: Any) -> bool:
+        return saved is None
 
 
 class Flag(Field):
@@ -76,8 +77,8 @@ class Flag(Field):
     def takes(self, value: Any) -> bool:
         return isinstance(value, bool | np.bool_)
 
-    def is_meant(self, told: Any) -> bool:
-        return isinstance(told, bool)
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, bool)
 
 
 class Number(Field):
@@ -101,12 +102,12 @@ class Number(Field):
             else (isinstance(value, int | float) and not isinstance(value, bool))
         )
 
-    def is_meant(self, told: Any) -> bool:
-        return type(told) in (int, float)
+    def is_meant(self, saved: Any) -> bool:
+        return type(saved) in (int, float)
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        self.check(np.asarray(told, dtype=np.float64))
-        return told
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        self.check(np.asarray(saved, dtype=np.float64))
+        return saved
 
     def check(self, values: AnyArray) -> None:
         """Refuse values outside of the range, and NaN."""
@@ -135,14 +136,14 @@ class Whole(Number):
     def takes(self, value: Any) -> bool:
         return super().takes(value) and isinstance(np.asarray(value).item(), int)
 
-    def is_meant(self, told: Any) -> bool:
-        return type(told) is int
+    def is_meant(self, saved: Any) -> bool:
+        return type(saved) is int
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if not self.least <= told <= self.most:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if not self.least <= saved <= self.most:
             raise ValueError(f"it must be a whole number from {self.least:.0f} to {self.most:.0f}")
-        sizes[place.rpartition(".")[2]] = told
-        return told
+        sizes[place.rpartition(".")[2]] = saved
+        return saved
 
 
 class Text(Field):
@@ -154,20 +155,20 @@ class Text(Field):
     def takes(self, value: Any) -> bool:
         return isinstance(value, str)
 
-    def is_meant(self, told: Any) -> bool:
-        return isinstance(told, str)
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, str)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         return str(value)
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if len(told) > self.longest:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if len(saved) > self.longest:
             raise ValueError(f"it must have {self.longest} characters or fewer")
         try:
-            told.encode()
+            saved.encode()
         except UnicodeEncodeError:
             raise ValueError("half of a surrogate pair is no character") from None
-        return told
+        return saved
 
 
 class Choice(Field):
@@ -179,8 +180,8 @@ class Choice(Field):
     def takes(self, value: Any) -> bool:
         return any(type(value) is type(one) and value == one for one in self.values)
 
-    def is_meant(self, told: Any) -> bool:
-        return self.takes(told)
+    def is_meant(self, saved: Any) -> bool:
+        return self.takes(saved)
 
 
 class List(Field):
@@ -192,16 +193,16 @@ class List(Field):
     def takes(self, value: Any) -> bool:
         return isinstance(value, list | tuple) and all(self.item.takes(one) for one in value)
 
-    def is_meant(self, told: Any) -> bool:
-        return isinstance(told, list)
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, list)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         return [self.item.write(one, f"{place}.{k}", arrays) for k, one in enumerate(value)]
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if not self.least <= len(told) <= self.most:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if not self.least <= len(saved) <= self.most:
             raise ValueError(f"it must have {self.least} to {self.most} items")
-        return self.make(_read(self.item, one, f"{place}.{k}", arrays, sizes) for k, one in enumerate(told))
+        return self.make(_read(self.item, one, f"{place}.{k}", arrays, sizes) for k, one in enumerate(saved))
 
 
 class Array(Field):
@@ -209,7 +210,8 @@ class Array(Field):
 
     A length is a number, the name of a size, a function of the sizes, or None where any will do. A name that is not
     known yet is the length that this array has. A shape that begins with ``...`` may have further axes before the
-    others. The ends of the range may be functions of the sizes.
+    others. The ends of the range may be functions of the sizes. Without ``copy`` the object has the file's own array,
+    for large ones that are never changed.
     """
 
     def __init__(
@@ -218,32 +220,31 @@ class Array(Field):
         shape: tuple[Any, ...],
         least: float | Callable[[Sizes], float] = -LARGEST,
         most: float | Callable[[Sizes], float] = LARGEST,
+        copy: bool = True,
     ) -> None:
-        self.dtype, self.shape, self.least, self.most = np.dtype(dtype), shape, least, most
+        self.dtype, self.shape, self.least, self.most, self.copy = np.dtype(dtype), shape, least, most, copy
 
     def takes(self, value: Any) -> bool:
         return (
             isinstance(value, np.ndarray) and value.dtype == self.dtype and value.ndim == len(self._shape(value.ndim))
         )
 
-    def is_meant(self, told: Any) -> bool:
-        return told is _ABSENT
+    def is_meant(self, saved: Any) -> bool:
+        return saved is _ABSENT
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         arrays[place] = value
         return _ABSENT
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         named = self._shape(np.ndim(arrays.get(place, 0)))
         shape = tuple(_length(one, sizes) for one in named)
         least, most = (end(sizes) if callable(end) else end for end in (self.least, self.most))
-        array = np.array(saved_array(arrays, place, self.dtype, shape, least=least, most=most))
-        sizes |= {
-            name: length
-            for name, length in zip(named, array.shape, strict=True)
-            if isinstance(name, str) and name not in sizes
-        }
-        return array
+        array = saved_array(arrays, place, self.dtype, shape, least=least, most=most)
+        for name, length in zip(named, array.shape, strict=True):
+            if isinstance(name, str) and sizes.setdefault(name, length) != length:
+                raise ModelFileError(f"the model's {place} is not square; was the file altered?")
+        return np.array(array) if self.copy else array
 
     def _shape(self, ndim: int) -> tuple[Length, ...]:
         """Lengths of the axes of an array with so many, those that are left open among them."""
@@ -262,14 +263,14 @@ class Csr(Field):
     def takes(self, value: Any) -> bool:
         return getattr(value, "format", None) == "csr"
 
-    def is_meant(self, told: Any) -> bool:
-        return told is _ABSENT
+    def is_meant(self, saved: Any) -> bool:
+        return saved is _ABSENT
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         arrays |= {f"{place}.{part}": getattr(value, part) for part in ("data", "indices", "indptr")}
         return _ABSENT
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         n_rows, n_columns = (_length(one, sizes) for one in self.shape)
         if n_rows is None:
             n_rows = max(len(arrays.get(f"{place}.indptr", ())) - 1, 0)
@@ -284,8 +285,8 @@ class Hyper(Number):
             return value.dtype.kind in "biuf" and value.ndim <= 2
         return super().takes(value)
 
-    def is_meant(self, told: Any) -> bool:
-        return told is _ABSENT or super().is_meant(told)
+    def is_meant(self, saved: Any) -> bool:
+        return saved is _ABSENT or super().is_meant(saved)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         if np.ndim(value) == 0:
@@ -293,9 +294,9 @@ class Hyper(Number):
         arrays[place] = np.asarray(value, dtype=np.float64)
         return _ABSENT
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        if told is not _ABSENT:
-            return super().read(told, place, arrays, sizes)
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        if saved is not _ABSENT:
+            return super().read(saved, place, arrays, sizes)
         array = arrays.get(place)
         if array is None:
             raise ValueError("is missing")
@@ -306,7 +307,7 @@ class Hyper(Number):
 
 
 class Part(Field):
-    """An object with fields of its own: of one class, or of those of a registry, by name."""
+    """An object with fields of its own: of one class, or of those of a registry, by name. Its sizes are its own."""
 
     def __init__(self, of: type | Registry[Any]) -> None:
         self.of = of
@@ -317,40 +318,52 @@ class Part(Field):
         name = getattr(value, "name", None)
         return isinstance(name, str) and name in self.of.names() and self.of.get(name) is type(value)
 
-    def is_meant(self, told: Any) -> bool:
-        return isinstance(told, dict)
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, dict)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         meta, own = to_state(value, place)
         arrays |= own
         return meta if isinstance(self.of, type) else {"name": value.name, "fields": meta}
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
         if isinstance(self.of, type):
-            return _made(self.of, told, place, arrays, sizes)
-        name, meta = told.get("name"), told.get("fields")
-        if set(told) != {"name", "fields"} or not isinstance(meta, dict) or name not in self.of.names():
+            return _made(self.of, saved, place, arrays, dict(sizes))
+        name, meta = saved.get("name"), saved.get("fields")
+        if set(saved) != {"name", "fields"} or not isinstance(meta, dict) or name not in self.of.names():
             raise ValueError(f"the name of a {self.of.kind} and its fields are needed")
-        return _made(self.of.get(name), meta, place, arrays, sizes)
+        return _made(self.of.get(name), meta, place, arrays, dict(sizes))
 
 
 class _OneOf(Field):
     """A value of one of several kinds."""
 
     def __init__(self, *parts: Field) -> None:
-        self.parts = tuple(one for part in parts for one in (part.parts if isinstance(part, _OneOf) else (part,)))
+        self.parts: tuple[Field, ...] = ()
+        for part in parts:
+            self.parts += part.parts if isinstance(part, _OneOf) else (part,)
 
     def takes(self, value: Any) -> bool:
         return any(part.takes(value) for part in self.parts)
 
-    def is_meant(self, told: Any) -> bool:
-        return any(part.is_meant(told) for part in self.parts)
+    def is_meant(self, saved: Any) -> bool:
+        return any(part.is_meant(saved) for part in self.parts)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         return next(part for part in self.parts if part.takes(value)).write(value, place, arrays)
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        return next(part for part in self.parts if part.is_meant(told)).read(told, place, arrays, sizes)
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        return next(part for part in self.parts if part.is_meant(saved)).read(saved, place, arrays, sizes)
+
+
+def with_fields(fields: Fields) -> Callable[[type[T]], type[T]]:
+    """Declare the fields of a class that can have no class variable, such as a ``NamedTuple``."""
+
+    def declare(cls: type[T]) -> type[T]:
+        setattr(cls, "fields", fields)  # noqa: B010  # mypy knows no such attribute
+        return cls
+
+    return declare
 
 
 def fields_of(cls: type) -> dict[str, Field]:
@@ -412,9 +425,9 @@ def written(values: Mapping[str, Any], fields: Mapping[str, Field], place: str =
         if not field.takes(values[name]):
             shown = f"{type(values[name]).__name__}" if not np.isscalar(values[name]) else repr(values[name])
             raise InputError(f"{name} is a {shown}, which a model file cannot keep; use another value")
-        told = field.write(values[name], _joined(place, name), arrays)
-        if told is not _ABSENT:
-            meta[name] = told
+        saved = field.write(values[name], _joined(place, name), arrays)
+        if saved is not _ABSENT:
+            meta[name] = saved
     return meta, arrays
 
 
@@ -460,18 +473,18 @@ def _values(fields: Mapping[str, Field], meta: Any, place: str, arrays: Arrays, 
     return {name: found[name] for name in fields}
 
 
-def _read(field: Field, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+def _read(field: Field, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
     name = place.rpartition(".")[2]
-    if not field.is_meant(told):
-        raise ValueError(f"its {name} is missing" if told is _ABSENT else f"its {name} cannot be {_shown(told)}")
+    if not field.is_meant(saved):
+        raise ValueError(f"its {name} is missing" if saved is _ABSENT else f"its {name} cannot be {_shown(saved)}")
     try:
-        return field.read(told, place, arrays, sizes)
+        return field.read(saved, place, arrays, sizes)
     except ValueError as error:
-        if isinstance(told, dict | list):  # the sentence names a part of it
+        if isinstance(saved, dict | list):  # the sentence names a part of it
             raise
-        if told is _ABSENT:
+        if saved is _ABSENT:
             raise ValueError(f"its {name} {error}") from None
-        raise ValueError(f"its {name} is {_shown(told)}: {error}") from None
+        raise ValueError(f"its {name} is {_shown(saved)}: {error}") from None
 
 
 def _open_field(cls: type) -> Field | None:

@@ -1,4 +1,4 @@
-"""Public names that are imported on first use, so that importing a package costs milliseconds."""
+"""Names and modules that are imported on first use, so that importing a package costs milliseconds."""
 
 from __future__ import annotations
 
@@ -20,3 +20,22 @@ def on_first_use(package: str, modules: Mapping[str, str]) -> tuple[Callable[[st
         return listed
 
     return get, names
+
+
+class LazyModule:
+    """A module that is imported when a name of it is first used: kernels, since numba takes half a second to import.
+
+    >>> math = LazyModule("math")
+    >>> math.sqrt(4.0)
+    2.0
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copies and pickles ask for
+            raise AttributeError(name)
+        value = getattr(importlib.import_module(self._name), name)
+        vars(self)[name] = value  # found at once from now on
+        return value

@@ -1,4 +1,4 @@
-"""The seams of the house, as types. Implementations live one per file in the folder of the same name."""
+"""Types that several packages share: penalties, scores, documents as models see them, fitted models."""
 
 from __future__ import annotations
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import TypeVar
 
 A = TypeVar("A")
 
@@ -27,14 +25,3 @@ def part_of(arrays: Mapping[str, A], name: str) -> dict[str, A]:
     """
     start = f"{name}."
     return {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-
-
-def plain(value: Any) -> Any:
-    """A parameter as JSON has it: numbers, texts and lists.
-
-    >>> plain((np.float64(0.5), "a")), plain(np.arange(2))
-    ([0.5, 'a'], [0, 1])
-    """
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

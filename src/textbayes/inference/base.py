@@ -161,5 +161,5 @@ class BaseInference(Parameters, ABC):
 
 
 def label_replicates_of(inference: str | BaseInference) -> int:
-    """Number of times an inference takes each label; once unless it is a sampler that was told otherwise."""
+    """Number of times an inference takes each label; once unless a sampler has another setting."""
     return inference.label_replicates if isinstance(inference, BaseInference) else 1

@@ -48,8 +48,8 @@ def make_link(link: str | BaseLink) -> BaseLink:
         if key not in link_class.parameters:
             known = ", ".join(link_class.parameters) or "none"
             raise InputError(f"link {name!r} has no parameter {key!r}; it has: {known}")
-        told = value if key == "base" else _value(link, key, value, defaults[key].default)
-        if params.setdefault(key, told) != told:
+        parsed = value if key == "base" else _value(link, key, value, defaults[key].default)
+        if params.setdefault(key, parsed) != parsed:
             raise InputError(f"link {link!r} gives {key} twice; give it once")
     return link_class(**params)
 

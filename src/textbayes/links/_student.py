@@ -25,12 +25,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.links._latent import Latent
 from textbayes.links.base import Likelihood
 
 if TYPE_CHECKING:
     from textbayes.links.base import BaseLink
+
+gibbs_kernels = LazyModule("textbayes.kernels.gibbs")
+tails_kernels = LazyModule("textbayes.kernels.linear.tails")
 
 
 _SQRT_2_OVER_PI = np.sqrt(2.0 / np.pi)
@@ -77,10 +81,8 @@ class ProbitLatent(Latent):
 
 def normal_slack(margin: FloatArray, spread: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw the excess above zero of a normal variable of that mean and standard deviation, known to be positive."""
-    from textbayes.kernels.gibbs import truncated_excess  # loads numba
-
     out = np.empty(len(margin))
-    truncated_excess(margin, spread, rng.random(len(margin)), out)
+    gibbs_kernels.truncated_excess(margin, spread, rng.random(len(margin)), out)
     return out
 
 
@@ -217,11 +219,11 @@ def compiled_likelihood(
     table = tail_table(df)
     if table is None:
         return None
-    from textbayes.kernels.linear.tails import tail_likelihood
-
     given = np.empty(0) if weight is None else weight
     return Likelihood(
-        *tail_likelihood(eta, y, given, table.polynomials, table.u_least, df, skew, table.log_density_at_zero)
+        *tails_kernels.tail_likelihood(
+            eta, y, given, table.polynomials, table.u_least, df, skew, table.log_density_at_zero
+        )
     )
 
 

@@ -26,11 +26,14 @@ import numpy as np
 from scipy import special
 
 from textbayes.core.errors import MissingExtraError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import BoolArray, FloatArray, IntArray
 from textbayes.links import links
 from textbayes.links._latent import Latent
 from textbayes.links._quadrature import check_moments
 from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
+
+logit_kernels = LazyModule("textbayes.kernels.linear.logit")
 
 _STEP = 0.12  # of log s
 _FIRST, _LAST = -14, 12  # nodes; what lies outside weighs less than 1e-15
@@ -125,9 +128,7 @@ class Logit(BaseLink):
         return Derivatives(np.minimum(m, 0.0) - np.log1p(e), y * wrong, wide * narrow)
 
     def likelihood(self, eta: FloatArray, y: FloatArray, weight: FloatArray | None) -> Likelihood:
-        from textbayes.kernels.linear.logit import logit_likelihood
-
-        return Likelihood(*logit_likelihood(eta, y, np.empty(0) if weight is None else weight))
+        return Likelihood(*logit_kernels.logit_likelihood(eta, y, np.empty(0) if weight is None else weight))
 
     def probability(self, eta: FloatArray) -> FloatArray:
         return special.expit(eta)

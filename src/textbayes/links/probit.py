@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.links import links
 from textbayes.links._latent import Latent
 from textbayes.links._quadrature import check_moments
 from textbayes.links._student import ProbitLatent, compiled_likelihood, inverse_mills, mills_hessian
 from textbayes.links.base import BaseLink, Derivatives, Likelihood, Moments
+
+multinomial_kernels = LazyModule("textbayes.kernels.multinomial")
 
 
 @links.register("probit")
@@ -42,11 +45,9 @@ class Probit(BaseLink):
 
     def class_probability(self, eta: FloatArray) -> FloatArray:
         """Multinomial probit with independent standard normal noise (Albert & Chib 1993, section 4)."""
-        from textbayes.kernels.multinomial import highest_of_normals  # loads numba
-
         rows = np.ascontiguousarray(eta, dtype=np.float64).reshape(-1, eta.shape[-1])
         out = np.empty_like(rows)
-        highest_of_normals(rows, out)
+        multinomial_kernels.highest_of_normals(rows, out)
         return out.reshape(eta.shape)
 
     def derivatives(self, eta: FloatArray, y: FloatArray) -> Derivatives:

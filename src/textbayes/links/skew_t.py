@@ -19,11 +19,14 @@ import numpy as np
 from scipy import special
 
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.links import links
 from textbayes.links._latent import Latent, PrecisionLatent
 from textbayes.links._student import Tail, compiled_likelihood, student_tail
 from textbayes.links.base import BaseLink, Derivatives, Expectation, Likelihood
+
+gibbs_kernels = LazyModule("textbayes.kernels.gibbs")
 
 _STEP = 0.05  # of arcsinh(m/unit)
 _INFLATION = 1.01  # covers what lies between grid points, up to 0.4 %
@@ -243,11 +246,9 @@ class SkewLatent(PrecisionLatent):
         self._degrees, self._skew = link.df, link.skew
 
     def slack(self, eta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        from textbayes.kernels.gibbs import two_piece_slack  # loads numba
-
         out, standard = np.empty(len(eta)), np.empty(len(eta))
         sides, uniforms = rng.random((2, len(eta)))
-        two_piece_slack(self.y * eta, self._skew**self.y, self.omega, sides, uniforms, out, standard)
+        gibbs_kernels.two_piece_slack(self.y * eta, self._skew**self.y, self.omega, sides, uniforms, out, standard)
         if np.isfinite(self._degrees):
             self._draw_omega(self._degrees, standard**2, rng)
         return out

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import Array, from_state, to_state, with_fields
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.core.frames import make_frame
-from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.links.base import BaseLink
@@ -19,6 +19,15 @@ _AT_ONCE = 2**23  # predictors that are held together, 64 MiB
 RANKINGS = ("mean", "sign", "inclusion")
 
 
+@with_fields(
+    {
+        "columns": Array(np.int64, ("size",), least=0, most=lambda sizes: sizes["n_features"] - 1),
+        "elsewhere": Array(np.float64, ("n_features",)),
+        "intercept": Array(np.float64, ("n_chains", "n_draws")),
+        "weights": Array(np.float32, ("n_chains", "n_draws", "size"), least=-1e30, most=1e30, copy=False),
+        "global_scale": Array(np.float64, ("n_chains", "n_draws"), least=0.0),
+    }
+)
 class LabelDraws(NamedTuple):
     """Draws of one label: weights (n_chains, n_draws, n_columns) in single precision, of its words alone.
 
@@ -31,6 +40,11 @@ class LabelDraws(NamedTuple):
     weights: AnyArray
     intercept: FloatArray
     global_scale: FloatArray
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        if not self.intercept.size or (np.diff(self.columns) <= 0).any():
+            raise ValueError("draws are none, or have a word twice or out of order")
 
     @property
     def flat(self) -> AnyArray:
@@ -271,7 +285,9 @@ class Draws:
     # -- state ----------------------------------------------------------------------------------------------------
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """State of the draws as a JSON-able dictionary and arrays, for :meth:`from_state`."""
-        arrays = {f"{k}.{name}": value for k, one in enumerate(self.labels) for name, value in one._asdict().items()}
+        arrays: dict[str, AnyArray] = {}
+        for k, one in enumerate(self.labels):
+            arrays |= to_state(one, str(k))[1]
         return {"n_labels": len(self.labels), "n_features": self.n_features}, arrays
 
     @classmethod
@@ -283,22 +299,9 @@ class Draws:
         n_labels, n_features = sizes
         if len(arrays) != n_labels * len(LabelDraws._fields):
             raise ModelFileError(f"the model's draws are not those of {n_labels} labels; was the file altered?")
-        return cls([_label_draws(arrays, k, n_features) for k in range(n_labels)], n_features)
-
-
-def _label_draws(arrays: Mapping[str, AnyArray], k: int, n_features: int) -> LabelDraws:
-    """The draws of one label, every array of the shape that the others ask for."""
-    columns = saved_array(arrays, f"{k}.columns", np.int64, (None,), least=0, most=n_features - 1)
-    intercept = saved_array(arrays, f"{k}.intercept", np.float64, (None, None))
-    if not intercept.size or (np.diff(columns) <= 0).any():
-        raise ModelFileError("the model's draws are none, or have a word twice or out of order; was the file altered?")
-    return LabelDraws(
-        columns,
-        saved_array(arrays, f"{k}.elsewhere", np.float64, (n_features,)),
-        saved_array(arrays, f"{k}.weights", np.float32, (*intercept.shape, len(columns)), least=-1e30, most=1e30),
-        intercept,
-        saved_array(arrays, f"{k}.global_scale", np.float64, intercept.shape, least=0.0),
-    )
+        what = "the model's draws"
+        labels = [from_state(LabelDraws, {}, arrays, what, str(k), n_features=n_features) for k in range(n_labels)]
+        return cls(labels, n_features)
 
 
 def _summary(label: str, one: LabelDraws, names: Sequence[str], level: float) -> Iterator[WeightSummary]:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
-from textbayes.core.saved_arrays import saved_csr
-from textbayes.core.state import part_of, under
+from textbayes.core.codec import TINY, Array, Csr, Flag, Number, from_state, restoring, to_state, with_fields
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 
+_COLUMNS = Array(np.int64, ("size",), least=0, most=lambda sizes: sizes["n_features"] - 1)
 _DOCUMENTS_AT_ONCE = 1024  # of a batch whose variances are asked for
 _WORDS_AT_ONCE = 1024
 _REPRESENTATIVES = 512  # documents; more of them cost much and change the variances little
@@ -26,6 +26,14 @@ _ROUNDING = 1e-9
 LEAST_PRECISION = 1e-8  # of a free weight that no document tells anything of: a standard error of 10,000
 
 
+@with_fields(
+    {
+        "columns": _COLUMNS,
+        "root": Array(np.float64, ("n_rows", "n_rows"), copy=False),
+        "log_det": Number(),
+        "shift": Array(np.float64, ("n_rows",)),
+    }
+)
 class PrimalForm(NamedTuple):
     """Covariance as Σ = root·rootᵀ over the active words and, as the last row, the intercept where it has one."""
 
@@ -33,6 +41,12 @@ class PrimalForm(NamedTuple):
     root: FloatArray
     log_det: float
     shift: FloatArray  # mean − mode, like the rows of root
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        _check_columns(self.columns)
+        if len(self.root) not in (len(self.columns), len(self.columns) + 1):
+            raise ValueError("the approximation's root does not belong to the rest")
 
     @property
     def exact(self) -> bool:
@@ -65,6 +79,18 @@ class PrimalForm(NamedTuple):
         return every[:size], float(every[size]) if len(every) > size else 0.0
 
 
+@with_fields(
+    {
+        "columns": _COLUMNS,
+        "diagonal": Array(np.float64, ("size",), least=TINY),
+        "documents": Csr((None, "size"), in_order=False),
+        "inverse": Array(np.float64, ("n_docs", "n_docs"), copy=False),
+        "coupling": Array(np.float64, ("size",)),
+        "intercept_var": Number(0.0),
+        "log_det": Number(),
+        "exact": Flag(),
+    }
+)
 class DualForm(NamedTuple):
     """Covariance of precision D + VᵀV over the active words, V = √Ω X in CSR, bordered by the intercept.
 
@@ -81,6 +107,12 @@ class DualForm(NamedTuple):
     intercept_var: float  # 1/s; 0 where there is no intercept
     log_det: float
     exact: bool
+
+    def check_state(self) -> None:
+        """Refuse a state whose parts do not belong together."""
+        _check_columns(self.columns)
+        if self.documents.shape[0] != len(self.inverse):
+            raise ValueError("the approximation's documents do not belong to the rest")
 
     def variance(self, X: Any) -> FloatArray:
         """Variance of x'w + b for each row of X (n_docs, n_features) in CSC."""
@@ -163,8 +195,8 @@ def dual_form(
     corner : float or None
     limit : int
     """
-    told = np.asarray(X.multiply(X) @ (1.0 / diagonal)).ravel() + (corner is not None)
-    order = np.argsort(-omega * told, kind="stable")
+    spread = np.asarray(X.multiply(X) @ (1.0 / diagonal)).ravel() + (corner is not None)
+    order = np.argsort(-omega * spread, kind="stable")
     n_full = len(order) if len(order) <= limit else min(_REPRESENTATIVES, limit)
     full, rest = np.sort(order[:n_full]), order[n_full:]
     root = np.sqrt(omega[full])
@@ -190,47 +222,12 @@ def dual_form(
     return DualForm(columns, diagonal, documents, inverse, coupling, intercept_var, log_det, left == 0.0)
 
 
-def form_state(form: PrimalForm | DualForm) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """The numbers of a form as JSON, and its arrays."""
-    if isinstance(form, PrimalForm):
-        arrays = {"columns": form.columns, "root": form.root, "shift": form.shift}
-        return {"form": "primal", "log_det": form.log_det}, arrays
-    meta = {"form": "dual", "log_det": form.log_det, "intercept_var": form.intercept_var, "exact": form.exact}
-    arrays = {name: getattr(form, name) for name in ("columns", "diagonal", "inverse", "coupling")}
-    parts = {f"documents.{name}": getattr(form.documents, name) for name in ("data", "indices", "indptr")}
-    return meta, {**arrays, **parts}
+def _check_columns(columns: IntArray) -> None:
+    if (np.diff(columns) <= 0).any():
+        raise ValueError("the approximation's columns are not in order")
 
 
-def form_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_features: int) -> PrimalForm | DualForm:
-    """The form of a state; arrays that do not belong together raise a ValueError."""
-    columns, log_det = arrays["columns"], float(meta["log_det"])
-    _check(columns.ndim == 1 and columns.dtype.kind == "i" and (np.diff(columns) > 0).all(), "columns")
-    _check(len(columns) == 0 or (columns[0] >= 0 and columns[-1] < n_features), "columns")
-    size = len(columns)
-    if meta["form"] == "primal":
-        root = _finite(arrays["root"], "root")
-        _check(root.shape in ((size, size), (size + 1, size + 1)), "root")
-        shift = _finite(arrays.get("shift", np.zeros(len(root))), "shift")
-        _check(shift.shape == root.shape[:1], "shift")
-        return PrimalForm(columns, root, log_det, shift)
-    diagonal, inverse, coupling = (_finite(arrays[name], name) for name in ("diagonal", "inverse", "coupling"))
-    n_docs = len(inverse)
-    _check(diagonal.shape == coupling.shape == (size,) and (diagonal > 0.0).all(), "diagonal")
-    _check(inverse.shape == (n_docs, n_docs), "inverse")
-    documents = saved_csr(arrays, "documents", (n_docs, size), in_order=False)
-    intercept_var = float(meta["intercept_var"])
-    _check(0.0 <= intercept_var < np.inf, "intercept_var")
-    return DualForm(columns, diagonal, documents, inverse, coupling, intercept_var, log_det, bool(meta["exact"]))
-
-
-def _check(fits: Any, name: str) -> None:
-    if not fits:
-        raise ValueError(f"the approximation's {name} do not belong to the rest")
-
-
-def _finite(array: AnyArray, name: str) -> FloatArray:
-    _check(array.dtype == np.float64 and np.isfinite(array).all(), name)
-    return array
+_FORMS: dict[str, type[PrimalForm] | type[DualForm]] = {"primal": PrimalForm, "dual": DualForm}
 
 
 def _batches(n: int, size: int) -> list[slice]:
@@ -245,7 +242,7 @@ class GaussianApproximation:
 
     Attributes
     ----------
-    forms : the covariance of each label, see ``_gaussian_forms.py``
+    forms : the covariance of each label, ``PrimalForm`` or ``DualForm``
     n_features : int
     log_det : array (n_labels,)
         Logarithm of the determinant of each precision matrix.
@@ -323,18 +320,19 @@ class GaussianApproximation:
         described: list[dict[str, Any]] = []
         arrays: dict[str, AnyArray] = {}
         for label, form in enumerate(self.forms):
-            meta, parts = form_state(form)
-            described.append(meta)
-            arrays |= under(str(label), parts)
+            meta, parts = to_state(form, str(label))
+            described.append({"form": "primal" if isinstance(form, PrimalForm) else "dual"} | meta)
+            arrays |= parts
         return {"n_features": self.n_features, "labels": described}, arrays
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> GaussianApproximation:
         """The approximation a state was taken from; what does not fit together is refused."""
-        n_features, forms = int(meta["n_features"]), []
-        try:
+        what = "the model's intervals"
+        with restoring(what):
+            n_features, forms = int(meta["n_features"]), []
             for label, described in enumerate(meta["labels"]):
-                forms.append(form_from_state(described, part_of(arrays, str(label)), n_features))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"the model's intervals are damaged ({error}); was the file altered?") from error
-        return cls(forms, n_features)
+                own = dict(described)
+                form = _FORMS[own.pop("form")]
+                forms.append(from_state(form, own, arrays, what, str(label), n_features=n_features))
+            return cls(forms, n_features)

@@ -41,8 +41,8 @@ class Families(Field):
     def takes(self, value: Any) -> bool:
         return isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "i"
 
-    def is_meant(self, told: Any) -> bool:
-        return isinstance(told, dict)
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, dict)
 
     def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
         if not np.ndim(value):
@@ -50,12 +50,12 @@ class Families(Field):
         arrays[place] = value.astype(np.int64)
         return {"names": priors.names()}
 
-    def read(self, told: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
-        names = told.get("names")
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        names = saved.get("names")
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
             raise ValueError("the names of families are needed")
-        numbers = told.get("number", arrays.get(place))
-        if not set(told) <= {"names", "number"} or (not isinstance(numbers, np.ndarray) and type(numbers) is not int):
+        numbers = saved.get("number", arrays.get(place))
+        if not set(saved) <= {"names", "number"} or (not isinstance(numbers, np.ndarray) and type(numbers) is not int):
             raise ValueError("the family of every word is needed")
         numbers = np.asarray(numbers)
         if numbers.dtype != np.int64 or not 0 <= numbers.min(initial=0) <= numbers.max(initial=0) < len(names):

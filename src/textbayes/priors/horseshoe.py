@@ -8,8 +8,7 @@ from scipy import special
 from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
 from textbayes.priors import priors
-from textbayes.priors._conditional import Conditional, Mixing
-from textbayes.priors.base import BasePrior
+from textbayes.priors.base import BasePrior, Conditional, Mixing
 
 _NEAREST = 1e-150  # closer to the mean than this is at the mean; the square still is a number
 _FAR = 50.0  # beyond this the continued fraction, which gives 1/(t f) − 1 without cancellation

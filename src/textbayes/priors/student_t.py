@@ -14,8 +14,7 @@ from textbayes.core.protocols import LocalPenalty
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import as_numbers
 from textbayes.priors import priors
-from textbayes.priors._conditional import Conditional, Mixing
-from textbayes.priors.base import BasePrior
+from textbayes.priors.base import BasePrior, Conditional, Mixing
 
 
 @priors.register("student_t")

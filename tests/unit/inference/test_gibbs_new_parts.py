@@ -13,8 +13,7 @@ from textbayes.links._latent import Latent
 from textbayes.links.base import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.posterior.diagnostics import effective_sample_size
-from textbayes.priors._conditional import Conditional, Mixing
-from textbayes.priors.base import BasePrior
+from textbayes.priors.base import BasePrior, Conditional, Mixing
 
 NARROW = 25.0  # precision of the narrow component, that of the wide one being 1
 X = np.array([[2.0], [1.0], [0.5], [-0.2], [0.3], [-1.0], [1.5]])

@@ -26,8 +26,7 @@ from textbayes.kernels.gibbs import (
 )
 from textbayes.links.base import BaseLink
 from textbayes.priors import priors
-from textbayes.priors._conditional import Mixing
-from textbayes.priors.base import BasePrior
+from textbayes.priors.base import BasePrior, Mixing
 
 INTERCEPT_SCALE = 10  # of an intercept that cannot be free: wide beside the log-odds of any label
 _HEAVIEST = 1.0  # tail index up to which a prior is too heavy for an intercept that is free

@@ -338,12 +338,8 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             setattr(clusters, f"{name}_", found[name])
         clusters.classes_ = np.array(found["classes"])
         words: ClusterWords = found["words"]
-        bursts = clusters.model == _BURSTS
-        if (
-            bursts != (words.deltas is not None)
-            or clusters.classes_.ndim != 1
-            or len(found["classes"]) > len(words.alpha)
-        ):
+        shapes = words.alpha.shape == clusters.sizes_.shape and len(found["classes"]) <= len(words.alpha)
+        if not shapes or (clusters.model == _BURSTS) != (words.deltas is not None):
             raise ModelFileError("the numbers of the soft clusters do not belong together; was the file altered?")
         clusters.n_features_in_ = len(words.sums)
         return clusters

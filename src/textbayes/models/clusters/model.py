@@ -58,9 +58,12 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
-from textbayes.core.codec import TINY, Array, Null
+from textbayes.core.codec import TINY, Array, Null, with_fields
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.counts.hierarchy import length_nodes
+
+clusters_kernels = LazyModule("textbayes.kernels.counts.clusters")
 
 FIRST_DELTA = 0.1
 _LEAST, _MOST = np.log(1e-6), np.log(1e4)  # of ln δ
@@ -239,9 +242,7 @@ def best_sums(
     seen = (counts > 0.0) & (means > 0.0)  # a word that never occurs keeps its first, small, sum
     if beta[1] == 0.0 or n_clusters == 1:
         return np.where(seen, counts / np.where(seen, means, 1.0), sums)
-    from textbayes.kernels.counts.clusters import word_sums
-
-    return np.where(seen, word_sums(sums, counts, means, log_means, beta, n_clusters, 3), sums)
+    return np.where(seen, clusters_kernels.word_sums(sums, counts, means, log_means, beta, n_clusters, 3), sums)
 
 
 def _uphill(
@@ -264,6 +265,15 @@ def _uphill(
 _CHUNKS = 16  # pieces shared out to threads; results do not depend on their number
 
 
+@with_fields(
+    {
+        "alpha": Array(np.float64, ("k",), least=TINY),
+        "beta": Array(np.float64, (2,)),
+        "sums": Array(np.float64, ("n_words",), least=TINY),
+        "points": Array(np.float64, ("n_words", "k"), least=TINY),
+        "deltas": Array(np.float64, ("n_words",), least=TINY) | Null(),
+    }
+)
 class ClusterWords(NamedTuple):
     """Parameters learnt: α (K,), β (2,), sums σ (V,), the words' Dirichlets λ (V, K) and, of bursts, δ (V,)."""
 
@@ -272,14 +282,6 @@ class ClusterWords(NamedTuple):
     sums: FloatArray
     points: FloatArray
     deltas: FloatArray | None = None
-
-    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
-        "alpha": Array(np.float64, ("k",), least=TINY),
-        "beta": Array(np.float64, (2,)),
-        "sums": Array(np.float64, ("n_words",), least=TINY),
-        "points": Array(np.float64, ("n_words", "k"), least=TINY),
-        "deltas": Array(np.float64, ("n_words",), least=TINY) | Null(),
-    }
 
     @property
     def shares(self) -> FloatArray:
@@ -388,15 +390,13 @@ def _read_documents(
     tol: float,
     pool: ThreadPoolExecutor | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    from textbayes.kernels.counts.clusters import document_sweep
-
     X, n_docs = documents.X, documents.X.shape[0]
     points, shares, ratios, bounds = start.copy(), np.empty_like(start), np.empty(X.nnz), np.empty(n_docs)
     bursts = np.zeros(len(words.sums)) if words.deltas is None else words.deltas / words.sums
     expected = _expected_words(documents, words)
 
     def part(first: int, last: int) -> None:
-        document_sweep(
+        clusters_kernels.document_sweep(
             X.indptr, X.indices, X.data, words.alpha, factors, bursts, expected, points, shares, ratios, bounds,
             first, last, max_steps, tol,
         )  # fmt: skip
@@ -435,12 +435,12 @@ def _update_deltas(documents: Documents, words: ClusterWords, points: FloatArray
 def _expected_counts(
     documents: Documents, factors: FloatArray, shares: FloatArray, ratios: FloatArray, pool: ThreadPoolExecutor | None
 ) -> FloatArray:
-    from textbayes.kernels.counts.clusters import word_counts
-
     counts, ratios_by_word = np.empty_like(factors), ratios[documents.places]
 
     def part(first: int, last: int) -> None:
-        word_counts(documents.by_word, documents.rows, ratios_by_word, shares, factors, counts, first, last)
+        clusters_kernels.word_counts(
+            documents.by_word, documents.rows, ratios_by_word, shares, factors, counts, first, last
+        )
 
     _share_out(part, len(counts), pool)
     return counts
@@ -450,14 +450,14 @@ def _update_words(
     words: ClusterWords, counts: FloatArray, exposure: FloatArray, learn_beta: bool, pool: ThreadPoolExecutor | None
 ) -> ClusterWords:
     """λ, σ and β given expected counts N and sizes T, both (V, K)."""
-    from textbayes.kernels.counts.clusters import dirichlet_optima
-
     points, totals, n_clusters = words.points.copy(), counts.sum(axis=1), counts.shape[1]
     sums, beta = words.sums, words.beta
 
     def part(first: int, last: int) -> None:
         rows = slice(first, last)
-        dirichlet_optima(prior[rows, None] + counts[rows], sums[rows], exposure[rows], points[rows], 2, 1e-3)
+        clusters_kernels.dirichlet_optima(
+            prior[rows, None] + counts[rows], sums[rows], exposure[rows], points[rows], 2, 1e-3
+        )
 
     prior = dirichlet_strengths(beta, sums)
     _share_out(part, len(points), pool)
@@ -490,12 +490,10 @@ def _rest_of_bound(
 
 def _log_means(points: FloatArray, pool: ThreadPoolExecutor | None) -> tuple[FloatArray, FloatArray]:
     """ψ(λ_k) − ψ(λ_0), row by row, and Σ_k ln Γ(λ_k) − ln Γ(λ_0) of each row."""
-    from textbayes.kernels.counts.clusters import log_mean_table
-
     log_means, normalisers = np.empty_like(points), np.empty(len(points))
 
     def part(first: int, last: int) -> None:
-        log_mean_table(points, log_means, normalisers, first, last)
+        clusters_kernels.log_mean_table(points, log_means, normalisers, first, last)
 
     _share_out(part, len(points), pool)
     return log_means, normalisers

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole
+from textbayes.core.codec import TINY, Array, Csr, Field, Flag, Hyper, List, Null, Number, Text, Whole, with_fields
 from textbayes.core.errors import InputError
 from textbayes.core.saved_arrays import LARGEST
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
@@ -67,6 +67,15 @@ class CountSums(NamedTuple):
         return self.words / 1000.0
 
 
+@with_fields(
+    {
+        "n_classes": Whole(1),
+        "code": Array(np.int64, ("n_docs",), least=0, most=lambda sizes: sizes["n_classes"] - 1),
+        "weight": Array(np.float64, ("n_docs",), least=0.0),
+        "omega": Array(np.float64, ("n_docs",), least=0.0),
+        "X": Csr(("n_docs", "n_features"), least=0.0, in_order=False),
+    }
+)
 class DocumentStore(NamedTuple):
     """The documents themselves: rows of counts (CSR) with class, weight and length ω each, in order of arrival."""
 
@@ -75,14 +84,6 @@ class DocumentStore(NamedTuple):
     weight: FloatArray
     omega: FloatArray
     n_classes: int
-
-    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
-        "n_classes": Whole(1),
-        "code": Array(np.int64, ("n_docs",), least=0, most=lambda sizes: sizes["n_classes"] - 1),
-        "weight": Array(np.float64, ("n_docs",), least=0.0),
-        "omega": Array(np.float64, ("n_docs",), least=0.0),
-        "X": Csr(("n_docs", "n_features"), least=0.0, in_order=False),
-    }
 
 
 def no_sums(n_classes: int, n_features: int, presence: bool = False, second: bool = False) -> CountSums:
@@ -262,21 +263,19 @@ class BaseCountModel(ABC, Generic[Statistics, Estimate]):
         return row_sums(X, per_value)
 
 
+@with_fields({"rates": per_class_field(TINY)})
 class Rates(NamedTuple):
     """Occurrences per thousand words, (C, V)."""
 
     rates: FloatArray
 
-    fields = {"rates": per_class_field(TINY)}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
-
+@with_fields({"rates": per_class_field(TINY), "deltas": per_class_field(0.0)})
 class Dispersed(NamedTuple):
     """Occurrences per thousand words and extra variability, both (C, V): variance ωμ(1 + ωδ)."""
 
     rates: FloatArray
     deltas: FloatArray
-
-    fields = {"rates": per_class_field(TINY), "deltas": per_class_field(0.0)}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 def rate_scores(X: sparse.csr_matrix, omega: FloatArray, rates: FloatArray) -> FloatArray:
@@ -303,6 +302,24 @@ def per_class_and_word(values: Any, name: str, n_classes: int, n_features: int, 
             f"{name} has shape {array.shape}; pass a number, one per word ({n_features},) or one row per class "
             f"{(n_classes, n_features)}"
         ) from None
+
+
+def log_shares(counts: FloatArray, pseudo_counts: float | FloatArray) -> FloatArray:
+    """Logarithms of the smoothed share of each word in the text of each class, ln[(N_wc + α)/Σ_v (N_vc + α)], (C, V).
+
+    Naive Bayes: of a label against all others it is the difference of two of these, of its counts and of theirs.
+
+    Parameters
+    ----------
+    counts : array (C, V)
+        How often, or with what weight in sum, each class has each word.
+    pseudo_counts : float or array (C, V)
+    """
+    shares = counts + pseudo_counts
+    total = shares.sum(axis=1, keepdims=True)
+    np.log(shares, out=shares)  # in place: classes × words may be many
+    shares -= np.log(total)
+    return shares
 
 
 def pooled_rates(counts: FloatArray, exposure: FloatArray) -> FloatArray:

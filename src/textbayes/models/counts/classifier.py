@@ -278,8 +278,8 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         X = checked_counts(self, X, reset=False)
         omega = checked_lengths(X, lengths)
         scores = np.zeros((X.shape[0], len(self.classes_)))
-        told = omega > 0.0
-        scores[told] = self.model_.class_scores(X[told], omega[told], self.estimate_)
+        nonempty = omega > 0.0
+        scores[nonempty] = self.model_.class_scores(X[nonempty], omega[nonempty], self.estimate_)
         return np.asarray(scores + self.class_log_prior_)
 
     def predict_log_proba(self, X: Matrix | ArrayLike, lengths: ArrayLike | None = None) -> FloatArray:
@@ -369,12 +369,12 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("sample_weight is 0 for every document, which leaves nothing to learn; give some a weight")
         if first and not X.nnz:
             raise InputError("no document has a word: all counts are 0; a count model needs at least one with words")
-        told = omega > 0.0  # an empty document counts for the shares of the classes and says nothing of words
-        X, Y, omega = X[told], Y[told], omega[told]
+        nonempty = omega > 0.0  # an empty document counts for the shares of the classes and says nothing of words
+        X, Y, omega = X[nonempty], Y[nonempty], omega[nonempty]
         if first and isinstance(self.beta, str) and self.beta == "cv":
             model = choose_beta(
                 model, X, Y, omega, log_class_prior(self.class_prior, count), self.cv, self.random_state,
-                None if groups is None else group_codes(groups, len(told))[told],
+                None if groups is None else group_codes(groups, len(nonempty))[nonempty],
             )  # fmt: skip
         self.label_space_, self.classes_ = space, space.classes
         self.model_ = model

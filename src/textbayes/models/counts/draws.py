@@ -15,10 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.models.counts.base import CountSums
 from textbayes.models.counts.hierarchy import Fit, Hyper, KernelDocuments, of_lengths
+
+contagion_draws_kernels = LazyModule("textbayes.kernels.counts.contagion_draws")
+rates_kernels = LazyModule("textbayes.kernels.counts.rates")
 
 _WORDS_AT_ONCE = 512
 
@@ -71,8 +75,6 @@ def sample_rate_posterior(
         Log-rates to start around.
     sampling : Sampling
     """
-    from textbayes.kernels.counts.rates import sample_rates
-
     counts = np.ascontiguousarray(stats.counts.T)
     strength = counts + shares * (hyper.beta_1 + hyper.beta_2 * np.exp(modes).sum(axis=1, keepdims=True))
     scales = 2.4 / np.sqrt(np.column_stack([strength, counts.sum(axis=1) + 1.0]))
@@ -80,7 +82,7 @@ def sample_rate_posterior(
     def part(chain: int, lo: int, hi: int) -> FloatArray:
         own = shares[lo:hi] if len(shares) > 1 else shares
         numbers = (lo, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin)
-        found = sample_rates(
+        found = rates_kernels.sample_rates(
             counts[lo:hi], stats.exposure, own, hyper.beta_1, hyper.beta_2, modes[lo:hi], scales[lo:hi], *numbers
         )
         return np.asarray(found[0])
@@ -106,8 +108,6 @@ def sample_dispersed_posterior(
         The modes to start around.
     sampling : Sampling
     """
-    from textbayes.kernels.counts.contagion_draws import sample_contagion
-
     n_classes, n_words = fit.rates.shape
     start = np.log(np.vstack([fit.rates, np.log1p(fit.deltas)])).T
     start = np.ascontiguousarray(start)
@@ -121,7 +121,7 @@ def sample_dispersed_posterior(
     pseudo = np.zeros((1, 2, n_classes))
 
     def part(chain: int, lo: int, hi: int) -> FloatArray:
-        found = sample_contagion(
+        found = contagion_draws_kernels.sample_contagion(
             *documents, pseudo, shares, np.array(hyper), start, scales,
             lo, hi, sampling.random_state, chain, sampling.warmup, sampling.n_draws, sampling.thin,
         )  # fmt: skip
@@ -144,12 +144,12 @@ def integrated_dispersed_scores(
     X: sparse.csr_matrix, omega: FloatArray, rates: FloatArray, deltas: FloatArray | None
 ) -> FloatArray:
     """Scores with rates and dispersions integrated out; O(non-zeros × classes × draws)."""
-    from textbayes.kernels.counts.contagion_draws import integrated_absent, integrated_present
-
     assert deltas is not None  # drawn together with the rates
     by_word = [np.ascontiguousarray(draws.transpose(2, 1, 0)) for draws in (rates, deltas)]
-    present = integrated_present(X.indptr, X.indices, X.data, omega, *by_word)
-    return np.asarray(present) - of_lengths(lambda lengths: np.asarray(integrated_absent(lengths, *by_word)), omega)
+    present = contagion_draws_kernels.integrated_present(X.indptr, X.indices, X.data, omega, *by_word)
+    return np.asarray(present) - of_lengths(
+        lambda lengths: np.asarray(contagion_draws_kernels.integrated_absent(lengths, *by_word)), omega
+    )
 
 
 def _chains(part: Callable[[int, int, int], FloatArray], n_words: int, sampling: Sampling) -> FloatArray:

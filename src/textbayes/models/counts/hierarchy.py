@@ -18,9 +18,13 @@ from numpy.polynomial import chebyshev
 from scipy import sparse, special
 
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import as_numbers, check_choice
 from textbayes.models.counts.base import CountSums, Dispersed, DocumentStore, per_class_and_word, sums_of
+
+contagion_kernels = LazyModule("textbayes.kernels.counts.contagion")
+contagion_modes_kernels = LazyModule("textbayes.kernels.counts.contagion_modes")
 
 BASES = ("log", "ratio")
 SPREAD_DEFAULTS = (500.0, 1.0, 1.0)  # β₃: dispersions of a word nearly equal in all classes; β₄, β₅: ξ exponential
@@ -151,8 +155,6 @@ class KernelDocuments(NamedTuple):
 
 def kernel_documents(store: DocumentStore) -> KernelDocuments:
     """Arrays of the documents for the kernels, in the order of their classes."""
-    from textbayes.kernels.counts.contagion import exposure_table
-
     most = store.X.data.max() if store.X.nnz else 0.0
     if most > _MOST_OCCURRENCES:
         raise InputError(
@@ -167,7 +169,7 @@ def kernel_documents(store: DocumentStore) -> KernelDocuments:
     for c in range(store.n_classes):
         lengths, where = np.unique(omega[code == c], return_inverse=True)
         mass = np.bincount(where.ravel(), weight[code == c], minlength=len(lengths)).astype(np.float64)
-        tables[c], sums[c] = exposure_table(lengths, mass, _FIRST, width, _NODES)
+        tables[c], sums[c] = contagion_kernels.exposure_table(lengths, mass, _FIRST, width, _NODES)
     rows = columns.indices
     return KernelDocuments(
         columns.indptr.astype(np.int64),
@@ -228,27 +230,23 @@ def fit_contagion(
     max_iter: int = 200,
 ) -> Fit:
     """Modes of all words; see ``kernels.counts.contagion_modes`` for the arguments."""
-    from textbayes.kernels.counts.contagion_modes import contagion_modes
-
     n_classes = len(documents.tables)
     zeta = np.log1p(np.clip(start.deltas, 1e-3, 1e3))
     points = np.ascontiguousarray(np.log(np.vstack([start.rates, zeta])).T)
     prior = (pseudo, shares, betas, float(log_basis))
-    modes, left, evidence = contagion_modes(*documents, *prior, points, tol, max_iter)
+    modes, left, evidence = contagion_modes_kernels.contagion_modes(*documents, *prior, points, tol, max_iter)
     rates, deltas = np.exp(modes[:, :n_classes].T), np.expm1(np.exp(modes[:, n_classes:].T))
     return Fit(rates, deltas, left, evidence)
 
 
 def dispersed_scores(X: sparse.csr_matrix, omega: FloatArray, estimate: Dispersed) -> FloatArray:
     """ln p(document | class) up to a constant of the document, (n_docs, C)."""
-    from textbayes.kernels.counts.contagion import absent_terms, present_terms
-
     rates, deltas = np.ascontiguousarray(estimate.rates.T), np.ascontiguousarray(estimate.deltas.T)
 
     def absent(lengths: FloatArray) -> FloatArray:
-        return np.asarray(absent_terms(lengths, rates, deltas))
+        return np.asarray(contagion_kernels.absent_terms(lengths, rates, deltas))
 
-    present = present_terms(X.indptr, X.indices, X.data, omega, rates, deltas)
+    present = contagion_kernels.present_terms(X.indptr, X.indices, X.data, omega, rates, deltas)
     return np.asarray(present) - of_lengths(absent, omega)
 
 

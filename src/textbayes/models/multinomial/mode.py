@@ -87,7 +87,7 @@ class SoftmaxFit:
     """Weights, predictors and derivatives of all classes together.
 
     The problem is that of one regression per class, y +1 for the documents of that class; every document has one. The
-    fits of the classes hold the weights and see the prior; of the likelihood they see what is told them.
+    fits of the classes hold the weights and see the prior; of the likelihood they get their own part.
     """
 
     def __init__(self, problem: Problem, start: Posterior | None) -> None:

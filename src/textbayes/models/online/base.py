@@ -12,9 +12,12 @@ from scipy import sparse
 
 from textbayes.core.codec import Array, Sizes
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.core.validation import canonical, check_finite
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
+
+rows_kernels = LazyModule("textbayes.kernels.online.rows")
 
 
 class Rows(NamedTuple):
@@ -341,8 +344,6 @@ def diagonal_prior(n_words: int, mean: Any, variance: Any, bias_variance: float)
 
 def restricted(X: Any, words: IntArray) -> Rows:
     """The documents as far as they have these words, the first of which gets position 1."""
-    from textbayes.kernels.online.rows import restrict_rows
-
     if isinstance(X, Rows):
         return X
     rows = canonical_rows(X)
@@ -350,7 +351,7 @@ def restricted(X: Any, words: IntArray) -> Rows:
         raise InputError(f"X has {rows.shape[1]} columns, but the posterior uses column {words.max()}")
     position = np.full(rows.shape[1], -1, dtype=np.int32)
     position[words] = np.arange(1, len(words) + 1)
-    return Rows(*restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
+    return Rows(*rows_kernels.restrict_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, position))
 
 
 class WordsPosterior(OnlinePosterior):

@@ -10,10 +10,14 @@ import numpy as np
 
 from textbayes.core.codec import Array, Fields, Sizes
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import check_finite
 from textbayes.models.online.base import LinearPredictor, OnlinePosterior, Rows, canonical_rows
 from textbayes.models.online.likelihood import ClosedForm
+
+diagonal_kernels = LazyModule("textbayes.kernels.online.diagonal")
+rows_kernels = LazyModule("textbayes.kernels.online.rows")
 
 
 def _n_weights(sizes: Sizes) -> int:
@@ -80,9 +84,7 @@ class DiagonalPosterior(OnlinePosterior):
         return type(self)(self.mean.copy(), self.var.copy(), self.prior_mean, self.prior_var)
 
     def predict(self, X: Any) -> LinearPredictor:
-        from textbayes.kernels.online.diagonal import predict_diagonal
-
-        return LinearPredictor(*predict_diagonal(*self._rows(X), self.mean, self.var))
+        return LinearPredictor(*diagonal_kernels.predict_diagonal(*self._rows(X), self.mean, self.var))
 
     def grow(self, n_words: int, variance: float = 1.0) -> Self:
         """The same posterior for a vocabulary of ``n_words``: words beyond those known have mean 0 and ``variance``."""
@@ -97,15 +99,13 @@ class DiagonalPosterior(OnlinePosterior):
     def _rows(self, X: Any) -> Rows:
         if isinstance(X, Rows):
             return X
-        from textbayes.kernels.online.rows import after_bias
-
         rows, known = canonical_rows(X, finite=False), len(self.mean) - 1
         if rows.shape[1] != known:
             raise InputError(
                 f"X has {rows.shape[1]} columns and the posterior knows {known} words; "
                 "use the same vocabulary, or grow the posterior first"
             )
-        indptr, positions, finite = after_bias(rows.indptr, rows.indices, rows.data)
+        indptr, positions, finite = rows_kernels.after_bias(rows.indptr, rows.indices, rows.data)
         if not finite:
             check_finite(rows, "X")
         return Rows(indptr, positions, rows.data)
@@ -113,17 +113,17 @@ class DiagonalPosterior(OnlinePosterior):
     def _learn_compiled(
         self, rows: Rows, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
-        from textbayes.kernels.online.diagonal import learn_diagonal
-
         settings = *closed, np.log(retention)
         if min(n_jobs, self.n_labels) == 1:  # nothing is copied, so that a single document costs its words only
-            learn_diagonal(*rows, y, self.mean, self.var, *settings, self.prior_mean, self.prior_var, log_prob)
+            diagonal_kernels.learn_diagonal(
+                *rows, y, self.mean, self.var, *settings, self.prior_mean, self.prior_var, log_prob
+            )
             return
 
         def learn(labels: slice) -> None:
             mean, var, log_z = (part[:, labels].copy() for part in (self.mean, self.var, log_prob))
             outcomes, at, width = (part[:, labels].copy() for part in (y, self.prior_mean, self.prior_var))
-            learn_diagonal(*rows, outcomes, mean, var, *settings, at, width, log_z)
+            diagonal_kernels.learn_diagonal(*rows, outcomes, mean, var, *settings, at, width, log_z)
             self.mean[:, labels], self.var[:, labels], log_prob[:, labels] = mean, var, log_z
 
         # Labels do not know of each other: however they are shared out, the result is the same.
@@ -132,16 +132,12 @@ class DiagonalPosterior(OnlinePosterior):
             list(pool.map(learn, map(slice, bounds[:-1], bounds[1:])))
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        from textbayes.kernels.online.diagonal import look_diagonal
-
         mean, var = np.empty(self.n_labels), np.empty(self.n_labels)
-        look_diagonal(*rows.document(i), self.mean, self.var, mean, var)
+        diagonal_kernels.look_diagonal(*rows.document(i), self.mean, self.var, mean, var)
         return mean, var, None
 
     def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
-        from textbayes.kernels.online.diagonal import take_diagonal
-
-        take_diagonal(*rows.document(i), self.mean, self.var, d1, d2)
+        diagonal_kernels.take_diagonal(*rows.document(i), self.mean, self.var, d1, d2)
 
     def _drift_in_place(self, retention: float) -> None:
         kept = retention**2

@@ -13,6 +13,7 @@ import numpy as np
 
 from textbayes.core.codec import Array, Fields
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.models.online.base import (
     Rows,
@@ -25,6 +26,9 @@ from textbayes.models.online.base import (
     with_bias,
 )
 from textbayes.models.online.likelihood import ClosedForm, OnlineLikelihood
+
+full_kernels = LazyModule("textbayes.kernels.online.full")
+outcome_kernels = LazyModule("textbayes.kernels.online.outcome")
 
 NO_SITES = np.empty((0, 2))
 NOTHING_WAITS = np.empty((0, 0)), np.empty(0), 0
@@ -95,9 +99,7 @@ class FullPosterior(WordsPosterior):
         return type(self)(self.words, self.mean.copy(), self.cov.copy(), self.prior_mean, self.prior_var)
 
     def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.online.full import predict_deferred
-
-        mean, var = predict_deferred(*rows, self.mean, self.cov, *NOTHING_WAITS)
+        mean, var = full_kernels.predict_deferred(*rows, self.mean, self.cov, *NOTHING_WAITS)
         return mean, var
 
     def grow(self, words: Any, variance: float = 1.0) -> Self:
@@ -117,20 +119,14 @@ class FullPosterior(WordsPosterior):
         )
 
     def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
-        from textbayes.kernels.online.full import learn_full
-
-        learn_full(*rows, y, self.mean, self.cov, *closed, NO_SITES, log_prob)
+        full_kernels.learn_full(*rows, y, self.mean, self.cov, *closed, NO_SITES, log_prob)
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        from textbayes.kernels.online.full import look_full
-
-        mean, var, direction = look_full(*rows.document(i), self.mean, self.cov)
+        mean, var, direction = full_kernels.look_full(*rows.document(i), self.mean, self.cov)
         return np.array([mean]), np.array([var]), direction
 
     def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
-        from textbayes.kernels.online.full import take_full
-
-        take_full(self.mean, self.cov, memo, d1[0], d2[0])
+        full_kernels.take_full(self.mean, self.cov, memo, d1[0], d2[0])
 
     def _drift_in_place(self, retention: float) -> None:
         kept = retention**2
@@ -234,9 +230,7 @@ class DeferredPosterior(WordsPosterior):
         return type(self)(self.words, self.mean.copy(), self.base, self.waiting, self.n_waiting, self.variance)
 
     def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.online.full import predict_deferred
-
-        mean, var = predict_deferred(*rows, *self._state())
+        mean, var = full_kernels.predict_deferred(*rows, *self._state())
         return mean, var
 
     def grow(self, words: Any, variance: float = 1.0) -> Self:
@@ -260,18 +254,14 @@ class DeferredPosterior(WordsPosterior):
         return self.mean, self.base, self.waiting.directions, self.waiting.removed, self.n_waiting
 
     def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
-        from textbayes.kernels.online.outcome import outcome
-
         log_prob[:] = 0.0
         for i in np.flatnonzero(y).tolist():
             mean, var, direction = self._predict_one(rows, i)
-            log_prob[i], first, second = outcome(mean[0], var[0], y[i], *closed)
+            log_prob[i], first, second = outcome_kernels.outcome(mean[0], var[0], y[i], *closed)
             self._update_one(rows, i, direction, np.array([first]), np.array([second]))
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        from textbayes.kernels.online.full import look_deferred
-
-        mean, var, direction = look_deferred(*rows.document(i), *self._state())
+        mean, var, direction = full_kernels.look_deferred(*rows.document(i), *self._state())
         return np.array([mean]), np.array([var]), direction
 
     def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
@@ -285,13 +275,11 @@ class DeferredPosterior(WordsPosterior):
 
     def _up_to_date(self) -> FloatArray:
         """``base`` with what waits brought in."""
-        from textbayes.kernels.online.full import fold
-
         base, whole = self.base.copy(), (self.n_waiting + 3) // 4 * 4
         if self.n_waiting:
             removed = self.waiting.removed[:whole].copy()
             removed[self.n_waiting :] = 0.0  # of others, which share the room
-            fold(base, len(self.mean), self.waiting.directions[:whole], removed)
+            full_kernels.fold(base, len(self.mean), self.waiting.directions[:whole], removed)
         return base
 
     def _use(self, base: FloatArray) -> None:
@@ -353,8 +341,6 @@ def propagate(
     >>> info.converged, bool(np.allclose(posterior.mean, backwards.mean, atol=1e-5))
     (True, True)
     """
-    from textbayes.kernels.online.full import learn_full
-
     if not isinstance(posterior, FullPosterior):
         raise NotSupportedError(f"propagation needs a FullPosterior; {type(posterior).__name__} is given")
     if likelihood.closed_form is None:
@@ -368,7 +354,7 @@ def propagate(
     while change > tol and number < max_passes:
         number += 1
         mean, var = state.mean.copy(), np.diag(state.cov).copy()
-        learn_full(*rows, outcomes, state.mean, state.cov, *likelihood.closed_form, sites, log_z)
+        full_kernels.learn_full(*rows, outcomes, state.mean, state.cov, *likelihood.closed_form, sites, log_z)
         scale = np.where(var > 0.0, var, 1.0)
         moved = np.abs(state.mean - mean) / np.sqrt(scale)
         change = float(max(moved.max(), (np.abs(np.diag(state.cov) - var) / scale).max()))

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from textbayes.core.codec import Array, Csr, Fields, Number, Whole
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.online.base import (
     LinearPredictor,
@@ -22,6 +23,9 @@ from textbayes.models.online.base import (
     saved_words,
 )
 from textbayes.models.online.likelihood import ClosedForm
+
+gp_kernels = LazyModule("textbayes.kernels.online.gp")
+rows_kernels = LazyModule("textbayes.kernels.online.rows")
 
 #: (documents A, documents B), both CSR over the same words → array (n_A, n_B); symmetric and positive semi-definite.
 KernelFunction = Callable[[Any, Any], FloatArray]
@@ -81,10 +85,8 @@ class RBF:
 
 def dot_products(A: Any, B: Any) -> FloatArray:
     """A B' as a dense array, for CSR matrices."""
-    from textbayes.kernels.online.rows import rows_times_columns
-
     B = B.tocsc()
-    return rows_times_columns(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[0])
+    return rows_kernels.rows_times_columns(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, B.shape[0])
 
 
 def _norms(A: Any) -> FloatArray:
@@ -218,8 +220,6 @@ class GaussianProcess(OnlinePosterior):
 
     def predict(self, X: Any) -> LinearPredictor:
         """Mean and variance of f, jitter included: every document counts as a new one."""
-        from textbayes.kernels.online.gp import predict_gp
-
         documents = self._documents(X)
         n_docs = documents.shape[0]
         mean, var = np.empty((2, n_docs, 1))
@@ -227,7 +227,7 @@ class GaussianProcess(OnlinePosterior):
             chunk = slice(start, min(start + CHUNK, n_docs))
             part = documents[chunk]
             values = self._with_basis(part, self.basis), self._own(part)
-            mean[chunk, 0], var[chunk, 0] = predict_gp(*values, *self._arrays())
+            mean[chunk, 0], var[chunk, 0] = gp_kernels.predict_gp(*values, *self._arrays())
         return LinearPredictor(mean, var)
 
     @property
@@ -308,8 +308,6 @@ class GaussianProcess(OnlinePosterior):
     def _learn_compiled(
         self, rows: Pool, y: FloatArray, closed: ClosedForm, retention: float, log_prob: FloatArray, n_jobs: int
     ) -> None:
-        from textbayes.kernels.online.gp import learn_gp
-
         step = CHUNK if retention == 1.0 else 1
         for start in range(0, rows.n_docs, step):
             if retention < 1.0:
@@ -318,32 +316,28 @@ class GaussianProcess(OnlinePosterior):
             values = self._kernel_values(rows.documents[numbers], rows.basis(self.n_basis))
             log_z = np.empty(len(numbers))
             outcomes = np.ascontiguousarray(y[start : start + step, 0])
-            self.n_basis = learn_gp(
+            self.n_basis = gp_kernels.learn_gp(
                 *values, numbers, outcomes, rows.numbers, *self._arrays(), self.jitter, self.tolerance,
                 *closed, log_z,
             )  # fmt: skip
             log_prob[start : start + step, 0] = log_z
 
     def _predict_one(self, rows: Pool, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        from textbayes.kernels.online.gp import look_gp
-
         document = rows.documents[[rows.first + i]]
         cross, _, own = self._kernel_values(document, rows.basis(self.n_basis))
         same = rows.numbers[: self.n_basis] == rows.first + i
         k, known = cross[0], bool(same.any())
         k[: self.n_basis] += self.jitter * same
         s, pending, factors = np.empty(len(k)), np.zeros((4, len(k))), np.zeros(4)
-        mean, var, novelty = look_gp(k, own[0], known, *self._arrays(), pending, factors, 0, s)
+        mean, var, novelty = gp_kernels.look_gp(k, own[0], known, *self._arrays(), pending, factors, 0, s)
         return np.array([mean]), np.array([var]), (k, own[0], known, novelty, pending, factors, s)
 
     def _update_one(self, rows: Pool, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
-        from textbayes.kernels.online.gp import fold, take_gp
-
         k, own, known, novelty, pending, factors, s = memo
-        slot, self.n_basis, n_pending = take_gp(
+        slot, self.n_basis, n_pending = gp_kernels.take_gp(
             k, own, known, novelty, *self._arrays(), pending, factors, 0, s, d1[0], d2[0], self.tolerance
         )
-        fold(self.covariance, self.n_basis, pending, factors, n_pending)
+        gp_kernels.fold(self.covariance, self.n_basis, pending, factors, n_pending)
         if slot >= 0:
             rows.numbers[slot] = rows.first + i
 

@@ -18,10 +18,13 @@ import numpy as np
 from scipy import special
 
 from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.core.validation import as_numbers, check_choice
 from textbayes.models.online.base import Bank, canonical_rows
 from textbayes.models.online.likelihood import OnlineLikelihood
+
+outcome_kernels = LazyModule("textbayes.kernels.online.outcome")
 
 Method = Literal["gaussian", "exact", "paper"]
 _METHODS = ("gaussian", "exact", "paper")
@@ -84,9 +87,7 @@ def expected_information_gain(
     """
     mean, var = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (mean, var)))
     if method == "gaussian" and likelihood.closed_form is not None:
-        from textbayes.kernels.online.outcome import expected_gain
-
-        gain, _ = expected_gain(mean.ravel(), var.ravel(), *likelihood.closed_form)
+        gain, _ = outcome_kernels.expected_gain(mean.ravel(), var.ravel(), *likelihood.closed_form)
         return gain.reshape(mean.shape)
     total = np.zeros(mean.shape)
     for y in (1.0, -1.0):

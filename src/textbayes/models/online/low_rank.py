@@ -10,6 +10,7 @@ from scipy import linalg
 
 from textbayes.core.codec import Array, Fields, Sizes, Whole
 from textbayes.core.errors import InputError
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.models.online.base import (
     Rows,
@@ -21,6 +22,8 @@ from textbayes.models.online.base import (
     with_bias,
 )
 from textbayes.models.online.likelihood import ClosedForm
+
+low_rank_kernels = LazyModule("textbayes.kernels.online.low_rank")
 
 
 def _allocated(sizes: Sizes) -> int:
@@ -124,9 +127,7 @@ class LowRankPosterior(WordsPosterior):
         return type(self)(**fields)
 
     def _predict_rows(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        from textbayes.kernels.online.low_rank import predict_low_rank
-
-        mean, var = predict_low_rank(*rows, *self._arrays())
+        mean, var = low_rank_kernels.predict_low_rank(*rows, *self._arrays())
         return mean, var
 
     def grow(self, words: Any, variance: float = 1.0) -> Self:
@@ -155,46 +156,38 @@ class LowRankPosterior(WordsPosterior):
         return self.settled, self.diagonal, self.factor, self.n_columns, self.root, self.pending, self.shift
 
     def _learn_rows(self, rows: Rows, y: FloatArray, closed: ClosedForm, log_prob: FloatArray) -> None:
-        from textbayes.kernels.online.low_rank import learn_low_rank
-
         row = 0
         while row < rows.n_docs:
             self._make_room()
-            row, self.n_columns = learn_low_rank(*rows, y, row, *self._arrays(), *closed, log_prob)
+            row, self.n_columns = low_rank_kernels.learn_low_rank(*rows, y, row, *self._arrays(), *closed, log_prob)
 
     def _predict_one(self, rows: Rows, i: int) -> tuple[FloatArray, FloatArray, Any]:
-        from textbayes.kernels.online.low_rank import look_low_rank
-
         self._make_room()
         solved = np.empty(2 * self.rank)
-        mean, var = look_low_rank(*rows.document(i), *self._arrays(), solved)
+        mean, var = low_rank_kernels.look_low_rank(*rows.document(i), *self._arrays(), solved)
         return np.array([mean]), np.array([var]), (solved, var)
 
     def _update_one(self, rows: Rows, i: int, memo: Any, d1: FloatArray, d2: FloatArray) -> None:
-        from textbayes.kernels.online.low_rank import take_low_rank
-
         solved, var = memo
-        self.n_columns = take_low_rank(*rows.document(i), *self._arrays()[2:], solved, var, d1[0], d2[0])
+        self.n_columns = low_rank_kernels.take_low_rank(
+            *rows.document(i), *self._arrays()[2:], solved, var, d1[0], d2[0]
+        )
 
     def _make_room(self) -> None:
         """When all columns are in use, keep the ``rank`` directions that say most beside the diagonal."""
-        from textbayes.kernels.online.low_rank import compress, settle_mean
-
         n = self.n_columns
         if n < 2 * self.rank:
             return
-        settle_mean(self.settled, self.diagonal, self.factor, n, self.pending, self.shift)
+        low_rank_kernels.settle_mean(self.settled, self.diagonal, self.factor, n, self.pending, self.shift)
         lower = np.tril(self.root)
         vectors = np.linalg.eigh(lower @ lower.T)[1]
-        compress(self.diagonal, self.factor, n, np.ascontiguousarray(vectors[:, n - self.rank :]))
+        low_rank_kernels.compress(self.diagonal, self.factor, n, np.ascontiguousarray(vectors[:, n - self.rank :]))
         self.n_columns = self.rank
         self._refresh_root()
 
     def _refresh_root(self) -> None:
-        from textbayes.kernels.online.low_rank import inner_products
-
         n = self.n_columns
-        self.root[:n, :n] = np.linalg.cholesky(inner_products(self.diagonal, self.factor, n))
+        self.root[:n, :n] = np.linalg.cholesky(low_rank_kernels.inner_products(self.diagonal, self.factor, n))
 
     def _drift_in_place(self, retention: float) -> None:
         """ρ² C + (1 − ρ²) diag(v₀), which is diagonal minus low rank again, of the same rank (Woodbury)."""

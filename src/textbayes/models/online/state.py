@@ -30,25 +30,25 @@ def posterior_state(posterior: OnlinePosterior) -> tuple[dict[str, Any], dict[st
 
 def bank_state(posterior: DiagonalPosterior | Bank[Any]) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
     """The posteriors of all labels: one that they share, or one each."""
-    told: list[dict[str, Any]] = []
+    described: list[dict[str, Any]] = []
     arrays: dict[str, AnyArray] = {}
     for number, one in enumerate(posterior if isinstance(posterior, Bank) else [posterior]):
         meta, own = posterior_state(one)
-        told.append(meta)
+        described.append(meta)
         arrays |= under(str(number), own)
-    return told, arrays
+    return described, arrays
 
 
 def bank_from_state(
-    covariance: str, told: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int, kernel: Any = None
+    covariance: str, described: Any, arrays: Mapping[str, AnyArray], n_columns: int, n_features: int, kernel: Any = None
 ) -> DiagonalPosterior | Bank[Any]:
     """The posteriors that :func:`bank_state` described, of so many labels and features."""
     n = 1 if covariance == "diagonal" else n_columns
-    if not isinstance(told, list) or len(told) != n or not all(isinstance(one, dict) for one in told):
+    if not isinstance(described, list) or len(described) != n or not all(isinstance(one, dict) for one in described):
         raise ModelFileError("the model's posteriors are not those of its labels; was the file altered?")
     posteriors = [
         posterior_from_state(covariance, meta, part_of(arrays, str(number)), n_columns, n_features, kernel)
-        for number, meta in enumerate(told)
+        for number, meta in enumerate(described)
     ]
     return posteriors[0] if covariance == "diagonal" else Bank(posteriors)
 
@@ -64,5 +64,4 @@ def posterior_from_state(
     """The posterior that :func:`posterior_state` described; what does not belong together is refused."""
     given = {"kernel": kernel} if covariance == "process" else {}
     what = "the model's posterior"
-    sizes = {"n_features": n_features, "n_labels": n_columns}
-    return from_state(CLASSES[covariance], meta, arrays, what, given=given, **sizes)
+    return from_state(CLASSES[covariance], meta, arrays, what, given=given, n_features=n_features, n_labels=n_columns)

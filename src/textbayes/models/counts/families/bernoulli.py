@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import interpolate, sparse
 
-from textbayes.core.codec import Array
+from textbayes.core.codec import Array, with_fields
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (
     BaseCountModel,
@@ -31,13 +31,12 @@ from textbayes.models.counts.families import count_models
 _NODES = 600
 
 
+@with_fields({"values": per_class_field(0.0), "weights": Array(np.float64, (..., "n_features"))})
 class Presence(NamedTuple):
     """P(word occurs) (C, V), or rates per thousand words where lengths count; and the weight of each word (V,)."""
 
     values: FloatArray
     weights: FloatArray
-
-    fields = {"values": per_class_field(0.0), "weights": Array(np.float64, (..., "n_features"))}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 @count_models.register("bernoulli")

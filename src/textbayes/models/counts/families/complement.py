@@ -8,18 +8,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from textbayes.core.codec import with_fields
 from textbayes.core.errors import NotSupportedError
 from textbayes.core.types import FloatArray
-from textbayes.models.counts.base import CountSums, WeighedModel, per_class_and_word, per_class_field, word_weights
+from textbayes.models.counts.base import (
+    CountSums,
+    WeighedModel,
+    log_shares,
+    per_class_and_word,
+    per_class_field,
+    word_weights,
+)
 from textbayes.models.counts.families import count_models
 
 
+@with_fields({"weights": per_class_field()})
 class ComplementWeights(NamedTuple):
     """−ln of the share of each word in the other classes, times the word's weight, (C, V)."""
 
     weights: FloatArray
-
-    fields = {"weights": per_class_field()}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 def complement_scores(counts: FloatArray, pseudo_counts: float | FloatArray) -> FloatArray:
@@ -31,8 +38,7 @@ def complement_scores(counts: FloatArray, pseudo_counts: float | FloatArray) -> 
         How often, or with what weight in sum, each class has each word.
     pseudo_counts : float or array (C, V)
     """
-    others = np.maximum(counts.sum(axis=0) - counts, 0.0) + pseudo_counts
-    return np.asarray(np.log(others.sum(axis=1, keepdims=True)) - np.log(others))
+    return -log_shares(np.maximum(counts.sum(axis=0) - counts, 0.0), pseudo_counts)
 
 
 @count_models.register("complement")

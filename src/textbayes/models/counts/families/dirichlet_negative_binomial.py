@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import TINY, Array, Fields, Null, Part
+from textbayes.core.codec import TINY, Array, Fields, Null, Part, with_fields
 from textbayes.core.errors import InputError
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.core.validation import is_number
@@ -45,6 +45,17 @@ from textbayes.models.counts.hierarchy import (
 BY_LENGTH = "length"
 
 
+@with_fields(
+    {
+        "rates": per_class_field(TINY),
+        "deltas": per_class_field(0.0),
+        "beta": Array(np.float64, (None,)),
+        "rate_draws": per_class_field() | Null(),
+        "delta_draws": per_class_field() | Null(),
+        "r_hat": per_class_field() | Null(),
+        "effective": per_class_field() | Null(),
+    }
+)
 class DispersedPosterior(NamedTuple):
     """Rates and dispersions (C, V); the β used; draws (S, C, V) and diagnostics (2, C, V) where there are any."""
 
@@ -55,16 +66,6 @@ class DispersedPosterior(NamedTuple):
     delta_draws: FloatArray | None = None
     r_hat: FloatArray | None = None
     effective: FloatArray | None = None
-
-    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
-        "rates": per_class_field(TINY),
-        "deltas": per_class_field(0.0),
-        "beta": Array(np.float64, (None,)),
-        "rate_draws": per_class_field() | Null(),
-        "delta_draws": per_class_field() | Null(),
-        "r_hat": per_class_field() | Null(),
-        "effective": per_class_field() | Null(),
-    }
 
 
 @count_models.register("dirichlet_negative_binomial")

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from textbayes.core.codec import TINY, Array, Fields, Null, Part
+from textbayes.core.codec import TINY, Array, Fields, Null, Part, with_fields
+from textbayes.core.lazy import LazyModule
 from textbayes.core.types import FloatArray
 from textbayes.models.counts.base import CountSums, SummedModel, per_class_field, pooled_rates, rate_scores
 from textbayes.models.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
@@ -22,9 +23,20 @@ from textbayes.models.counts.hierarchy import (
     start_log_rates,
 )
 
+rates_kernels = LazyModule("textbayes.kernels.counts.rates")
+
 _TOL, _MAX_ITER = 1e-6, 100
 
 
+@with_fields(
+    {
+        "rates": per_class_field(TINY),
+        "beta": Array(np.float64, (None,)),
+        "draws": per_class_field() | Null(),
+        "r_hat": per_class_field() | Null(),
+        "effective": per_class_field() | Null(),
+    }
+)
 class RatePosterior(NamedTuple):
     """Rates (C, V) at the mode or the mean; the β used; draws (S, C, V) and diagnostics (C, V) where there are any."""
 
@@ -33,14 +45,6 @@ class RatePosterior(NamedTuple):
     draws: FloatArray | None = None
     r_hat: FloatArray | None = None
     effective: FloatArray | None = None
-
-    fields = {  # noqa: RUF012  # a NamedTuple has no annotated class variables
-        "rates": per_class_field(TINY),
-        "beta": Array(np.float64, (None,)),
-        "draws": per_class_field() | Null(),
-        "r_hat": per_class_field() | Null(),
-        "effective": per_class_field() | Null(),
-    }
 
 
 @count_models.register("dirichlet_poisson")
@@ -104,11 +108,9 @@ class DirichletPoisson(SummedModel[RatePosterior]):
         return rate_scores(X, omega, estimate.rates)
 
     def _modes(self, stats: CountSums, hyper: Hyper, log_basis: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-        from textbayes.kernels.counts.rates import rate_modes  # loads numba, which is slow
-
         shares = shares_of(self.rate_means, *stats.counts.shape)
         start = start_log_rates(stats.counts, stats.exposure, shares, hyper)
         counts = np.ascontiguousarray(stats.counts.T)
         prior = (shares, hyper.beta_1, hyper.beta_2, float(log_basis))
-        modes, left, evidence = rate_modes(counts, stats.exposure, *prior, start, _TOL, _MAX_ITER)
+        modes, left, evidence = rates_kernels.rate_modes(counts, stats.exposure, *prior, start, _TOL, _MAX_ITER)
         return modes, left, evidence

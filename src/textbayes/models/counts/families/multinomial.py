@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from textbayes.core.codec import Array
+from textbayes.core.codec import Array, with_fields
 from textbayes.core.types import FloatArray, Matrix
 from textbayes.models.counts.base import (
     CountSums,
     WeighedModel,
+    log_shares,
     per_class_and_word,
     per_class_field,
     row_sums,
@@ -21,13 +22,12 @@ from textbayes.models.counts.base import (
 from textbayes.models.counts.families import count_models
 
 
+@with_fields({"log_shares": per_class_field(), "weights": Array(np.float64, (..., "n_features"))})
 class Shares(NamedTuple):
     """ln θ (C, V), each class adding up to one, and the weight of each word's evidence (V,)."""
 
     log_shares: FloatArray
     weights: FloatArray
-
-    fields = {"log_shares": per_class_field(), "weights": Array(np.float64, (..., "n_features"))}  # noqa: RUF012  # a NamedTuple has no annotated class variables
 
 
 @count_models.register("multinomial")
@@ -67,8 +67,8 @@ class Multinomial(WeighedModel[Shares]):
         weights, counts = word_weights(self.weighting, stats), stats.counts
         if self.length_correction:
             counts = counts * (stats.exposure / np.maximum(stats.documents, 1.0))[:, None]
-        smoothed = counts * weights + per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
-        return Shares(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)), weights)
+        added = per_class_and_word(self.pseudo_counts, "pseudo_counts", *counts.shape)
+        return Shares(log_shares(counts * weights, added), weights)
 
     def class_scores(self, X: sparse.csr_matrix, omega: FloatArray, estimate: Shares) -> FloatArray:
         return np.asarray(X @ (estimate.log_shares * estimate.weights).T)
