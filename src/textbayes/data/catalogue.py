@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ from textbayes.core.registry import Registry
 from textbayes.core.types import BoolArray, Document
 from textbayes.core.validation import check_same_length
 from textbayes.data.download import Download, fetch, verify
+from textbayes.data.formats import Record
 from textbayes.data.options import check_options, option_defaults
 
 if TYPE_CHECKING:
@@ -81,6 +82,27 @@ class Corpus:
         if not self.label_names:
             found = sorted({label for labels in self.labels for label in labels})
             object.__setattr__(self, "label_names", tuple(found))
+
+    @classmethod
+    def of_records(
+        cls, name: str, records: Iterable[Record], label_names: Iterable[str] = (), notes: Iterable[str] = ()
+    ) -> Corpus:
+        """Make a corpus of records in their order; ``split`` and ``date`` among their fields are its parts and dates.
+
+        Parameters
+        ----------
+        name : str
+        records : iterable of Record
+        label_names, notes : iterable of str
+            As for the corpus.
+        """
+        rows = list(records)
+        split, dates = (
+            [row.fields[field] for row in rows] if rows and all(field in row.fields for row in rows) else None
+            for field in ("split", "date")
+        )
+        ids, labels, texts = ([str(row.id) for row in rows], [row.labels for row in rows], [row.text for row in rows])
+        return cls(name, ids, labels, texts, tuple(label_names), split, dates, notes=tuple(notes))
 
     def __len__(self) -> int:
         return len(self.ids)

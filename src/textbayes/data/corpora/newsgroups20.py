@@ -32,13 +32,7 @@ def load_newsgroups(path: Path, *, remove: Collection[str] = ()) -> Corpus:
     records.sort(key=lambda record: (record.fields["split"] != "train", record.id))
     if any(record.fields["split"] is None for record in records):
         raise MalformedFileError(path, "posts outside 20news-bydate-train and -test; give the bydate version")
-    return Corpus(
-        "20newsgroups",
-        [str(record.id) for record in records],
-        [record.labels for record in records],
-        [record.text for record in records],
-        split=[record.fields["split"] for record in records],
-    )
+    return Corpus.of_records("20newsgroups", records)
 
 
 CORPORA.register("20newsgroups")(

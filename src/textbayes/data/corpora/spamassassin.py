@@ -12,6 +12,7 @@ from textbayes.core.errors import CorpusNotFoundError
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, corpus_counts
 from textbayes.data.download import Download
+from textbayes.data.formats import Record
 from textbayes.data.formats.jsonl import read_jsonl
 from textbayes.data.formats.mail import mail_text, read_mail
 
@@ -41,14 +42,13 @@ def load_spamassassin(path: Path, *, text: str = "body", classes: str = "two") -
     """
     check_choice("text", text, ("body", "raw"))
     check_choice("classes", classes, tuple(_CLASSES))
-    rows = sorted(_mails(path))
-    return Corpus(
-        "spamassassin",
-        [identity for _, identity, _ in rows],
-        [(_CLASSES[classes][group],) for group, _, _ in rows],
-        [mail_text(raw) if text == "body" else raw for _, _, raw in rows],
-        split=[group for group, _, _ in rows],
+    records = (
+        Record(
+            mail_text(raw) if text == "body" else raw, (_CLASSES[classes][group],), identity, fields={"split": group}
+        )
+        for group, identity, raw in sorted(_mails(path))
     )
+    return Corpus.of_records("spamassassin", records)
 
 
 _CLASSES = {

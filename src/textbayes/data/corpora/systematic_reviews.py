@@ -31,23 +31,20 @@ def load_systematic_reviews(path: Path, *, review: str | None = None, stage: str
         Included in the end, or after reading the abstract (where a review records that).
     """
     check_choice("stage", stage, tuple(_STAGES))
-    ids, texts, split, dates, names = [], [], [], [], []
-    labels: list[tuple[str, ...]] = []
+    records, names = [], []
     for name, stream in _files(path):
         names.append(name)
         if review not in (None, name):
             continue
         for record in read_csv(stream, label_field=_STAGES[stage], id_field="record_id"):
-            ids.append(f"{name}/{record.id}")
-            labels.append(("included" if record.labels == ("1",) else "excluded",))
-            texts.append(record.text)
-            split.append(name)
-            dates.append(str(record.fields.get("year") or ""))
-    if not ids:
+            label = "included" if record.labels == ("1",) else "excluded"
+            fields = {"split": name, "date": str(record.fields.get("year") or "")}
+            records.append(record._replace(labels=(label,), id=f"{name}/{record.id}", fields=fields))
+    if not records:
         raise InputError(
             f"there is no review {review!r}; choose one of {', '.join(sorted(names)) or 'none (no CSV found)'}"
         )
-    return Corpus("systematic_reviews", ids, labels, texts, ("excluded", "included"), split, dates)
+    return Corpus.of_records("systematic_reviews", records, ("excluded", "included"))
 
 
 def _files(path: Path) -> Iterator[tuple[str, Labelled]]:
