@@ -24,7 +24,7 @@ from textbayes.core.progress import Progress
 from textbayes.core.registry import Registry
 from textbayes.core.types import BoolArray, Document
 from textbayes.core.validation import check_same_length
-from textbayes.data.download import Download, fetch, verify
+from textbayes.data.download import PublicFile, fetch, verify
 from textbayes.data.formats import Record
 from textbayes.data.options import check_options, option_defaults
 
@@ -251,7 +251,7 @@ class CorpusInfo:
         Patterns of file or folder names, any of which shows that a folder holds the corpus.
     folders : tuple of str
         Other names of the corpus's folder than its own.
-    downloads : tuple of Download
+    downloads : tuple of PublicFile
         Public files; empty where none is known to be stable.
     build : callable, optional
         ``build(folder, progress)``, writes the corpus's file into its folder, from the downloads there or from other
@@ -275,7 +275,7 @@ class CorpusInfo:
     files: tuple[str, ...]
     obtain: str
     folders: tuple[str, ...] = ()
-    downloads: tuple[Download, ...] = ()
+    downloads: tuple[PublicFile, ...] = ()
     build: Callable[[Path, Progress | None], None] | None = None
     count: Callable[[Path], dict[str, int]] | None = None
     expected_at: Callable[[Path], Mapping[str, int]] | None = None

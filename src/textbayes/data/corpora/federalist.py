@@ -15,12 +15,12 @@ from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.core.progress import Progress
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.jsonl import read_jsonl, write_jsonl
 
 _FIELDS = {"gutenberg": "text", "stine": "text_stine"}
 
-_GUTENBERG = Download(
+_GUTENBERG = PublicFile(
     "pg1404.txt",
     # a copy that stays as it is: Project Gutenberg now and then sets its text anew
     ("https://raw.githubusercontent.com/mbernico/federalist/57b4649a318c38989f93568c436197f45058935f/data/pg1404.txt",),

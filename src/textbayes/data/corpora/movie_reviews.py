@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.text_files import read_folder
 
 _ARCHIVES = ("movie_reviews*.zip", "review_polarity*.tar*", "review_polarity*.tgz")
@@ -49,7 +49,7 @@ CORPORA.register("movie_reviews")(
         files=(*_ARCHIVES, "pos", "txt_sentoken"),
         obtain="fetch review_polarity.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "review_polarity.tar.gz",
                 ("https://www.cs.cornell.edu/people/pabo/movie-review-data/review_polarity.tar.gz",),
                 # as scikit-learn's text tutorial publishes it

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.text_files import read_newsgroups
 
 _ARCHIVES = ("20news-bydate*.tar*", "20news-bydate*.tgz", "20news-bydate*.zip")
@@ -46,7 +46,7 @@ CORPORA.register("20newsgroups")(
         files=(*_ARCHIVES, "20news-bydate-train"),
         obtain="fetch 20news-bydate.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "20news-bydate.tar.gz",
                 (
                     "https://ndownloader.figshare.com/files/5975967",

@@ -13,7 +13,7 @@ from typing import Any
 from textbayes.core.errors import CorpusNotFoundError, InputError, MalformedFileError
 from textbayes.data.archives import is_archive, iter_members
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats import Record
 from textbayes.data.formats.smart import read_ohsumed, read_qrels, read_topics
 from textbayes.data.formats.text_files import read_folder
@@ -52,7 +52,7 @@ CORPORA.register("ohsumed20000")(
         folders=("ohsumed_first20000",),
         obtain="fetch ohsumed-first-20000-docs.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "ohsumed-first-20000-docs.tar.gz",
                 ("https://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",),
                 largest=50_000_000,
@@ -165,7 +165,7 @@ CORPORA.register("ohsumed_trec9")(
         folders=("ohsumed_trec9_topics",),
         obtain="fetch t9.filtering.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "t9.filtering.tar.gz",
                 ("https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",),
                 # as Hugging Face's datasets publishes it for this address

@@ -18,7 +18,7 @@ from textbayes.core.errors import MalformedFileError
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import NO_FIELDS
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download, fetch
+from textbayes.data.download import PublicFile, fetch
 from textbayes.data.formats._html import html_text
 from textbayes.data.formats.jsonl import read_jsonl, write_jsonl
 
@@ -131,7 +131,7 @@ class Book(NamedTuple):
     def fetch(self, path: str, folder: Path) -> bytes:
         """Fetch a file of the repository, or take it from the folder if it was fetched before."""
         url = f"{_RAW}/{self.repository}/{self.commit}/{path}"  # the commit says what is in it
-        file = Download(path.replace("/", "+"), (url,), largest=20_000_000)
+        file = PublicFile(path.replace("/", "+"), (url,), largest=20_000_000)
         return fetch(file, folder / self.domain).read_bytes()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, corpus_counts
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.smart import N_FEATURES, read_tokens, read_topic_labels, read_vectors
 from textbayes.data.formats.svmlight import read_svmlight
 from textbayes.data.streams import read_lines
@@ -181,7 +181,7 @@ CORPORA.register("rcv1")(
         folders=("rcv1_subsets",),
         obtain="fetch the LYRL2004 vector or token files and rcv1-v2.topics.qrels from the homepage into one folder",
         downloads=tuple(
-            Download(filename, (f"https://ndownloader.figshare.com/files/{number}",), sha256)
+            PublicFile(filename, (f"https://ndownloader.figshare.com/files/{number}",), sha256)
             for number, filename, sha256 in _FILES
         ),
         count=_count,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats import Record
 from textbayes.data.formats.reuters import read_reuters
 
@@ -117,7 +117,7 @@ CORPORA.register("reuters21578")(
         files=(*_ARCHIVES, "reut2-*.sgm"),
         obtain="fetch reuters21578.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "reuters21578.tar.gz",
                 (
                     "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",

@@ -13,7 +13,7 @@ from textbayes.core.validation import check_choice
 from textbayes.data.archives import iter_members
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.formats.delimited import read_csv
-from textbayes.data.streams import Labelled
+from textbayes.data.streams import LabelledStream
 
 _STAGES = {"final": "label_included", "abstract": "label_abstract_screening"}
 
@@ -47,7 +47,7 @@ def load_systematic_reviews(path: Path, *, review: str | None = None, stage: str
     return Corpus.of_records("systematic_reviews", records, ("excluded", "included"))
 
 
-def _files(path: Path) -> Iterator[tuple[str, Labelled]]:
+def _files(path: Path) -> Iterator[tuple[str, LabelledStream]]:
     if path.is_dir() and not any(path.glob("*.csv")):
         path = pick(path, "systematic_reviews", "csv.tar*", "*.tar*", "*.zip")
     for name, stream in iter_members(path):

@@ -49,7 +49,7 @@ def read_jsonl(
     """
     label = source_label(source)
     layout = layout_of(source)
-    layout.tell(format="jsonl", encoding=encoding)
+    layout.add(format="jsonl", encoding=encoding)
     fields = FieldReader(label, layout, **columns)
     lines = ((number, line) for number, line in read_lines(source, encoding, errors) if not line.isspace())
     first = next(lines, None)
