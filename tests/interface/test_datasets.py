@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from textbayes.data import CORPORA, Corpus, CorpusInfo
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 
 LABELS = [("sport",), ("money",), ()]
 
@@ -114,7 +114,7 @@ def test_download(lines, run, tiny, monkeypatch, tmp_path):
             (folder / file.filename).write_text("five goals\nthe bank\nrain\n", encoding="utf-8")
         return folder / file.filename
 
-    file = Download("tiny.txt", ("https://example.org/tiny.txt",), "0" * 64)
+    file = PublicFile("tiny.txt", ("https://example.org/tiny.txt",), "0" * 64)
     info = CORPORA.get("tiny")
     monkeypatch.setitem(CORPORA._members, "tiny", CorpusInfo(**{**vars(info), "downloads": (file,)}))
     monkeypatch.setattr("textbayes.data.catalogue.fetch", fetch)

@@ -16,7 +16,7 @@ from textbayes.data.streams import (
     DAMAGE,
     DEFAULT_LIMITS,
     Bounded,
-    Labelled,
+    LabelledStream,
     Limits,
     Meter,
     Source,
@@ -47,7 +47,7 @@ def as_container(source: Source) -> Path | None:
     return path if path is not None and (path.is_dir() or is_archive(path)) else None
 
 
-def iter_members(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[str, Labelled]]:
+def iter_members(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[str, LabelledStream]]:
     """Iterate over the names and open contents of all files: sorted in a folder, as stored in an archive.
 
     Each stream may be read until the next one is asked for. Hidden files (``.DS_Store``, ``._x``) are left out, and so,
@@ -87,15 +87,15 @@ def regular_files(paths: Iterator[Path]) -> Iterator[Path]:
             warnings.warn(f"{path} is left out: it is no file (a pipe, a device or a broken link)", stacklevel=2)
 
 
-def _folder(path: Path, limits: Limits) -> Iterator[tuple[str, Labelled]]:
+def _folder(path: Path, limits: Limits) -> Iterator[tuple[str, LabelledStream]]:
     for name, file in _listed(path):
         with open_file(file) as stream:
             if file.stat().st_size > _LARGE:
-                yield name, Labelled(stream, str(file), limits)
+                yield name, LabelledStream(stream, str(file), limits)
                 continue
             content = io.BytesIO(stream.read())
         # Read and closed: a reader that stops at a fault in a document leaves no file open.
-        yield name, Labelled(content, str(file), limits)
+        yield name, LabelledStream(content, str(file), limits)
 
 
 def _listed(path: Path) -> Iterator[tuple[str, Path]]:
@@ -104,7 +104,7 @@ def _listed(path: Path) -> Iterator[tuple[str, Path]]:
         yield _printable(file.relative_to(path).as_posix()), file
 
 
-def _tar(path: Path, limits: Limits) -> Iterator[tuple[str, Labelled]]:
+def _tar(path: Path, limits: Limits) -> Iterator[tuple[str, LabelledStream]]:
     # Unpacked by ourselves, so that the bytes are counted as they come; read strictly forwards ("r|").
     with (
         open_input(Bounded(path, limits)) as stream,
@@ -113,7 +113,7 @@ def _tar(path: Path, limits: Limits) -> Iterator[tuple[str, Labelled]]:
         for member in archive:
             if member.isfile() and not _hidden(member.name):
                 name = _printable(member.name.removeprefix("./"))
-                yield name, Labelled(archive.extractfile(member), f"{path}/{name}", limits)
+                yield name, LabelledStream(archive.extractfile(member), f"{path}/{name}", limits)
             archive.members = []  # type: ignore[attr-defined]  # or it grows with the archive
 
 
@@ -126,14 +126,14 @@ class _TarInfo(tarfile.TarInfo):
         return super()._proc_pax(archive)  # type: ignore[misc]  # not in the stubs
 
 
-def _zip(path: Path, limits: Limits) -> Iterator[tuple[str, Labelled]]:
+def _zip(path: Path, limits: Limits) -> Iterator[tuple[str, LabelledStream]]:
     with open_file(path) as file, zipfile.ZipFile(file) as archive:
         meter = Meter(limits, str(path), path.stat().st_size)  # of the whole: members may share their bytes
         for member in archive.infolist():
             name = _printable(member.filename)
             if name and not name.endswith("/") and not _hidden(name):
                 with archive.open(member) as stream:
-                    yield name, Labelled(Unpacked(stream, meter), f"{path}/{name}", limits)
+                    yield name, LabelledStream(Unpacked(stream, meter), f"{path}/{name}", limits)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +24,8 @@ from textbayes.core.progress import Progress
 from textbayes.core.registry import Registry
 from textbayes.core.types import BoolArray, Document
 from textbayes.core.validation import check_same_length
-from textbayes.data.download import Download, fetch, verify
+from textbayes.data.download import PublicFile, fetch, verify
+from textbayes.data.formats import Record
 from textbayes.data.options import check_options, option_defaults
 
 if TYPE_CHECKING:
@@ -81,6 +82,27 @@ class Corpus:
         if not self.label_names:
             found = sorted({label for labels in self.labels for label in labels})
             object.__setattr__(self, "label_names", tuple(found))
+
+    @classmethod
+    def of_records(
+        cls, name: str, records: Iterable[Record], label_names: Iterable[str] = (), notes: Iterable[str] = ()
+    ) -> Corpus:
+        """Make a corpus of records in their order; ``split`` and ``date`` among their fields are its parts and dates.
+
+        Parameters
+        ----------
+        name : str
+        records : iterable of Record
+        label_names, notes : iterable of str
+            As for the corpus.
+        """
+        rows = list(records)
+        split, dates = (
+            [row.fields[field] for row in rows] if rows and all(field in row.fields for row in rows) else None
+            for field in ("split", "date")
+        )
+        ids, labels, texts = ([str(row.id) for row in rows], [row.labels for row in rows], [row.text for row in rows])
+        return cls(name, ids, labels, texts, tuple(label_names), split, dates, notes=tuple(notes))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -229,7 +251,7 @@ class CorpusInfo:
         Patterns of file or folder names, any of which shows that a folder holds the corpus.
     folders : tuple of str
         Other names of the corpus's folder than its own.
-    downloads : tuple of Download
+    downloads : tuple of PublicFile
         Public files; empty where none is known to be stable.
     build : callable, optional
         ``build(folder, progress)``, writes the corpus's file into its folder, from the downloads there or from other
@@ -253,7 +275,7 @@ class CorpusInfo:
     files: tuple[str, ...]
     obtain: str
     folders: tuple[str, ...] = ()
-    downloads: tuple[Download, ...] = ()
+    downloads: tuple[PublicFile, ...] = ()
     build: Callable[[Path, Progress | None], None] | None = None
     count: Callable[[Path], dict[str, int]] | None = None
     expected_at: Callable[[Path], Mapping[str, int]] | None = None

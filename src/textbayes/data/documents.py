@@ -65,7 +65,7 @@ def open_documents(
     max_record : int, optional
         Bytes of one document (a line, a row, a message, a file of a folder); 64 MiB by default.
     layout : Layout, optional
-        Columns to look for first; is told what was found once the first document is here.
+        Columns to look for first; it receives what was found when the first document has been read.
     **options
         The format's own, such as ``text_field``, ``label_field``, ``keep_fields`` (columns that documents carry as
         ``fields``, or True for all of them), ``encoding`` and ``errors``.

@@ -33,7 +33,7 @@ class RefusedDownloadError(OSError):
 
 
 @dataclass(frozen=True)
-class Download:
+class PublicFile:
     """A public file: the addresses it is at, first to last choice, its checksum, and how many bytes it has at most.
 
     ``sha256=None`` says that no published checksum is known: the one of the first download is then recorded beside
@@ -54,14 +54,16 @@ class Download:
         return (record.read_text(encoding="utf-8").split() or [""])[0].lower() or None
 
 
-def fetch(file: Download, folder: Path, progress: Progress | None = None, attempts: int = 3, wait: float = 1.0) -> Path:
+def fetch(
+    file: PublicFile, folder: Path, progress: Progress | None = None, attempts: int = 3, wait: float = 1.0
+) -> Path:
     """Fetch a file into ``folder``, downloaded if it is not there yet; a copy with another checksum is refused.
 
     ``attempts`` per address, each going on where the last one stopped, ``wait`` seconds (doubling) in between.
 
     Parameters
     ----------
-    file : Download
+    file : PublicFile
     folder : Path
     progress : function of (file name, bytes so far, bytes in all or None), optional
     attempts : int
@@ -102,7 +104,7 @@ def fetch(file: Download, folder: Path, progress: Progress | None = None, attemp
     )
 
 
-def verify(file: Download, folder: Path) -> None:
+def verify(file: PublicFile, folder: Path) -> None:
     """Refuse a downloaded file that has changed since; files that were not downloaded here are not looked at."""
     target = folder / file.filename
     if not (target.exists() and _record(target).exists()):

@@ -100,7 +100,7 @@ class Layout:
     rows: list[Mapping[str, str]] = field(default_factory=list)
     other_labels: tuple[str, ...] = ()
 
-    def tell(self, **found: Any) -> None:
+    def add(self, **found: Any) -> None:
         """Add to what was found."""
         self.found = replace(self.found or Columns(), **found)
 
@@ -110,7 +110,7 @@ class Layout:
             raise error
         self.skip(error)
 
-    def saw(self, row: Mapping[str, Any]) -> None:
+    def remember(self, row: Mapping[str, Any]) -> None:
         """Remember a row, if it is one of the first."""
         if len(self.rows) < MOST_ROWS:
             self.rows.append(first_of(row))
@@ -130,7 +130,7 @@ class Layout:
         return min(values, key=lambda name: (len(values[name]) < 2, len(values[name])), default=None)
 
     def for_next_file(self) -> Layout:
-        """A layout for a further file of the same input: what is found there is not told again."""
+        """A layout for a further file of the same input: what is found there is not recorded."""
         return Layout(self.expected, skip=self.skip)
 
 

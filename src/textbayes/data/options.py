@@ -43,7 +43,7 @@ def check_options(what: str, function: Callable[..., Any], given: Iterable[str])
     types = _types(function)
     for name, value in given.items() if isinstance(given, Mapping) else ():
         if name in types and not _fits(value, types[name]):
-            need = _told(types[name])
+            need = _described(types[name])
             meant = isinstance(value, int | float) and "a text" in need  # what looked like a number on the command line
             hint = f'; write {name}="{value}" for the text' if meant else ""
             raise InputError(f"{what} has {name}={repr(value)[:60]}, which must be {need}{hint}")
@@ -73,11 +73,11 @@ def _fits(value: Any, wanted: Any) -> bool:
     return any(_fits(value, one) for one in inner)  # one of several types
 
 
-def _told(wanted: Any) -> str:
+def _described(wanted: Any) -> str:
     inner = [one for one in get_args(wanted) if one is not NoneType]
     if get_origin(wanted) is not None and issubclass(_as_type(get_origin(wanted)), Collection):
         return 'a list of texts, such as ["id", "text"]'
-    return _NAMES.get(wanted, "of another kind") if not inner else " or ".join(dict.fromkeys(map(_told, inner)))
+    return _NAMES.get(wanted, "of another kind") if not inner else " or ".join(dict.fromkeys(map(_described, inner)))
 
 
 def _as_type(origin: Any) -> type:

@@ -102,7 +102,7 @@ class Meter:
             raise self.limits.refuse_unpacked(self.label, self.read)
 
 
-class Counted:
+class CountedReader:
     """Compressed bytes for a decompressor, counted as it takes them."""
 
     def __init__(self, stream: Any, meter: Meter) -> None:
@@ -158,7 +158,7 @@ class Bounded:
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str] | Bounded
 
 
-class Labelled(io.BufferedReader):
+class LabelledStream(io.BufferedReader):
     """Bytes with ``peek``, a ``label`` that messages call them by, and their bounds."""
 
     def __init__(self, raw: Any, label: str, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -167,7 +167,7 @@ class Labelled(io.BufferedReader):
         self.layout: Layout | None = None
 
 
-class Input(Labelled):
+class Input(LabelledStream):
     """Bytes that :func:`open_input` has opened: decompressed already."""
 
 
@@ -175,7 +175,7 @@ def source_label(source: Source) -> str:
     """Name of a source in messages: its path, ``standard input`` or the stream's name."""
     if isinstance(source, Bounded):
         source = source.source
-    if isinstance(source, Labelled):
+    if isinstance(source, LabelledStream):
         return source.label
     if isinstance(source, (str, os.PathLike)):
         return "standard input" if source == "-" else os.fspath(source)
@@ -185,12 +185,12 @@ def source_label(source: Source) -> str:
 
 def limits_of(source: Source) -> Limits:
     """The bounds of a source; the usual ones unless it has its own."""
-    return source.limits if isinstance(source, (Bounded, Labelled)) else DEFAULT_LIMITS
+    return source.limits if isinstance(source, (Bounded, LabelledStream)) else DEFAULT_LIMITS
 
 
 def layout_of(source: Source) -> Layout:
     """What is known of the columns of a source, where its reader says what it finds."""
-    known = source.layout if isinstance(source, (Bounded, Labelled)) else None
+    known = source.layout if isinstance(source, (Bounded, LabelledStream)) else None
     return known or Layout()
 
 
@@ -225,7 +225,7 @@ def open_input(source: Source) -> Iterator[Input]:
                 yield stored
             else:
                 meter = Meter(limits, label)
-                with Input(Unpacked(unpack(Counted(stored, meter)), meter), label, limits) as stream:
+                with Input(Unpacked(unpack(CountedReader(stored, meter)), meter), label, limits) as stream:
                     stream.layout = layout
                     yield stream
         finally:

@@ -16,7 +16,7 @@ import numpy as np
 
 from textbayes._version import __version__
 from textbayes.core.types import FloatArray
-from textbayes.export.scoring import Block, DispersedBlock, Reading, Scoring
+from textbayes.export.scoring import DispersedBlock, Scoring, TermBlock, TextReading
 from textbayes.text.patterns import ENTITY
 
 FORMAT = "textbayes scoring"
@@ -46,11 +46,11 @@ def to_json(scoring: Scoring) -> Iterator[str]:
     scoring : Scoring
     """
     views = list(_views(scoring))
-    told = {"format": FORMAT, "version": VERSION, "textbayes": __version__, "classes": scoring.space.class_names}
-    told["functions"] = sorted({name for view in views for cut in view.cuts for name in cut.functions})
-    told["intercept"] = _by_class(scoring, scoring.intercept).tolist()
-    told |= _second_pass(scoring) | _probabilities(scoring) | _decisions(scoring)
-    yield json.dumps(told)[:-1] + ', "views": ['
+    fields = {"format": FORMAT, "version": VERSION, "textbayes": __version__, "classes": scoring.space.class_names}
+    fields["functions"] = sorted({name for view in views for cut in view.cuts for name in cut.functions})
+    fields["intercept"] = _by_class(scoring, scoring.intercept).tolist()
+    fields |= _second_pass(scoring) | _probabilities(scoring) | _decisions(scoring)
+    yield json.dumps(fields)[:-1] + ', "views": ['
     for number, view in enumerate(views):
         power, log = view.power_and_log
         head = {"name": view.name, "cuts": [cut._asdict() for cut in view.cuts], "power": power, "log": log}
@@ -120,7 +120,7 @@ def _views(scoring: Scoring) -> Iterator[_View]:
         yield _View(one.name, cuts, _POWER_AND_LOG["raw"], _linear(scoring, one), _dispersed(scoring, one))
 
 
-def _weighted(scoring: Scoring, block: Block) -> Iterator[tuple[str, Row]]:
+def _weighted(scoring: Scoring, block: TermBlock) -> Iterator[tuple[str, Row]]:
     """The terms of a block that matter."""
     weights = _by_class(scoring, block.weights)
     for j in block.used:
@@ -176,12 +176,12 @@ class Cut(NamedTuple):
         return {function for _, _, function in (*self.text_rules, *self.word_rules) if function}
 
 
-def cuts_of(reading: Reading) -> list[Cut]:
+def cuts_of(reading: TextReading) -> list[Cut]:
     """The cuts that together give the terms of a reading.
 
     Parameters
     ----------
-    reading : Reading
+    reading : TextReading
     """
     cuts, rules = [], _text_rules(reading)
     for unit, edge, low, high in reading.runs:
@@ -197,12 +197,12 @@ def cuts_of(reading: Reading) -> list[Cut]:
     return cuts
 
 
-def cuts_of_length(reading: Reading) -> list[Cut]:
+def cuts_of_length(reading: TextReading) -> list[Cut]:
     """The cuts whose terms are ``ANY_WORD``, once for every word and every character of a script without spaces.
 
     Parameters
     ----------
-    reading : Reading
+    reading : TextReading
         As :func:`textbayes.export.collect.all_words` gives it.
     """
     same: tuple[Rule, ...] = ((_ALL, ANY_WORD, ""),)
@@ -211,14 +211,17 @@ def cuts_of_length(reading: Reading) -> list[Cut]:
 
 
 def _word_cut(
-    reading: Reading, stop_words: tuple[str, ...] = (), word_rules: tuple[Rule, ...] = (), ngrams: Iterable[int] = (1,)
+    reading: TextReading,
+    stop_words: tuple[str, ...] = (),
+    word_rules: tuple[Rule, ...] = (),
+    ngrams: Iterable[int] = (1,),
 ) -> Cut:
     """The words of a text, which runs of characters are no part of."""
     apart: list[Rule] = [(unit, " ", "") for unit, *_ in reading.runs]
     return Cut([*_text_rules(reading), *apart], reading.token, stop_words, word_rules, tuple(ngrams))
 
 
-def _text_rules(reading: Reading) -> list[Rule]:
+def _text_rules(reading: TextReading) -> list[Rule]:
     rules: list[Rule] = []
     if reading.head is not None:
         rules.append((rf"(?s)^\s*([^\n]{{0,{reading.head}}}).*", r"\1", ""))
@@ -228,10 +231,10 @@ def _text_rules(reading: Reading) -> list[Rule]:
     return [*rules, (_ALL, "", "lower")] if reading.lowercase else rules
 
 
-def _stems(reading: Reading) -> tuple[Rule, ...]:
+def _stems(reading: TextReading) -> tuple[Rule, ...]:
     if reading.stemmer is None:
         return ()
-    # In text that is not put in lower case the stemmer's Y could not be told from the text's own.
+    # In text that is not put in lower case the stemmer's Y could not be distinguished from the text's own.
     if reading.stemmer == "porter" and reading.lowercase:
         return tuple((pattern, new, "") for pattern, new in porter_rules())
     return ((_ALL, "", f"Snowball {reading.stemmer}"),)

@@ -14,7 +14,7 @@ import numpy as np
 from textbayes._version import __version__
 from textbayes.core.errors import MissingExtraError, NotSupportedError
 from textbayes.core.types import AnyArray
-from textbayes.export.scoring import Block, Scoring
+from textbayes.export.scoring import Scoring, TermBlock
 
 _OPSET, _IR_VERSION = 18, 9  # of ONNX 1.14, which runtimes of 2023 and later read
 _LEAST_NORM = 1e-30
@@ -55,10 +55,10 @@ def to_onnx(scoring: Scoring) -> list[bytes]:
 
 def _metadata(scoring: Scoring) -> dict[str, str]:
     """What a program must know beside the graph, as JSON."""
-    told: dict[str, Any] = {f"terms of {block.name}": block.terms for block in scoring.blocks}
-    told |= {"classes": scoring.space.class_names, "kind": scoring.space.kind}
-    told |= {"thresholds": scoring.thresholds, "least": scoring.least}
-    return {name: json.dumps(value) for name, value in told.items()}
+    properties: dict[str, Any] = {f"terms of {block.name}": block.terms for block in scoring.blocks}
+    properties |= {"classes": scoring.space.class_names, "kind": scoring.space.kind}
+    properties |= {"thresholds": scoring.thresholds, "least": scoring.least}
+    return {name: json.dumps(value) for name, value in properties.items()}
 
 
 class _Graph:
@@ -123,7 +123,7 @@ class _Graph:
 
         return self.node("Cast", self.node("Greater", counts, self.constant(0.0)), to=TensorProto.FLOAT)
 
-    def values(self, block: Block) -> str:
+    def values(self, block: TermBlock) -> str:
         """Values of the terms of a block."""
         counts = self.input(f"counts_{block.name}", len(block.terms))
         values = counts

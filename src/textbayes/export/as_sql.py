@@ -55,7 +55,7 @@ WITH counted AS (
   FROM counted c JOIN textbayes_terms t ON t.term = c.term AND t.view_name = c.view_name
 ), lengths AS (
   SELECT doc_id, block, {norm} AS norm FROM valued GROUP BY doc_id, block
-), told AS (
+), weighted AS (
   SELECT v.doc_id, w.label_id, SUM(v.value / l.norm * w.weight) AS score
   FROM valued v JOIN lengths l ON l.doc_id = v.doc_id AND l.block = v.block
   JOIN textbayes_weights w ON w.term_id = v.term_id
@@ -63,7 +63,7 @@ WITH counted AS (
 )
 SELECT d.doc_id, l.label_id, l.intercept + COALESCE(t.score, 0){length} AS score
 FROM textbayes_documents d CROSS JOIN textbayes_labels l
-LEFT JOIN told t ON t.doc_id = d.doc_id AND t.label_id = l.label_id;
+LEFT JOIN weighted t ON t.doc_id = d.doc_id AND t.label_id = l.label_id;
 """
 
 _HINTED = """\
@@ -142,7 +142,7 @@ def to_sql(scoring: Scoring) -> Iterator[str]:
             "negative binomials need sums over the counts of a word, which SQL makes slow; export JSON, or train "
             "counts:model=dirichlet_poisson"
         )
-    yield _HEAD.format(**_told(scoring))
+    yield _HEAD.format(**_head_values(scoring))
     yield from _inserts("textbayes_labels", _labels(scoring))
     yield from _inserts("textbayes_terms", _terms(scoring))
     yield from _inserts("textbayes_weights", _weights(scoring))
@@ -170,7 +170,7 @@ def to_sql(scoring: Scoring) -> Iterator[str]:
     yield "COMMIT;\n"
 
 
-def _told(scoring: Scoring) -> dict[str, object]:
+def _head_values(scoring: Scoring) -> dict[str, object]:
     lines = (" ".join(f"{_quoted(name)}: {what}".split()) for name, what in _views(scoring))  # a comment is one line
     views = "".join(f"\n--          {line}" for line in lines)
     return {

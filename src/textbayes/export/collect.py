@@ -15,7 +15,7 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.core.protocols import FittedModel
 from textbayes.core.types import FloatArray
 from textbayes.decide.top_label import TopLabel
-from textbayes.export.scoring import NO_WORD, Block, DispersedBlock, Hints, Reading, Scoring, TermWeight
+from textbayes.export.scoring import NO_WORD, DispersedBlock, Hints, Scoring, TermBlock, TermWeight, TextReading
 from textbayes.kinds.counts import FittedCounts
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.multinomial import FittedMultinomial
@@ -99,7 +99,7 @@ def _add_weights(scoring: Scoring, views: list[ReadView], coef: FloatArray, inte
         terms = view.vectorizer.get_feature_names_out().tolist()
         weights = view.factor * coef[:, view.start : view.start + len(terms)]
         cosine, idf = view.weighting.norm == "cosine", view.weighting.idf_
-        scoring.blocks.append(Block(view.name, view.reading, view.tf, cosine, terms, idf, weights))
+        scoring.blocks.append(TermBlock(view.name, view.reading, view.tf, cosine, terms, idf, weights))
 
 
 def _add_rule(scoring: Scoring, model: TextCategorizer) -> None:
@@ -152,7 +152,7 @@ def add_counts(scoring: Scoring, views: list[ReadView], fitted: FittedCounts, fa
         scoring.dispersed.append(DispersedBlock(view.name, view.reading, terms, rates, deltas, rows))
         return
     tf: TermWeight = "binary" if "bernoulli" in names or view.vectorizer.binary else "raw"
-    scoring.blocks.append(Block(view.name, view.reading, tf, False, terms, np.ones(len(terms)), weights))
+    scoring.blocks.append(TermBlock(view.name, view.reading, tf, False, terms, np.ones(len(terms)), weights))
 
 
 def _count_classes(fitted: FittedCounts) -> Iterator[tuple[int, BayesCountClassifier, int, float]]:
@@ -200,7 +200,7 @@ class ReadView(NamedTuple):
     """One view of a model: how it reads texts, its terms, and how it weighs them; columns begin at ``start``."""
 
     name: str
-    reading: Reading
+    reading: TextReading
     vectorizer: TextVectorizer
     weighting: TermWeighting
     factor: float
@@ -239,7 +239,7 @@ def read_views(model: TextCategorizer) -> list[ReadView]:
     return [ReadView("words", reading_of(vectorizer), vectorizer, weighting, 1.0, 0)]
 
 
-def reading_of(vectorizer: TextVectorizer, head: bool = False) -> Reading:
+def reading_of(vectorizer: TextVectorizer, head: bool = False) -> TextReading:
     """How a fitted vectorizer cuts texts.
 
     Parameters
@@ -249,7 +249,7 @@ def reading_of(vectorizer: TextVectorizer, head: bool = False) -> Reading:
         Whether it is shown first lines only.
     """
     low, high = vectorizer.ngram_range
-    base = Reading(
+    base = TextReading(
         head=LONGEST_HEAD if head else None, tidy=False, replace=(), lowercase=bool(vectorizer.lowercase), runs=(),
         token=NO_WORD,
     )  # fmt: skip
@@ -271,7 +271,7 @@ def reading_of(vectorizer: TextVectorizer, head: bool = False) -> Reading:
     )
 
 
-def all_words(vectorizer: TextVectorizer) -> Reading:
+def all_words(vectorizer: TextVectorizer) -> TextReading:
     """The terms that make up the length of a text: every word, and every character of a script without spaces.
 
     Parameters

@@ -16,7 +16,7 @@ TermWeight = Literal["raw", "binary", "log", "log2"]
 
 
 @dataclass(frozen=True)
-class Reading:
+class TextReading:
     """How a text is cut into terms, step by step in the order of these parameters.
 
     Parameters
@@ -55,13 +55,13 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class TermBlock:
     """Terms of one reading whose values, times weights, are added to the scores.
 
     Parameters
     ----------
     name : str
-    reading : Reading
+    reading : TextReading
     tf : {"raw", "binary", "log", "log2"}
         Value of a count n: n, 1, 1 + ln n or 1 + log₂ n; times the idf.
     cosine : bool
@@ -72,7 +72,7 @@ class Block:
     """
 
     name: str
-    reading: Reading
+    reading: TextReading
     tf: TermWeight
     cosine: bool
     terms: list[str]
@@ -93,7 +93,7 @@ class DispersedBlock:
     Parameters
     ----------
     name : str
-    reading : Reading
+    reading : TextReading
     terms : list of str
     rates, deltas : arrays (n_rows, n_terms)
         μ and δ of each class.
@@ -102,7 +102,7 @@ class DispersedBlock:
     """
 
     name: str
-    reading: Reading
+    reading: TextReading
     terms: list[str]
     rates: FloatArray
     deltas: FloatArray
@@ -126,9 +126,9 @@ class Scoring:
     space : LabelSpace
     intercept, per_thousand, with_words : arrays (n_columns,)
         Scores of a text without words, what a thousand words add, known or not, and what having any adds.
-    length : Reading or None
+    length : TextReading or None
         The terms that are such words; None where they add nothing.
-    blocks : list of Block
+    blocks : list of TermBlock
     dispersed : list of DispersedBlock
     hints : Hints or None
     link : {"logit", "probit"}
@@ -146,8 +146,8 @@ class Scoring:
     intercept: FloatArray = field(init=False)
     per_thousand: FloatArray = field(init=False)
     with_words: FloatArray = field(init=False)
-    length: Reading | None = None
-    blocks: list[Block] = field(default_factory=list)
+    length: TextReading | None = None
+    blocks: list[TermBlock] = field(default_factory=list)
     dispersed: list[DispersedBlock] = field(default_factory=list)
     hints: Hints | None = None
     link: str = "logit"

@@ -12,7 +12,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.protocols import ScoreFunction, ScoreResult
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_finite
-from textbayes.lexical.delta2_null import METHODS, Method, Pairs, Tail, delta2
+from textbayes.lexical.delta2_null import METHODS, Method, NullTail, Pairs, delta2
 from textbayes.lexical.exposures import Exposures, mosteller_wallace, word_exposures
 
 Model = Literal["poisson", "negative_binomial"]
@@ -126,12 +126,12 @@ def word_pairs(
     return Pairs(observed, totals, share, delta, tilt, labels, exposures.powers_in, exposures.powers)
 
 
-def p_values(tail: Tail, ties: Ties) -> FloatArray:
+def p_values(tail: NullTail, ties: Ties) -> FloatArray:
     """P-values of Δ²: P(Δ² > observed) and half or all of P(Δ² = observed).
 
     Parameters
     ----------
-    tail : Tail
+    tail : NullTail
     ties : {"mid", "full"}
         Whether half or all of the equal values count.
     """
@@ -175,7 +175,7 @@ def _spread(exposures: Exposures, delta: FloatArray, method: Method, ties: Ties)
     return ScoreResult(whole(apart[0], met[0], 0.0), whole(apart[1], met[1], 1.0))
 
 
-def sample_tail(exposures: Exposures, dispersion: FloatArray, n_draws: int, seed: int) -> Tail:
+def sample_tail(exposures: Exposures, dispersion: FloatArray, n_draws: int, seed: int) -> NullTail:
     """The share of ``n_draws`` samples with a larger and with the same Δ², (n_labels, n_features).
 
     Samples come from the model fitted under the null: every document d has counts of mean ω_d μ̂, μ̂ = n/Ω, Poisson or
@@ -219,4 +219,4 @@ def sample_tail(exposures: Exposures, dispersion: FloatArray, n_draws: int, seed
         tie = np.isclose(sampled, observed, rtol=1e-9, atol=1e-12)
         greater[both, word] = ((sampled > observed) & ~tie).sum(axis=0) / (n_draws + 1.0)
         equal[both, word] = (tie.sum(axis=0) + 1.0) / (n_draws + 1.0)
-    return Tail(greater, equal)
+    return NullTail(greater, equal)

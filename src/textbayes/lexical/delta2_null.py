@@ -42,7 +42,7 @@ _NEGATIVE_BINOMIAL = (
 )
 
 
-class Moments(NamedTuple):
+class NullMoments(NamedTuple):
     """Moments of Δ² under the null, elementwise."""
 
     mean: FloatArray
@@ -61,14 +61,14 @@ def cumulants(rate: FloatArray, dispersion: FloatArray, powers: FloatArray) -> l
     ]
 
 
-def second_order(share: FloatArray, inside: list[FloatArray], outside: list[FloatArray]) -> Moments:
+def second_order(share: FloatArray, inside: list[FloatArray], outside: list[FloatArray]) -> NullMoments:
     """Mean c20/s and variance (c40 + 2c20²)/s² of D²/s, s = π(1−π)M."""
     c = _joint(share, inside, outside)
     scale = share * (1.0 - share) * (inside[0] + outside[0])
-    return Moments(c(2, 0) / scale, (c(4, 0) + 2.0 * c(2, 0) ** 2) / scale**2)
+    return NullMoments(c(2, 0) / scale, (c(4, 0) + 2.0 * c(2, 0) ** 2) / scale**2)
 
 
-def third_order(share: FloatArray, inside: list[FloatArray], outside: list[FloatArray]) -> Moments:
+def third_order(share: FloatArray, inside: list[FloatArray], outside: list[FloatArray]) -> NullMoments:
     """Moments of D²(1 − (T−M)/M)/s: joint moments up to order 6 by partitions into blocks of two and more."""
     c = _joint(share, inside, outside)
     total = inside[0] + outside[0]
@@ -87,10 +87,10 @@ def third_order(share: FloatArray, inside: list[FloatArray], outside: list[Float
     )
     mean = c(2, 0) - c(2, 1) / total
     variance = d4 - 2.0 * d4t / total + d4tt / total**2 - mean**2
-    return Moments(mean / scale, variance / scale**2)
+    return NullMoments(mean / scale, variance / scale**2)
 
 
-def printed_third_order(m: FloatArray) -> Moments:
+def printed_third_order(m: FloatArray) -> NullMoments:
     """The paper's N(1 − 1/(2m), (1 + m(25 + 2m(11 + 8m)))/(8m³)), Poisson counts of mean m = ωμ in both classes.
 
     Its variance is not that of the 3rd-order polynomial (see the top of this file) nor closer to that of Δ², which is
@@ -99,7 +99,7 @@ def printed_third_order(m: FloatArray) -> Moments:
     Reference: the contagion paper, §4.
     """
     m = np.asarray(m, dtype=np.float64)
-    return Moments(1.0 - 1.0 / (2.0 * m), (1.0 + m * (25.0 + 2.0 * m * (11.0 + 8.0 * m))) / (8.0 * m**3))
+    return NullMoments(1.0 - 1.0 / (2.0 * m), (1.0 + m * (25.0 + 2.0 * m * (11.0 + 8.0 * m))) / (8.0 * m**3))
 
 
 def _joint(share: FloatArray, inside: list[FloatArray], outside: list[FloatArray]) -> Callable[[int, int], FloatArray]:
@@ -140,14 +140,14 @@ class Pairs(NamedTuple):
         return 1.0 + self.dispersion * self.tilt
 
 
-class Tail(NamedTuple):
+class NullTail(NamedTuple):
     """P(Δ² > observed) and P(Δ² = observed) under the null; ``equal`` is 0 for continuous approximations."""
 
     greater: FloatArray
     equal: FloatArray
 
 
-Method = Callable[[Pairs], Tail]
+Method = Callable[[Pairs], NullTail]
 
 
 def delta2(pairs: Pairs) -> FloatArray:
@@ -157,13 +157,13 @@ def delta2(pairs: Pairs) -> FloatArray:
     return result
 
 
-def chi2(pairs: Pairs) -> Tail:
+def chi2(pairs: Pairs) -> NullTail:
     """Δ²/(1 + δω̃) as χ²₁: the limit for many occurrences, since S₁ − πn is then normal."""
     p = chi2_p_value(delta2(pairs) / pairs.inflation)
-    return Tail(p, np.zeros(()))
+    return NullTail(p, np.zeros(()))
 
 
-def exact(pairs: Pairs) -> Tail:
+def exact(pairs: Pairs) -> NullTail:
     """The conditional distribution given n: binomial(n, π); with δ > 0 beta-binomial(n; πA, (1−π)A), A = n/(δω̃).
 
     The binomial is exact for Poisson counts of any lengths. The beta-binomial is exact for negative-binomial counts in
@@ -182,15 +182,15 @@ def exact(pairs: Pairs) -> Tail:
     greater[few], equal[few] = tails(k[few], n[few], share[few], size[few], table)
     if not few.all():
         greater[~few] = np.broadcast_to(chi2(pairs).greater, shape).ravel()[~few]
-    return Tail(greater.reshape(shape), equal.reshape(shape))
+    return NullTail(greater.reshape(shape), equal.reshape(shape))
 
 
-def normal_second_order(pairs: Pairs) -> Tail:
+def normal_second_order(pairs: Pairs) -> NullTail:
     """Δ² as normal with the moments of its 2nd-order expansion (the paper's, for any shares and for δ > 0)."""
     return _normal(pairs, second_order)
 
 
-def normal_third_order(pairs: Pairs) -> Tail:
+def normal_third_order(pairs: Pairs) -> NullTail:
     """Δ² as normal with the moments of its 3rd-order expansion."""
     return _normal(pairs, third_order)
 
@@ -203,10 +203,10 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _normal(pairs: Pairs, expansion: Callable[..., Moments]) -> Tail:
+def _normal(pairs: Pairs, expansion: Callable[..., NullMoments]) -> NullTail:
     rate, powers_in = pairs.total / pairs.powers[0], pairs.powers_in[pairs.label]
     inside = cumulants(rate, pairs.dispersion, powers_in)
     outside = cumulants(rate, pairs.dispersion, np.maximum(pairs.powers - powers_in, 0.0))
     mean, variance = expansion(pairs.share, inside, outside)
     p: FloatArray = special.ndtr((mean - delta2(pairs)) / np.sqrt(variance))
-    return Tail(p, np.zeros(()))
+    return NullTail(p, np.zeros(()))

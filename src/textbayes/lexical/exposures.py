@@ -14,7 +14,7 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, canonical, check_finite, check_indicator, check_same_length
 
 
-class Inputs(NamedTuple):
+class ScoreInputs(NamedTuple):
     """Checked documents and labels.
 
     ``X`` is CSR (n_docs, n_features) in float64 without duplicates or stored zeros, ``Yt`` the labels as CSR
@@ -35,7 +35,7 @@ class Inputs(NamedTuple):
         return int(self.X.shape[1])
 
 
-def check_inputs(X: Matrix, Y: AnyArray, *, nonnegative: bool) -> Inputs:
+def check_inputs(X: Matrix, Y: AnyArray, *, nonnegative: bool) -> ScoreInputs:
     """Check counts and labels for scoring, and refuse what cannot be scored; the caller's arrays are never changed."""
     documents = _as_csr(X)
     indicator = check_indicator(Y)
@@ -51,7 +51,7 @@ def check_inputs(X: Matrix, Y: AnyArray, *, nonnegative: bool) -> Inputs:
             " word occurs in; pass counts or non-negative weights, or use pearson, t_test or t_test_pooled"
         )
     labels = sparse.csc_matrix(indicator, dtype=np.float64).T
-    return Inputs(documents, labels, indicator.sum(axis=0, dtype=np.float64))
+    return ScoreInputs(documents, labels, indicator.sum(axis=0, dtype=np.float64))
 
 
 def _as_csr(X: Any) -> sparse.csr_matrix:
@@ -76,7 +76,7 @@ class Exposures(NamedTuple):
     each category (n_labels, 6), r = 1, …, 6: what sums of negative-binomial counts depend on.
     """
 
-    inputs: Inputs
+    inputs: ScoreInputs
     lengths: FloatArray
     sums: sparse.csr_matrix
     totals: FloatArray

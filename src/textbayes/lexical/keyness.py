@@ -16,7 +16,7 @@ from textbayes.lexical.exposures import WORDS_PER_UNIT, Exposures, within_catego
 from textbayes.lexical.p_values import benjamini_hochberg, storey
 
 
-class Interval(NamedTuple):
+class EffectInterval(NamedTuple):
     """An effect size with the ends of its interval, each (n_labels, n_features)."""
 
     value: FloatArray
@@ -37,9 +37,9 @@ class Keyness(NamedTuple):
     other_occurrences: FloatArray
     rate: FloatArray
     other_rate: FloatArray
-    log_ratio: Interval
-    percent_difference: Interval
-    odds_ratio: Interval
+    log_ratio: EffectInterval
+    percent_difference: EffectInterval
+    odds_ratio: EffectInterval
     delta2: FloatArray
     log_likelihood: FloatArray
     dispersion: FloatArray
@@ -159,7 +159,7 @@ _EFFECTS = (_log_ratio, _percent_difference, _odds_ratio)
 
 def _effect(
     function: Any, inside: FloatArray, outside: FloatArray, low: FloatArray, high: FloatArray, sizes: FloatArray
-) -> Interval:
+) -> EffectInterval:
     """An effect size and its values at the ends of τ with the same total; NaN where there is nothing to compare."""
     total = inside + outside
     half = 0.5 if function is _log_ratio else 0.0
@@ -170,7 +170,7 @@ def _effect(
             *(function(share * total, (1.0 - share) * total, sizes) for share in (low, high)),
         ]
     nothing = (total == 0.0) | (sizes == 0.0).any(axis=1)[:, None]
-    return Interval(*(np.where(nothing, np.nan, end) for end in ends))
+    return EffectInterval(*(np.where(nothing, np.nan, end) for end in ends))
 
 
 def _log_likelihood(inside: FloatArray, outside: FloatArray, share: FloatArray) -> FloatArray:

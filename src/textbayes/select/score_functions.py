@@ -17,7 +17,7 @@ from textbayes.core.registry import Registry
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.lexical.delta2 import delta2_test
 from textbayes.lexical.p_values import chi2_p_value, t_p_value
-from textbayes.select.tables import Table, about_mean, score_tables, word_values
+from textbayes.select.tables import PresenceTable, about_mean, score_tables, word_values
 
 scores: Registry[ScoreFunction] = Registry("score function", "textbayes.select.score_functions")
 
@@ -49,7 +49,7 @@ def bns(X: Matrix, Y: AnyArray) -> ScoreResult:
     return score_tables(X, Y, _bns_table)
 
 
-def _bns_table(table: Table) -> ScoreResult:
+def _bns_table(table: PresenceTable) -> ScoreResult:
     a, b, c, d = table
     inside = special.ndtri(np.clip(a / (a + c), CLIP, 1.0 - CLIP))
     outside = special.ndtri(np.clip(b / (b + d), CLIP, 1.0 - CLIP))
@@ -60,10 +60,10 @@ def _bns_table(table: Table) -> ScoreResult:
 def chi2(X: Matrix, Y: AnyArray) -> ScoreResult:
     """χ² = N (ad − bc)² / ((a+b)(c+d)(a+c)(b+d)), without continuity correction; p-value by χ²₁.
 
-    Notation of :class:`~textbayes.select.tables.Table`. scikit-learn's ``chi2`` differs: it adds up the *values* of X
-    per class and leaves out the documents without the word. On 0/1 data and two classes it equals this statistic
-    times (N − df)/N, where df is the word's document frequency: nearly the same for rare words, too small for
-    frequent ones.
+    Notation of :class:`~textbayes.select.tables.PresenceTable`. scikit-learn's ``chi2`` differs: it adds up the values
+    of X per class and leaves out the documents without the word. On 0/1 data and two classes it equals this statistic
+    times (N − df)/N, where df is the word's document frequency: nearly the same for rare words, too small for frequent
+    ones.
 
     Reference: Yang & Pedersen (1997), "A comparative study on feature selection in text categorization", ICML, §2.4.
 
@@ -82,7 +82,7 @@ def chi2(X: Matrix, Y: AnyArray) -> ScoreResult:
     return score_tables(X, Y, _chi2_table)
 
 
-def _chi2_table(table: Table) -> ScoreResult:
+def _chi2_table(table: PresenceTable) -> ScoreResult:
     a, b, c, d = table
     with_word, without, inside, outside = a + b, c + d, a + c, b + d
     score = (inside + outside) * np.square(a * d - b * c) / (with_word * without * (inside * outside))
@@ -210,7 +210,7 @@ def information_gain(X: Matrix, Y: AnyArray) -> ScoreResult:
     return score_tables(X, Y, _information_gain_table)
 
 
-def _information_gain_table(table: Table) -> ScoreResult:
+def _information_gain_table(table: PresenceTable) -> ScoreResult:
     ratio = log_likelihood_ratio(table)
     n_docs = sum(table)
     return ScoreResult(ratio / (2.0 * np.log(2.0) * n_docs), chi2_p_value(ratio))
@@ -241,12 +241,12 @@ def likelihood_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
     return score_tables(X, Y, _likelihood_ratio_table)
 
 
-def _likelihood_ratio_table(table: Table) -> ScoreResult:
+def _likelihood_ratio_table(table: PresenceTable) -> ScoreResult:
     score = log_likelihood_ratio(table)
     return ScoreResult(score, chi2_p_value(score))
 
 
-def log_likelihood_ratio(table: Table) -> FloatArray:
+def log_likelihood_ratio(table: PresenceTable) -> FloatArray:
     """−2 ln λ of each table.
 
     Written with ln(O/E) = log1p((O − E)/E), where |O − E| = |ad − bc|/N is the same in all four cells: near
@@ -289,7 +289,7 @@ def odds_ratio(X: Matrix, Y: AnyArray) -> ScoreResult:
     return score_tables(X, Y, _odds_ratio_table)
 
 
-def _odds_ratio_table(table: Table) -> ScoreResult:
+def _odds_ratio_table(table: PresenceTable) -> ScoreResult:
     a, b, c, d = (cell + 0.5 for cell in table)
     score = np.log(a * d / (b * c))
     error = np.sqrt(1.0 / a + 1.0 / b + 1.0 / c + 1.0 / d)
@@ -462,6 +462,6 @@ def yule_q(X: Matrix, Y: AnyArray) -> ScoreResult:
     return score_tables(X, Y, _yule_q_table)
 
 
-def _yule_q_table(table: Table) -> ScoreResult:
+def _yule_q_table(table: PresenceTable) -> ScoreResult:
     a, b, c, d = table
     return ScoreResult(np.abs(a * d - b * c) / (a * d + b * c), None)

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from textbayes.core.protocols import ScoreResult
 from textbayes.core.types import AnyArray, FloatArray, Matrix
-from textbayes.lexical.exposures import Inputs, check_inputs
+from textbayes.lexical.exposures import ScoreInputs, check_inputs
 
 
-class Table(NamedTuple):
+class PresenceTable(NamedTuple):
     """Numbers of documents, as arrays of one shape (or shapes that broadcast).
 
     ================  ===========  ===============
@@ -30,7 +30,7 @@ class Table(NamedTuple):
     d: FloatArray
 
 
-Statistic = Callable[[Table], ScoreResult]
+Statistic = Callable[[PresenceTable], ScoreResult]
 
 
 def score_tables(X: Matrix, Y: AnyArray, statistic: Statistic) -> ScoreResult:
@@ -50,7 +50,7 @@ def score_tables(X: Matrix, Y: AnyArray, statistic: Statistic) -> ScoreResult:
     ----------
     X : array or sparse matrix (n_docs, n_features)
     Y : boolean array (n_docs, n_labels)
-    statistic : function of a ``Table`` that gives a ``ScoreResult``
+    statistic : function of a ``PresenceTable`` that gives a ``ScoreResult``
     """
     inputs = check_inputs(X, Y, nonnegative=True)
     n_docs, n_in = inputs.n_docs, inputs.n_positive
@@ -80,17 +80,17 @@ def score_tables(X: Matrix, Y: AnyArray, statistic: Statistic) -> ScoreResult:
     return ScoreResult(scores, spread(apart.p_values, together.p_values, 1.0))
 
 
-def _table(a: FloatArray, n_in: FloatArray, n_word: FloatArray, n_docs: int) -> Table:
+def _table(a: FloatArray, n_in: FloatArray, n_word: FloatArray, n_docs: int) -> PresenceTable:
     b, c = n_word - a, n_in - a
-    return Table(a, b, c, n_docs - n_word - c)
+    return PresenceTable(a, b, c, n_docs - n_word - c)
 
 
-def _absent(n_in: FloatArray, n_word: FloatArray, n_docs: int) -> Table:
+def _absent(n_in: FloatArray, n_word: FloatArray, n_docs: int) -> PresenceTable:
     """Tables with a = 0. A word in more documents than there are outside must meet the category, so the cut only
     keeps entries valid that nobody reads."""
     n_out = n_docs - n_in
     b = np.minimum(n_word, n_out)
-    return Table(np.zeros_like(b), b, np.broadcast_to(n_in, b.shape), n_out - b)
+    return PresenceTable(np.zeros_like(b), b, np.broadcast_to(n_in, b.shape), n_out - b)
 
 
 class Values(NamedTuple):
@@ -102,7 +102,7 @@ class Values(NamedTuple):
     becomes exactly zero.
     """
 
-    inputs: Inputs
+    inputs: ScoreInputs
     X: sparse.csr_matrix
     squared: sparse.csr_matrix
     total: FloatArray

@@ -14,7 +14,7 @@ from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.data import CORPORA, check_corpus, corpus_path, load_corpus
 from textbayes.data.corpora import openstax as books
 from textbayes.data.corpora.openstax import html_sections, markdown_sections, read_cnxml, read_collection
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 
 NS = 'xmlns="http://cnx.rice.edu/cnxml" xmlns:m="http://www.w3.org/1998/Math/MathML"'
 LONG = "word " * 300
@@ -85,7 +85,7 @@ def gutenberg(left_out: int = 0) -> str:
 @pytest.fixture
 def federalist(server, monkeypatch) -> Server:
     server.files["/pg1404.txt"] = gutenberg()
-    file = Download("pg1404.txt", (f"{server.url}/moved.txt", f"{server.url}/pg1404.txt"))
+    file = PublicFile("pg1404.txt", (f"{server.url}/moved.txt", f"{server.url}/pg1404.txt"))
     info = dataclasses.replace(CORPORA.get("federalist"), downloads=(file,))
     monkeypatch.setitem(CORPORA._members, "federalist", info)
     return server

@@ -13,7 +13,7 @@ import pytest
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import download, load_corpus
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo
-from textbayes.data.download import Download, fetch
+from textbayes.data.download import PublicFile, fetch
 
 DATA = bytes(i * 7 % 256 for i in range(400_000))
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -96,7 +96,7 @@ def server() -> Iterator[Server]:
 
 
 def get(server, folder, sha256=SHA256, attempts=1, progress=None):
-    return fetch(Download("data.bin", (server.url,), sha256), folder, progress, attempts, wait=0)
+    return fetch(PublicFile("data.bin", (server.url,), sha256), folder, progress, attempts, wait=0)
 
 
 def test_a_file_arrives_whole_with_progress(server, tmp_path):
@@ -198,13 +198,13 @@ def test_offline_is_told_in_a_sentence(tmp_path):
     with Server() as gone:
         url = gone.url
     with pytest.raises(CorpusNotFoundError, match=r"no connection could be made .*fetch the file by hand"):
-        fetch(Download("data.bin", (url,)), tmp_path, attempts=2, wait=0)
+        fetch(PublicFile("data.bin", (url,)), tmp_path, attempts=2, wait=0)
 
 
 def test_the_second_address_is_tried(server, tmp_path):
     with Server() as gone:
         url = gone.url
-    file = Download("data.bin", (url, server.url), SHA256)
+    file = PublicFile("data.bin", (url, server.url), SHA256)
     assert fetch(file, tmp_path, attempts=1).read_bytes() == DATA
 
 
@@ -227,7 +227,7 @@ def test_load_corpus_downloads_on_request_only(server, tmp_path, monkeypatch):
         expected={"documents": 1},
         files=("data.bin",),
         obtain="ask",
-        downloads=(Download("data.bin", (server.url,)),),
+        downloads=(PublicFile("data.bin", (server.url,)),),
     )
     CORPORA.names()
     monkeypatch.setitem(CORPORA._members, "served", info)
@@ -249,7 +249,7 @@ def test_a_body_that_does_not_end_is_cut_off(server, tmp_path, claimed):
     server.endless, server.claims_length = True, claimed
     server.claimed = str(10**15)
     with pytest.raises(CorpusNotFoundError, match="sends more than 1,000,000 bytes, which is the most it can have"):
-        fetch(Download("data.bin", (server.url,), largest=10**6), tmp_path, attempts=3, wait=0)
+        fetch(PublicFile("data.bin", (server.url,), largest=10**6), tmp_path, attempts=3, wait=0)
     assert len(server.requests) == 1, "it is not asked again"
     assert not list(tmp_path.iterdir())
 
@@ -260,9 +260,9 @@ def test_the_rest_of_a_file_counts_with_its_beginning(server, tmp_path):
         get(server, tmp_path)
     server.cut_after = 0
     with pytest.raises(CorpusNotFoundError, match="sends more than 399,999 bytes"):
-        fetch(Download("data.bin", (server.url,), SHA256, largest=len(DATA) - 1), tmp_path, attempts=1)
+        fetch(PublicFile("data.bin", (server.url,), SHA256, largest=len(DATA) - 1), tmp_path, attempts=1)
     assert not list(tmp_path.iterdir())
-    assert fetch(Download("data.bin", (server.url,), SHA256, largest=len(DATA)), tmp_path).read_bytes() == DATA
+    assert fetch(PublicFile("data.bin", (server.url,), SHA256, largest=len(DATA)), tmp_path).read_bytes() == DATA
 
 
 @pytest.mark.parametrize("claimed", [True, False])
@@ -324,7 +324,7 @@ def test_other_redirects_are_followed(server, tmp_path):
 
 def test_plain_http_without_a_checksum_is_not_asked(tmp_path):
     with pytest.raises(CorpusNotFoundError, match="it is at plain http, and no checksum is known"):
-        fetch(Download("data.bin", ("http://example.invalid/data.bin",)), tmp_path)
+        fetch(PublicFile("data.bin", ("http://example.invalid/data.bin",)), tmp_path)
 
 
 def test_a_checksum_that_was_put_there_before_is_held_to(server, tmp_path):

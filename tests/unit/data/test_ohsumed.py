@@ -8,7 +8,7 @@ import pytest
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.types import Document
 from textbayes.data.formats import FORMATS
-from textbayes.data.formats.smart import Judgement, Topic, read_qrels, read_topics
+from textbayes.data.formats.smart import RelevanceJudgement, TrecTopic, read_qrels, read_topics
 
 OHSUMED = FORMATS.get("ohsumed")
 RECORDS = b""".I 1
@@ -95,8 +95,8 @@ def test_records_stream(endless):
 
 def test_topics():
     assert read_topics(io.BytesIO(TOPICS)) == [
-        Topic("OHSU1", "60 year old drinker of tea", "effects of tea on the heart"),
-        Topic("OHSU2", "pots", "pots"),
+        TrecTopic("OHSU1", "60 year old drinker of tea", "effects of tea on the heart"),
+        TrecTopic("OHSU2", "pots", "pots"),
     ]
     with pytest.raises(MalformedFileError, match="line 9: a topic needs"):
         read_topics(io.BytesIO(TOPICS.replace(b"<title> pots\n", b"")))
@@ -108,8 +108,8 @@ def test_topics():
 
 def test_judgements_of_three_and_four_columns():
     assert list(read_qrels(io.BytesIO(b"OHSU1\t87000001\t2\n\nOHSU2 0 87000002 1\n"))) == [
-        Judgement("OHSU1", "87000001", 2),
-        Judgement("OHSU2", "87000002", 1),
+        RelevanceJudgement("OHSU1", "87000001", 2),
+        RelevanceJudgement("OHSU2", "87000002", 1),
     ]
     for bad in (b"OHSU1 8\n", b"OHSU1 8 high\n"):
         with pytest.raises(MalformedFileError, match="line 2: a judgement is 'topic document grade'"):

@@ -12,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 
 from textbayes.select import scores
 from textbayes.select.score_functions import log_likelihood_ratio
-from textbayes.select.tables import Table
+from textbayes.select.tables import PresenceTable
 
 SHAPES = [(12, 6, 2), (80, 30, 5), (300, 15, 3)]
 
@@ -163,7 +163,9 @@ def test_tables_of_a_billion_documents_near_independence():
     expected = [inside * with_word / n, (n - inside) * with_word / n, inside * (n - with_word) / n]
     expected.append((n - inside) * (n - with_word) / n)
     chi2 = excess**2 * sum(1 / cell for cell in expected)
-    assert log_likelihood_ratio(Table(*(np.array([float(cell)]) for cell in cells)))[0] == pytest.approx(chi2, rel=1e-5)
+    assert log_likelihood_ratio(PresenceTable(*(np.array([float(cell)]) for cell in cells)))[0] == pytest.approx(
+        chi2, rel=1e-5
+    )
 
 
 def test_exact_independence_scores_exactly_zero():

@@ -22,8 +22,7 @@ def load_bbc(path: Path) -> Corpus:
     The rule depends on a story's file name alone, so the halves are the same on every machine, and each topic is
     halved. ``path`` is a folder with a folder per topic; without it the files of the installed distribution are read.
     """
-    rows = []
-    doubtful = []
+    records, doubtful = [], []
     # latin-1 maps every byte, so a story can be given back as the bytes it came from
     for record in read_folder(path, encoding="latin-1"):
         place = PurePosixPath(record.fields["path"])
@@ -38,13 +37,13 @@ def load_bbc(path: Path) -> Corpus:
         except UnicodeDecodeError:
             doubtful.append(identity)
             text = data.decode("cp1252", "replace")
-        rows.append((identity, record.labels, text, "train" if int(place.stem) % 2 else "test"))
-    if not rows:
+        part = "train" if int(place.stem) % 2 else "test"
+        records.append(record._replace(text=text, id=identity, fields={"split": part}))
+    if not records:
         raise MalformedFileError(path, "holds no stories (topic/001.txt, …)")
-    rows.sort()
+    records.sort(key=lambda record: str(record.id))
     notes = tuple(f"{identity} is not valid UTF-8 and was read as Windows-1252" for identity in sorted(doubtful))
-    ids, labels, texts, split = map(list, zip(*rows, strict=True))
-    return Corpus("bbc", ids, labels, texts, split=split, notes=notes)
+    return Corpus.of_records("bbc", records, notes=notes)
 
 
 def _installed() -> Path:

@@ -15,12 +15,12 @@ from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.core.progress import Progress
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.jsonl import read_jsonl, write_jsonl
 
 _FIELDS = {"gutenberg": "text", "stine": "text_stine"}
 
-_GUTENBERG = Download(
+_GUTENBERG = PublicFile(
     "pg1404.txt",
     # a copy that stays as it is: Project Gutenberg now and then sets its text anew
     ("https://raw.githubusercontent.com/mbernico/federalist/57b4649a318c38989f93568c436197f45058935f/data/pg1404.txt",),
@@ -56,17 +56,9 @@ def load_federalist(path: Path, *, text: str = "gutenberg") -> Corpus:
             f"{file} has Project Gutenberg's text only, as built by download=True; take text='gutenberg', or add "
             "Stine's text of each essay as text_stine (github.com/ariddell/corpora-mosteller-wallace-federalist)"
         )
-    records = sorted(
-        read_jsonl(file, text_field=_FIELDS[text], label_field="author", id_field="number"),
-        key=lambda record: int(record.id or 0),
-    )
-    return Corpus(
-        "federalist",
-        [str(record.id) for record in records],
-        [record.labels for record in records],
-        [record.text for record in records],
-        split=[_part(record.labels[0]) for record in records],
-    )
+    records = read_jsonl(file, text_field=_FIELDS[text], label_field="author", id_field="number")
+    parted = [record._replace(fields={"split": _part(record.labels[0])}) for record in records]
+    return Corpus.of_records("federalist", sorted(parted, key=lambda record: int(record.id or 0)))
 
 
 def _part(author: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.text_files import read_folder
 
 _ARCHIVES = ("movie_reviews*.zip", "review_polarity*.tar*", "review_polarity*.tgz")
@@ -25,24 +25,17 @@ def load_movie_reviews(path: Path) -> Corpus:
     """
     if path.is_dir() and not any(path.rglob("pos")):
         path = pick(path, "movie_reviews", *_ARCHIVES)
-    rows = []
+    records = []
     for record in read_folder(path):
         name = PurePosixPath(record.fields["path"]).name
         if record.labels[0] in ("neg", "pos"):
             fold = _NAME.fullmatch(name)
             if fold is None:
                 raise MalformedFileError(path, f"{name} is not named cvNNN_NNNNN.txt, so its fold is unknown")
-            rows.append((f"{record.labels[0]}/{name}", record, fold[1]))
-    if not rows:
+            records.append(record._replace(id=f"{record.labels[0]}/{name}", fields={"split": fold[1]}))
+    if not records:
         raise MalformedFileError(path, "holds no folders 'neg' and 'pos'; give review_polarity.tar.gz or its folder")
-    rows.sort(key=lambda row: row[0])
-    return Corpus(
-        "movie_reviews",
-        [identity for identity, _, _ in rows],
-        [record.labels for _, record, _ in rows],
-        [record.text for _, record, _ in rows],
-        split=[fold for _, _, fold in rows],
-    )
+    return Corpus.of_records("movie_reviews", sorted(records, key=lambda record: str(record.id)))
 
 
 CORPORA.register("movie_reviews")(
@@ -56,7 +49,7 @@ CORPORA.register("movie_reviews")(
         files=(*_ARCHIVES, "pos", "txt_sentoken"),
         obtain="fetch review_polarity.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "review_polarity.tar.gz",
                 ("https://www.cs.cornell.edu/people/pabo/movie-review-data/review_polarity.tar.gz",),
                 # as scikit-learn's text tutorial publishes it

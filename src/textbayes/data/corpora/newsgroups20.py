@@ -10,7 +10,7 @@ from pathlib import Path
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.text_files import read_newsgroups
 
 _ARCHIVES = ("20news-bydate*.tar*", "20news-bydate*.tgz", "20news-bydate*.zip")
@@ -32,13 +32,7 @@ def load_newsgroups(path: Path, *, remove: Collection[str] = ()) -> Corpus:
     records.sort(key=lambda record: (record.fields["split"] != "train", record.id))
     if any(record.fields["split"] is None for record in records):
         raise MalformedFileError(path, "posts outside 20news-bydate-train and -test; give the bydate version")
-    return Corpus(
-        "20newsgroups",
-        [str(record.id) for record in records],
-        [record.labels for record in records],
-        [record.text for record in records],
-        split=[record.fields["split"] for record in records],
-    )
+    return Corpus.of_records("20newsgroups", records)
 
 
 CORPORA.register("20newsgroups")(
@@ -52,7 +46,7 @@ CORPORA.register("20newsgroups")(
         files=(*_ARCHIVES, "20news-bydate-train"),
         obtain="fetch 20news-bydate.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "20news-bydate.tar.gz",
                 (
                     "https://ndownloader.figshare.com/files/5975967",

@@ -13,7 +13,8 @@ from typing import Any
 from textbayes.core.errors import CorpusNotFoundError, InputError, MalformedFileError
 from textbayes.data.archives import is_archive, iter_members
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
+from textbayes.data.formats import Record
 from textbayes.data.formats.smart import read_ohsumed, read_qrels, read_topics
 from textbayes.data.formats.text_files import read_folder
 
@@ -28,21 +29,15 @@ def load_ohsumed20000(path: Path) -> Corpus:
     """
     if path.is_dir() and not any(path.rglob("training")):
         path = pick(path, "ohsumed20000", *_ARCHIVES)
-    rows = []
+    records = []
     for record in read_folder(path, multilabel=True):
         *above, _, number = record.fields["path"].split("/")
         part = next((_PARTS[name] for name in reversed(above) if name in _PARTS), None)
         if part is None:
             raise MalformedFileError(path, f"{record.fields['path']} is in neither 'training' nor 'test'")
-        rows.append((part != "train", number, record, part))
-    rows.sort(key=lambda row: row[:2])
-    return Corpus(
-        "ohsumed20000",
-        [identity for _, identity, _, _ in rows],
-        [record.labels for _, _, record, _ in rows],
-        [record.text for _, _, record, _ in rows],
-        split=[part for _, _, _, part in rows],
-    )
+        records.append(record._replace(id=number, fields={"split": part}))
+    records.sort(key=lambda record: (record.fields["split"] != "train", record.id))
+    return Corpus.of_records("ohsumed20000", records)
 
 
 CORPORA.register("ohsumed20000")(
@@ -57,7 +52,7 @@ CORPORA.register("ohsumed20000")(
         folders=("ohsumed_first20000",),
         obtain="fetch ohsumed-first-20000-docs.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "ohsumed-first-20000-docs.tar.gz",
                 ("https://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",),
                 largest=50_000_000,
@@ -91,13 +86,14 @@ def load_ohsumed_trec9(path: Path, *, grade: int = 1, sections: str = "TW") -> C
     if not sections or set(sections) - set("TWASPM"):
         raise InputError(f"sections={sections!r} is not usable; give letters of T, W, A, S, P and M")
     relevant: dict[str, set[str]] = {}
-    rows: list[tuple[str, str, str]] = []
+    records: list[Record] = []
     found = set()
     for name, stream in _files(path):
         if name in _DOCUMENTS:
             for record in read_ohsumed(stream):
                 parts = (record.fields.get(letter) for letter in sections)
-                rows.append((_DOCUMENTS[name], str(record.id), "\n".join(part for part in parts if part)))
+                text = "\n".join(part for part in parts if part)
+                records.append(Record(text, id=record.id, fields={"split": _DOCUMENTS[name]}))
         elif name in _JUDGEMENTS:
             for judgement in read_qrels(stream):
                 if judgement.grade >= grade:
@@ -110,14 +106,9 @@ def load_ohsumed_trec9(path: Path, *, grade: int = 1, sections: str = "TW") -> C
             f"corpus 'ohsumed_trec9': {path} lacks {', '.join(missing)} (it has {there}); "
             "give the whole t9.filtering.tar.gz"
         )
-    rows.sort(key=lambda row: row[0] != "train")  # stable: within a part as stored, which is in time
-    return Corpus(
-        "ohsumed_trec9",
-        [identity for _, identity, _ in rows],
-        [tuple(sorted(relevant.get(identity, ()))) for _, identity, _ in rows],
-        [text for _, _, text in rows],
-        split=[part for part, _, _ in rows],
-    )
+    records.sort(key=lambda record: record.fields["split"] != "train")  # stable: within a part as stored, in time
+    labelled = (record._replace(labels=tuple(sorted(relevant.get(str(record.id), ())))) for record in records)
+    return Corpus.of_records("ohsumed_trec9", labelled)
 
 
 def load_statements(path: Path) -> dict[str, str]:
@@ -174,7 +165,7 @@ CORPORA.register("ohsumed_trec9")(
         folders=("ohsumed_trec9_topics",),
         obtain="fetch t9.filtering.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "t9.filtering.tar.gz",
                 ("https://trec.nist.gov/data/filtering/t9.filtering.tar.gz",),
                 # as Hugging Face's datasets publishes it for this address

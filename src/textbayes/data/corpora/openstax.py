@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from textbayes.core.errors import MalformedFileError
 from textbayes.core.progress import Progress, silent
+from textbayes.core.types import NO_FIELDS
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download, fetch
+from textbayes.data.download import PublicFile, fetch
 from textbayes.data.formats._html import html_text
 from textbayes.data.formats.jsonl import read_jsonl, write_jsonl
 
@@ -130,115 +131,83 @@ class Book(NamedTuple):
     def fetch(self, path: str, folder: Path) -> bytes:
         """Fetch a file of the repository, or take it from the folder if it was fetched before."""
         url = f"{_RAW}/{self.repository}/{self.commit}/{path}"  # the commit says what is in it
-        file = Download(path.replace("/", "+"), (url,), largest=20_000_000)
+        file = PublicFile(path.replace("/", "+"), (url,), largest=20_000_000)
         return fetch(file, folder / self.domain).read_bytes()
 
 
-# The licence is CC BY-NC-SA 4.0, of computer science and economics CC BY 4.0, as each collection says.
-BOOKS = (
-    Book("astronomy", "openstax/osbooks-astronomy", "dff6acf8df597ceda73985308f838ed38417a606", ("astronomy-2e",)),
-    Book("biology", "openstax/osbooks-biology-bundle", "63f8b6f8d129dd1582989bb755011e9a6d523471", ("biology-2e",)),
-    Book(
-        "mathematics",
-        "openstax/osbooks-calculus-bundle",
-        "8dbc2ce19e804924b2517b89ac72ee45be949d15",
-        ("calculus-volume-1", "calculus-volume-2", "calculus-volume-3"),
-    ),
-    Book(
-        "chemistry", "openstax/osbooks-chemistry-bundle", "3be4b60ff501f29a445f0cacf003e5f5cc16244d", ("chemistry-2e",)
-    ),
-    Book(
-        "philosophy",
-        "openstax/osbooks-introduction-philosophy",
-        "ec6340117385f06d8e094850bade8948fe7ba002",
-        ("introduction-philosophy-2e",),
-    ),
-    Book("psychology", "openstax/osbooks-psychology", "de7e40c91813dabdc2875df9d0709fc4f46080bb", ("psychology-2e",)),
-    Book(
-        "physics",
-        "openstax/osbooks-university-physics-bundle",
-        "d0ed34a5851119a42e3d972dfc0ff49e4663977c",
-        ("university-physics-volume-1", "university-physics-volume-2", "university-physics-volume-3"),
-    ),
-    Book(
-        "neuroscience",
-        "gbeckers/osbooks-neuroscience",
-        "bd60c8666f3770e0b58da04065f2db370fd82a60",
-        ("introduction-behavioral-neuroscience",),
-    ),
-    Book(
-        "computer_science",
-        "openstax/osbooks-introduction-python-programming",
-        "d6d069bb24677a375aa28a574bd506d4b893cfdf",
-        ("introduction-python-programming",),
-    ),
-    Book(
-        "statistics",
-        "openstax/osbooks-introductory-statistics-bundle",
-        "1f6a35825395bb4aa2834cf1eca37512655f920c",
-        ("introductory-business-statistics-2e", "introductory-statistics-2e"),
-    ),
-    Book(
-        "economics",
-        "openstax/osbooks-principles-economics-bundle",
-        "cd31beb103fffbc09cc81ebfe117d8c40cc12d1a",
-        (
-            "principles-economics-3e",
-            "principles-macroeconomics-3e",
-            "principles-macroeconomics-ap-courses-2e",
-            "principles-microeconomics-3e",
-            "principles-microeconomics-ap-courses-2e",
-        ),
-    ),
-    Book(
-        "political_science",
-        "openstax/osbooks-introduction-political-science",
-        "61afbf50d27ba833feb64b66ba06a5384e9f371c",
-        ("introduction-political-science",),
-    ),
-    Book("us_history", "openstax/osbooks-us-history", "c05b860a035ff59a2ca1fd44339ef86694e09b57", ("us-history",)),
-    Book(
-        "sociology",
-        "openstax/osbooks-introduction-sociology",
-        "ab8839c5c5340cb4dffbc310699da450549deb20",
-        ("introduction-sociology-3e",),
-    ),
-    Book(
-        "anatomy",
-        "openstax/osbooks-anatomy-physiology",
-        "f3a1239631d5cc525e4b46874b6cdc3ca4fda15a",
-        ("anatomy-and-physiology-2e",),
-    ),
-)
+# Domain, repository on GitHub and commit; below them the collections to take. The licence is CC BY-NC-SA 4.0, of
+# computer science and economics CC BY 4.0, as each collection says. Geology, CC BY-NC-SA 4.0, is Physical Geology,
+# University of Saskatchewan edition, by K. Panchuk; its chapters are R Markdown.
+_TABLE = """
+astronomy openstax/osbooks-astronomy dff6acf8df597ceda73985308f838ed38417a606
+    astronomy-2e
+biology openstax/osbooks-biology-bundle 63f8b6f8d129dd1582989bb755011e9a6d523471
+    biology-2e
+mathematics openstax/osbooks-calculus-bundle 8dbc2ce19e804924b2517b89ac72ee45be949d15
+    calculus-volume-1
+    calculus-volume-2
+    calculus-volume-3
+chemistry openstax/osbooks-chemistry-bundle 3be4b60ff501f29a445f0cacf003e5f5cc16244d
+    chemistry-2e
+philosophy openstax/osbooks-introduction-philosophy ec6340117385f06d8e094850bade8948fe7ba002
+    introduction-philosophy-2e
+psychology openstax/osbooks-psychology de7e40c91813dabdc2875df9d0709fc4f46080bb
+    psychology-2e
+physics openstax/osbooks-university-physics-bundle d0ed34a5851119a42e3d972dfc0ff49e4663977c
+    university-physics-volume-1
+    university-physics-volume-2
+    university-physics-volume-3
+neuroscience gbeckers/osbooks-neuroscience bd60c8666f3770e0b58da04065f2db370fd82a60
+    introduction-behavioral-neuroscience
+computer_science openstax/osbooks-introduction-python-programming d6d069bb24677a375aa28a574bd506d4b893cfdf
+    introduction-python-programming
+statistics openstax/osbooks-introductory-statistics-bundle 1f6a35825395bb4aa2834cf1eca37512655f920c
+    introductory-business-statistics-2e
+    introductory-statistics-2e
+economics openstax/osbooks-principles-economics-bundle cd31beb103fffbc09cc81ebfe117d8c40cc12d1a
+    principles-economics-3e
+    principles-macroeconomics-3e
+    principles-macroeconomics-ap-courses-2e
+    principles-microeconomics-3e
+    principles-microeconomics-ap-courses-2e
+political_science openstax/osbooks-introduction-political-science 61afbf50d27ba833feb64b66ba06a5384e9f371c
+    introduction-political-science
+us_history openstax/osbooks-us-history c05b860a035ff59a2ca1fd44339ef86694e09b57
+    us-history
+sociology openstax/osbooks-introduction-sociology ab8839c5c5340cb4dffbc310699da450549deb20
+    introduction-sociology-3e
+anatomy openstax/osbooks-anatomy-physiology f3a1239631d5cc525e4b46874b6cdc3ca4fda15a
+    anatomy-and-physiology-2e
+geology paleolimbot/physical-geology 6bbfdd6102801e853cb1d44c71dffc55f4eeec0d
+    01-introduction-to-geology.Rmd
+    02-the-origin-of-earth-and-the-solar-system.Rmd
+    03-earths-interior.Rmd
+    04-plate-tectonics.Rmd
+    05-minerals.Rmd
+    06-the-rock-cycle.Rmd
+    07-igneous-rocks.Rmd
+    08-weathering-sediment-and-soil.Rmd
+    09-sedimentary-rocks.Rmd
+    10-metamorphism-and-metamorphic-rocks.Rmd
+    11-volcanism.Rmd
+    12-earthquakes.Rmd
+    13-geological-structures-and-mountain-building.Rmd
+    14-streams-and-floods.Rmd
+    15-mass-wasting.Rmd
+    16-earth-system-change.Rmd
+    17-glaciation.Rmd
+    18-geological-resources.Rmd
+    19-measuring-geological-time.Rmd
+"""
 
 
-# CC BY-NC-SA 4.0: Physical Geology, University of Saskatchewan edition, by K. Panchuk.
-GEOLOGY = Book(
-    "geology",
-    "paleolimbot/physical-geology",
-    "6bbfdd6102801e853cb1d44c71dffc55f4eeec0d",
-    (
-        "01-introduction-to-geology.Rmd",
-        "02-the-origin-of-earth-and-the-solar-system.Rmd",
-        "03-earths-interior.Rmd",
-        "04-plate-tectonics.Rmd",
-        "05-minerals.Rmd",
-        "06-the-rock-cycle.Rmd",
-        "07-igneous-rocks.Rmd",
-        "08-weathering-sediment-and-soil.Rmd",
-        "09-sedimentary-rocks.Rmd",
-        "10-metamorphism-and-metamorphic-rocks.Rmd",
-        "11-volcanism.Rmd",
-        "12-earthquakes.Rmd",
-        "13-geological-structures-and-mountain-building.Rmd",
-        "14-streams-and-floods.Rmd",
-        "15-mass-wasting.Rmd",
-        "16-earth-system-change.Rmd",
-        "17-glaciation.Rmd",
-        "18-geological-resources.Rmd",
-        "19-measuring-geological-time.Rmd",
-    ),
-)
+def _books() -> Iterator[Book]:
+    for entry in re.split(r"\n(?=\S)", _TABLE.strip()):
+        domain, repository, commit, *contents = entry.split()
+        yield Book(domain, repository, commit, tuple(contents))
+
+
+*BOOKS, GEOLOGY = _books()
 # Design Science License: Lessons In Electric Circuits by T. Kuphaldt, volumes I to IV.
 _VOLUMES = (("AC", "AC", 14), ("DC", "DC", 16), ("Digital", "DIGI", 16), ("Semi", "SEMI", 13))
 ELECTRONICS = Book(
@@ -313,12 +282,9 @@ def load_openstax(path: Path, *, extra: bool = False) -> Corpus:
     files = [pick(path, "openstax", "openstax*.jsonl*")]
     if extra:
         files.append(pick(files[0].parent, "openstax", "extra*.jsonl*"))
-    records = [record for file in files for record in read_jsonl(file, text_field="text", label_field="domain")]
-    return Corpus(
-        "openstax",
-        [f"{record.labels[0]}/{record.id}" for record in records],
-        [record.labels for record in records],
-        [record.text for record in records],
+    records = (record for file in files for record in read_jsonl(file, text_field="text", label_field="domain"))
+    return Corpus.of_records(
+        "openstax", (record._replace(id=f"{record.labels[0]}/{record.id}", fields=NO_FIELDS) for record in records)
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from textbayes.core.errors import CorpusNotFoundError, MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, corpus_counts
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats.smart import N_FEATURES, read_tokens, read_topic_labels, read_vectors
 from textbayes.data.formats.svmlight import read_svmlight
 from textbayes.data.streams import read_lines
@@ -158,9 +158,15 @@ def _expected_at(path: Path) -> dict[str, int]:
     return _SAMPLES if _versions(path)[0] == "subsets" else _FULL
 
 
-def _figshare(number: int, filename: str, sha256: str) -> Download:
-    return Download(filename, (f"https://ndownloader.figshare.com/files/{number}",), sha256)
-
+# Number at figshare, name and checksum, as scikit-learn's fetch_rcv1 has them.
+_FILES = (
+    (5976057, "lyrl2004_vectors_train.dat.gz", "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae"),
+    (5976069, "lyrl2004_vectors_test_pt0.dat.gz", "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374"),
+    (5976066, "lyrl2004_vectors_test_pt1.dat.gz", "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6"),
+    (5976063, "lyrl2004_vectors_test_pt2.dat.gz", "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5"),
+    (5976060, "lyrl2004_vectors_test_pt3.dat.gz", "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39"),
+    (5976048, "rcv1v2.topics.qrels.gz", "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1"),
+)
 
 CORPORA.register("rcv1")(
     CorpusInfo(
@@ -174,38 +180,9 @@ CORPORA.register("rcv1")(
         files=tuple(_VERSIONS.values()),
         folders=("rcv1_subsets",),
         obtain="fetch the LYRL2004 vector or token files and rcv1-v2.topics.qrels from the homepage into one folder",
-        # addresses and checksums as scikit-learn's fetch_rcv1 has them
-        downloads=(
-            _figshare(
-                5976057,
-                "lyrl2004_vectors_train.dat.gz",
-                "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae",
-            ),
-            _figshare(
-                5976069,
-                "lyrl2004_vectors_test_pt0.dat.gz",
-                "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374",
-            ),
-            _figshare(
-                5976066,
-                "lyrl2004_vectors_test_pt1.dat.gz",
-                "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6",
-            ),
-            _figshare(
-                5976063,
-                "lyrl2004_vectors_test_pt2.dat.gz",
-                "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5",
-            ),
-            _figshare(
-                5976060,
-                "lyrl2004_vectors_test_pt3.dat.gz",
-                "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39",
-            ),
-            _figshare(
-                5976048,
-                "rcv1v2.topics.qrels.gz",
-                "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1",
-            ),
+        downloads=tuple(
+            PublicFile(filename, (f"https://ndownloader.figshare.com/files/{number}",), sha256)
+            for number, filename, sha256 in _FILES
         ),
         count=_count,
         notes=("in the samples the topic M143 is lost and MCAT is not marked (it is the union of M11 to M14)",),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
 from textbayes.data.formats import Record
 from textbayes.data.formats.reuters import read_reuters
 
@@ -41,18 +41,14 @@ def load_reuters(path: Path, *, split: str = "modapte", topics: str = "r90", unl
     check_choice("unlabelled", unlabelled, ("keep", "drop"))
     records = _records(path)
     names = _topic_names(records, topics)
-    rows = [(record, part) for record in records if (part := _part(record, split)) is not None]
-    labels = [tuple(sorted(set(record.labels).intersection(names))) for record, _ in rows]
-    kept = [i for i in range(len(rows)) if labels[i] or unlabelled == "keep"]
-    return Corpus(
-        "reuters21578",
-        [str(rows[i][0].id) for i in kept],
-        [labels[i] for i in kept],
-        [rows[i][0].text for i in kept],
-        tuple(names),
-        [rows[i][1] for i in kept],
-        [rows[i][0].fields.get("date", "") for i in kept],
-    )
+    stories = []
+    for record in records:
+        labels = tuple(sorted(set(record.labels).intersection(names)))
+        part = _part(record, split)
+        if part is not None and (labels or unlabelled == "keep"):
+            fields = {"split": part, "date": record.fields.get("date", "")}
+            stories.append(record._replace(labels=labels, fields=fields))
+    return Corpus.of_records("reuters21578", stories, names)
 
 
 _SPLITS = {"modapte": ("YES",), "modlewis": ("YES", "NO"), "all": ("YES", "NO", "BYPASS")}
@@ -121,7 +117,7 @@ CORPORA.register("reuters21578")(
         files=(*_ARCHIVES, "reut2-*.sgm"),
         obtain="fetch reuters21578.tar.gz from the homepage and give its path",
         downloads=(
-            Download(
+            PublicFile(
                 "reuters21578.tar.gz",
                 (
                     "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",

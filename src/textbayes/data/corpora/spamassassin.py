@@ -11,7 +11,8 @@ from pathlib import Path
 from textbayes.core.errors import CorpusNotFoundError
 from textbayes.core.validation import check_choice
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, corpus_counts
-from textbayes.data.download import Download
+from textbayes.data.download import PublicFile
+from textbayes.data.formats import Record
 from textbayes.data.formats.jsonl import read_jsonl
 from textbayes.data.formats.mail import mail_text, read_mail
 
@@ -41,14 +42,13 @@ def load_spamassassin(path: Path, *, text: str = "body", classes: str = "two") -
     """
     check_choice("text", text, ("body", "raw"))
     check_choice("classes", classes, tuple(_CLASSES))
-    rows = sorted(_mails(path))
-    return Corpus(
-        "spamassassin",
-        [identity for _, identity, _ in rows],
-        [(_CLASSES[classes][group],) for group, _, _ in rows],
-        [mail_text(raw) if text == "body" else raw for _, _, raw in rows],
-        split=[group for group, _, _ in rows],
+    records = (
+        Record(
+            mail_text(raw) if text == "body" else raw, (_CLASSES[classes][group],), identity, fields={"split": group}
+        )
+        for group, identity, raw in sorted(_mails(path))
     )
+    return Corpus.of_records("spamassassin", records)
 
 
 _CLASSES = {
@@ -98,7 +98,7 @@ CORPORA.register("spamassassin")(
         files=("spamassassin*.jsonl*", "*_easy_ham.tar*", "easy_ham"),
         obtain="fetch the archives easy_ham, easy_ham_2, hard_ham, spam and spam_2 from the homepage into one folder",
         downloads=tuple(
-            Download(filename, (f"https://spamassassin.apache.org/old/publiccorpus/{filename}",), largest=20_000_000)
+            PublicFile(filename, (f"https://spamassassin.apache.org/old/publiccorpus/{filename}",), largest=20_000_000)
             for filename in _ARCHIVES.values()
         ),
         count=_count,

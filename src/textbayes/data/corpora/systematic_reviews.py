@@ -13,7 +13,7 @@ from textbayes.core.validation import check_choice
 from textbayes.data.archives import iter_members
 from textbayes.data.catalogue import CORPORA, Corpus, CorpusInfo, pick
 from textbayes.data.formats.delimited import read_csv
-from textbayes.data.streams import Labelled
+from textbayes.data.streams import LabelledStream
 
 _STAGES = {"final": "label_included", "abstract": "label_abstract_screening"}
 
@@ -31,26 +31,23 @@ def load_systematic_reviews(path: Path, *, review: str | None = None, stage: str
         Included in the end, or after reading the abstract (where a review records that).
     """
     check_choice("stage", stage, tuple(_STAGES))
-    ids, texts, split, dates, names = [], [], [], [], []
-    labels: list[tuple[str, ...]] = []
+    records, names = [], []
     for name, stream in _files(path):
         names.append(name)
         if review not in (None, name):
             continue
         for record in read_csv(stream, label_field=_STAGES[stage], id_field="record_id"):
-            ids.append(f"{name}/{record.id}")
-            labels.append(("included" if record.labels == ("1",) else "excluded",))
-            texts.append(record.text)
-            split.append(name)
-            dates.append(str(record.fields.get("year") or ""))
-    if not ids:
+            label = "included" if record.labels == ("1",) else "excluded"
+            fields = {"split": name, "date": str(record.fields.get("year") or "")}
+            records.append(record._replace(labels=(label,), id=f"{name}/{record.id}", fields=fields))
+    if not records:
         raise InputError(
             f"there is no review {review!r}; choose one of {', '.join(sorted(names)) or 'none (no CSV found)'}"
         )
-    return Corpus("systematic_reviews", ids, labels, texts, ("excluded", "included"), split, dates)
+    return Corpus.of_records("systematic_reviews", records, ("excluded", "included"))
 
 
-def _files(path: Path) -> Iterator[tuple[str, Labelled]]:
+def _files(path: Path) -> Iterator[tuple[str, LabelledStream]]:
     if path.is_dir() and not any(path.glob("*.csv")):
         path = pick(path, "systematic_reviews", "csv.tar*", "*.tar*", "*.zip")
     for name, stream in iter_members(path):

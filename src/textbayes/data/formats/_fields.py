@@ -142,7 +142,7 @@ class FieldReader:
                 self._chosen.clear()
             self._chosen[key] = chosen = self._choose(key, line)
             if self._layout.found is None or not self._layout.found.text:
-                self._tell(key, chosen)
+                self._report(key, chosen)
         return self._chosen[key]
 
     def record(self, row: Mapping[str, Any], line: int | None = None) -> Record:
@@ -152,7 +152,7 @@ class FieldReader:
         except NoTextFieldError as error:
             error.examples = [first_of(row)]
             raise
-        self._layout.saw(row)
+        self._layout.remember(row)
         return Record(
             self._join_text(row, columns.text, line),
             self._all_labels(row, columns.labels, line),
@@ -210,10 +210,10 @@ class FieldReader:
             f"{_listed(names)}: name one as text_field"
         )
 
-    def _tell(self, names: tuple[str, ...], chosen: Chosen) -> None:
-        """Say what was chosen, and aloud where it is not what was expected."""
+    def _report(self, names: tuple[str, ...], chosen: Chosen) -> None:
+        """Record what was chosen, with a message where it is not what was expected."""
         layout, expected = self._layout, self._layout.expected
-        layout.tell(text=chosen.text, label=chosen.labels, id=chosen.id, label_separator=self._separator)
+        layout.add(text=chosen.text, label=chosen.labels, id=chosen.id, label_separator=self._separator)
         usual = {_key(name): name for name in reversed(names)}
         others = [usual[name] for name in LABEL_NAMES if name in usual]
         layout.other_labels = tuple(name for name in others if name not in (*chosen.labels, *chosen.text))
@@ -248,8 +248,8 @@ class FieldReader:
         found = [self._labels(row[field], line) for field in fields]
         if len(found) == 1:
             return found[0]
-        told = [labels for labels in found if labels is not MISSING_LABEL]
-        return tuple(dict.fromkeys(name for labels in told for name in labels)) if told else MISSING_LABEL
+        given = [labels for labels in found if labels is not MISSING_LABEL]
+        return tuple(dict.fromkeys(name for labels in given for name in labels)) if given else MISSING_LABEL
 
     def _labels(self, value: Any, line: int | None) -> tuple[str, ...]:
         if isinstance(value, str) and self._separator is not None:

@@ -83,9 +83,9 @@ def _entries(text: str, label: str) -> Iterator[tuple[str, dict[str, str]]]:
         raise MalformedFileError(label, f"{error}; mend the entry, or export the references as RIS") from error
 
     parser = Parser(text, macros=_Abbreviations(month_names, len(text), label), handle_error=refuse)
-    for kind, told in parser:
+    for kind, content in parser:
         if parser.command_start not in passed_over and kind.lower() not in ("string", "preamble"):
-            key, fields = told
+            key, fields = content
             yield key, {name.lower(): _plain("".join(parts)) for name, parts in fields}
 
 

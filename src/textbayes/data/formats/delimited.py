@@ -66,7 +66,7 @@ def read_csv(
     """
     if delimiter is not None and len(delimiter) != 1:
         raise InputError(f"delimiter={delimiter!r} must be one character, such as ',' or ';'")
-    return _read(source, _Table("csv", header, header_row, delimiter), encoding, errors, columns)
+    return _read(source, _TableForm("csv", header, header_row, delimiter), encoding, errors, columns)
 
 
 def read_tsv(
@@ -86,10 +86,10 @@ def read_tsv(
     header, header_row, encoding, errors, **columns
         As for :func:`read_csv`.
     """
-    return _read(source, _Table("tsv", header, header_row, "\t"), encoding, errors, columns)
+    return _read(source, _TableForm("tsv", header, header_row, "\t"), encoding, errors, columns)
 
 
-class _Table(NamedTuple):
+class _TableForm(NamedTuple):
     """Form of a table, as far as it is known."""
 
     format: str
@@ -102,7 +102,7 @@ class _Table(NamedTuple):
         return csv.QUOTE_NONE if self.format == "tsv" else csv.QUOTE_MINIMAL
 
 
-def _read(source: Source, table: _Table, encoding: str, errors: str, columns: ColumnOptions) -> Iterator[Record]:
+def _read(source: Source, table: _TableForm, encoding: str, errors: str, columns: ColumnOptions) -> Iterator[Record]:
     check_header_row(table.header_row, table.header)
     with open_input(source) as stream, contextlib.closing(read_lines(stream, encoding, errors)) as numbered:
         layout = layout_of(stream)
@@ -111,11 +111,11 @@ def _read(source: Source, table: _Table, encoding: str, errors: str, columns: Co
         marked = codecs.lookup(encoding).name == "utf-8" and peek_head(stream).startswith(codecs.BOM_UTF8)
         lines = _Lines(numbered, stream.label, stream.limits)
         end = "\r\n" if lines.peek().endswith("\r\n") else "\n"
-        layout.tell(format=table.format, encoding="utf-8-sig" if marked else encoding, line_end=end)
+        layout.add(format=table.format, encoding="utf-8-sig" if marked else encoding, line_end=end)
         yield from _rows(stream, lines, fields, table)
 
 
-def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> Iterator[Record]:
+def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _TableForm) -> Iterator[Record]:
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
     label, layout = stream.label, layout_of(stream)
     delimiter, names = table.delimiter, None if table.header is None else list(table.header)
@@ -129,7 +129,7 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> I
     if delimiter is None:
         unusual = layout.expected.delimiter if layout.expected is not None else None
         delimiter = _delimiter(lines.peek(), unusual)
-    layout.tell(delimiter=delimiter)
+    layout.add(delimiter=delimiter)
     rows = csv.reader(lines, delimiter=delimiter, quoting=table.quoting, strict=True)
     start = lines.begin_row()
     while True:
@@ -144,7 +144,7 @@ def _rows(stream: Input, lines: _Lines, fields: FieldReader, table: _Table) -> I
             break
         if names is None:
             names = checked_header(row, label, start)
-            layout.tell(header_row=start)
+            layout.add(header_row=start)
             try:
                 fields.choose(names, start)
             except NoTextFieldError as error:

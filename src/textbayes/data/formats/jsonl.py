@@ -50,7 +50,7 @@ def read_jsonl(
     """
     label = source_label(source)
     layout = layout_of(source)
-    layout.tell(format="jsonl", encoding=encoding)
+    layout.add(format="jsonl", encoding=encoding)
     fields = FieldReader(label, layout, **columns)
     every = read_lines(source, encoding, errors, skip=layout.refuse)
     lines = ((number, line) for number, line in every if not line.isspace())

@@ -66,7 +66,7 @@ def _leaves(
     headers: Message, body: str, left: Iterator[int], depth: int = 0, default: str = "text/plain"
 ) -> Iterator[Leaf]:
     """As long as ``left`` has numbers for parts."""
-    part = _Part(headers, default)
+    part = _PartHeaders(headers, default)
     if depth >= _DEEPEST:
         return
     if part.kind.startswith("multipart/"):
@@ -87,7 +87,7 @@ def header_text(headers: Message, name: str) -> str:
     return " ".join("".join(_decoded_words(piece) for piece in _pieces(raw)).split())
 
 
-class _Part:
+class _PartHeaders:
     """Headers of a part, as far as they can be understood."""
 
     def __init__(self, headers: Message, default: str) -> None:

@@ -37,7 +37,7 @@ def read_parquet(source: Source, **columns: Unpack[ColumnOptions]) -> Iterator[R
     if path is not None and not path.is_file():
         raise InputError(f"there is no file {label}; check the path")
     layout = layout_of(source)
-    layout.tell(format="parquet")
+    layout.add(format="parquet")
     fields = FieldReader(label, layout, **columns)
     try:
         with parquet.ParquetFile(opened) as file:

@@ -72,7 +72,7 @@ _LETTERS = "USMTPWA"
 _GRADE = re.compile(r"-?[0-9]{1,9}")
 
 
-class Topic(NamedTuple):
+class TrecTopic(NamedTuple):
     """A filtering topic: its number (``OHSU1``), the patient (title) and the information need (description)."""
 
     number: str
@@ -80,7 +80,7 @@ class Topic(NamedTuple):
     description: str
 
 
-class Judgement(NamedTuple):
+class RelevanceJudgement(NamedTuple):
     """A document judged for a topic; OHSUMED's grades are 1 (possibly) and 2 (definitely relevant)."""
 
     topic: str
@@ -104,7 +104,7 @@ def read_ohsumed(source: Source, *, encoding: str = "latin-1", errors: str = "st
         yield Record(text, labels, fields["U"], line, {**fields, "sequence": sequence})
 
 
-def read_topics(source: Source) -> list[Topic]:
+def read_topics(source: Source) -> list[TrecTopic]:
     """Topics of ``query.ohsu.1-63``: ``<top> <num> Number: … <title> … <desc> Description: … </top>``."""
     label, text = source_label(source), read_text(source, "latin-1")
     topics = []
@@ -119,13 +119,13 @@ def read_topics(source: Source) -> list[Topic]:
             line = "<top>".join(blocks[:number]).count("\n") + 1
             raise MalformedFileError(label, "a topic needs <num>, <title>, <desc> and </top>, in this order", line)
         described = description.strip().removeprefix("Description:")
-        topics.append(Topic(name, " ".join(title.split()), " ".join(described.split())))
+        topics.append(TrecTopic(name, " ".join(title.split()), " ".join(described.split())))
     if not topics:
         raise MalformedFileError(label, "no <top> element: is this a TREC topics file?")
     return topics
 
 
-def read_qrels(source: Source) -> Iterator[Judgement]:
+def read_qrels(source: Source) -> Iterator[RelevanceJudgement]:
     """Judgements, one a line: topic, document, grade; TREC's four columns (topic, 0, document, grade) too."""
     label = source_label(source)
     for number, line in read_lines(source):
@@ -134,7 +134,7 @@ def read_qrels(source: Source) -> Iterator[Judgement]:
             continue
         if len(columns) not in (3, 4) or not _GRADE.fullmatch(columns[-1]):
             raise MalformedFileError(label, "a judgement is 'topic document grade', the grade a whole number", number)
-        yield Judgement(columns[0], columns[-2], int(columns[-1]))
+        yield RelevanceJudgement(columns[0], columns[-2], int(columns[-1]))
 
 
 FORMATS.register("ohsumed")(

@@ -68,7 +68,7 @@ def read_xlsx(
     check_header_row(header_row, header)
     label, layout = source_label(source), layout_of(source)
     fields = FieldReader(label, layout, **columns)
-    layout.tell(format="xlsx")
+    layout.add(format="xlsx")
     with _workbook(source, label) as book:
         pages = {page.title: page for page in book.worksheets}
         if not pages:
@@ -76,7 +76,7 @@ def read_xlsx(
         claimed = {title: page.max_row for title, page in pages.items()}
         page = _sheet(pages, sheet, label)
         chosen = page or _likely(pages, layout, fields, label, header, header_row)
-        layout.tell(sheet=chosen.title)
+        layout.add(sheet=chosen.title)
         if page is None and len(pages) > 1:
             listed = _listed(pages, label, claimed)
             layout.say(f"{label} has {len(pages)} sheets: {listed}; {chosen.title!r} is read, sheet=NAME reads another")
@@ -99,7 +99,7 @@ def _documents(
 ) -> Iterator[Record]:
     if header is None:
         names, rows = _header(rows, fields, header_row, label)
-        layout.tell(header_row=names[0])
+        layout.add(header_row=names[0])
         named = list(names[1])
         try:
             fields.choose(checked_header([name for name in named if name], label, names[0]), names[0])
