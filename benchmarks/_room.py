@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.app.accounts import create_token, create_user
-from textbayes.app.database import Member, User
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
+from textbayes.app.database import Member, Store, User
+from textbayes.app.live import KeptFiles, Room
 from textbayes.app.projects import Plan, create_project
-from textbayes.app.store import Store
 from textbayes.core.folders import cache_folder
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings

@@ -16,11 +16,9 @@ import numpy as np
 
 from _common import close
 from _screen import Review, in_parallel, reviews
-from textbayes.screen.calibration import Bin, calibration, gauge_checks, gauge_probability, is_late
-from textbayes.screen.gauge import GaugeWeights, fit_gauge
-from textbayes.screen.measures import read_until
-from textbayes.screen.plots import draw_calibration
-from textbayes.screen.simulate import Simulation, TopicReader, draw_start, simulate
+from textbayes.screen.remaining import GaugeWeights, fit_gauge
+from textbayes.screen.simulate import Simulation, TopicReader, draw_start, read_until, simulate
+from textbayes.screen.simulations import Bin, calibration, draw_calibration, gauge_checks, gauge_probability, is_late
 from textbayes.screen.stopping import GATE
 
 TARGET, CONFIDENCE = 0.95, 0.9

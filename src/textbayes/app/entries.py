@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from textbayes.core.errors import InputError
-from textbayes.screen.strategies import make_strategy
+from textbayes.screen.settings import make_strategy
 
 Answer = Literal["relevant", "irrelevant", "unsure"]
 Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[0-9A-Za-z-]+$")]

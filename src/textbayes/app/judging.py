@@ -6,7 +6,7 @@ import time
 
 from textbayes.app.desk import CONFLICT, Desk, Place
 from textbayes.app.live import LiveReview
-from textbayes.app.showing import Shown, make_ready, show
+from textbayes.app.records import Shown, make_ready, show
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.screen.screening import check_record

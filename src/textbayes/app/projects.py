@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Member, Project, Record, User
+from textbayes.app.database import Member, Project, Record, User, note_audit
 from textbayes.app.live import LiveReview, Room, count_records
-from textbayes.app.store import note_audit
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings

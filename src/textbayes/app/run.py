@@ -1,4 +1,4 @@
-"""Start the review room and serve it until it is ended."""
+"""Start the review room, with a sample project if one is wanted, and serve it until it is ended."""
 
 from __future__ import annotations
 
@@ -11,12 +11,40 @@ from typing import NamedTuple
 
 import uvicorn
 
+from textbayes.app.accounts import local_user
 from textbayes.app.launch import BROWSER_SECONDS, open_browser
-from textbayes.app.sample import make_sample
+from textbayes.app.live import Room
+from textbayes.app.projects import Plan, create_project, list_projects
 from textbayes.app.settings import AppSettings, default_database
 from textbayes.app.web import create_app
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.folders import cache_folder
+from textbayes.screen import ScreenSettings
+
+_QUESTION = "film awards: the Oscars, Bafta and Golden Globe nominations, actors and directors"
+
+
+def make_sample(room: Room) -> str | None:
+    """Make the project, unless there is any; returns its id.
+
+    Parameters
+    ----------
+    room : Room
+    """
+    from textbayes.data import load_corpus
+
+    user = local_user(room.store)
+    if list_projects(room, user):
+        return None
+    try:
+        stories = list(load_corpus("bbc").documents())
+    except TextBayesError:  # the extra that brings them is not installed
+        return None
+    settings = ScreenSettings(questions={"relevant": _QUESTION})
+    id = create_project(room, user, Plan("Which stories are about film awards?", settings, prior="none"), stories)
+    room.review(id)
+    return id
+
 
 _PORT, _MORE_PORTS = 8765, 20
 

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import delete, select, update
 
-from textbayes.app.database import Model, User
+from textbayes.app.database import Model, Store, User, note_audit
 from textbayes.app.exports import csv_of, model_file
 from textbayes.app.importing import as_file, read_documents
 from textbayes.app.model_answers import classify_texts
 from textbayes.app.projects import checked_name
-from textbayes.app.store import Store, note_audit
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document

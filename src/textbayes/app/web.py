@@ -19,15 +19,13 @@ from textbayes._version import __version__
 from textbayes.app.access import ForbiddenError, NotSignedInError, may_send
 from textbayes.app.accounts import LoginError, local_user
 from textbayes.app.api import api_router
-from textbayes.app.database_faults import said_of
+from textbayes.app.database import Store, said_of
 from textbayes.app.guards import Door, Guards, Knows
-from textbayes.app.kept import KeptFiles
 from textbayes.app.launch import LaunchTokens
-from textbayes.app.live import MissingProjectError, Room
+from textbayes.app.live import KeptFiles, MissingProjectError, Room
 from textbayes.app.pages import page_router
 from textbayes.app.pages.render import error_page
 from textbayes.app.settings import LOGIN, AppSettings
-from textbayes.app.store import Store
 from textbayes.app.throttle import Throttle, TooManyTriesError
 from textbayes.app.training import Training
 from textbayes.core.errors import TextBayesError

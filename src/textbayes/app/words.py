@@ -12,7 +12,7 @@ from textbayes.app.live import LiveReview
 from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Screening
-from textbayes.screen.intervals import WIDE
+from textbayes.screen.solver import WIDE
 from textbayes.screen.topic import IRRELEVANT, RELEVANT, Topic
 from textbayes.text.tokenize import tokenize
 

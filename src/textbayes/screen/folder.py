@@ -35,8 +35,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
 from textbayes.screen.screening import Screening, check_record
-from textbayes.screen.settings import ScreenSettings
-from textbayes.screen.strategies import Pick
+from textbayes.screen.settings import Pick, ScreenSettings
 from textbayes.store.container import read_container, write_container
 from textbayes.store.event_folder import (
     Entry,

@@ -27,7 +27,7 @@ def reference_of(row: Row) -> dict[str, Any]:
     Parameters
     ----------
     row : mapping
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     title = str(row.get("text") or "").split("\n", 1)[0]
     given = {name.lower(): " ".join(str(value).split()) for name, value in row.items() if value is not None}
@@ -47,7 +47,7 @@ def ris_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     try:
         import rispy  # type: ignore[import-untyped]
@@ -76,7 +76,7 @@ def bibtex_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     try:
         from pybtex.database import BibliographyData, Entry  # type: ignore[import-untyped]
@@ -104,7 +104,7 @@ def nbib_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     tags = {"title": "TI", "abstract": "AB", "authors": "FAU", "year": "DP", "journal": "JT", "keywords": "OT"}
     lines = []
@@ -127,7 +127,7 @@ def endnote_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     from lxml import etree
 

@@ -11,8 +11,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.screen.collection import Collection
-from textbayes.screen.settings import ANSWERS, ScreenSettings
-from textbayes.screen.strategies import Pick, make_strategy
+from textbayes.screen.settings import ANSWERS, Pick, ScreenSettings, make_strategy
 from textbayes.screen.topic import Topic
 from textbayes.store.event_folder import Entry
 
@@ -95,7 +94,7 @@ class Screening:
         Parameters
         ----------
         strategy : str
-            See :func:`~textbayes.screen.strategies.make_strategy`.
+            See :func:`~textbayes.screen.settings.make_strategy`.
         """
         make_strategy(strategy)
         return {"kind": "strategy", "strategy": strategy}

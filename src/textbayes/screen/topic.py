@@ -10,10 +10,8 @@ import numpy as np
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen.collection import NOTHING, Collection
-from textbayes.screen.intervals import standard_errors, word_standard_errors
-from textbayes.screen.settings import ScreenSettings
-from textbayes.screen.solver import Weights, make_solver
-from textbayes.screen.strategies import Pick, RandomAudit, Waiting, make_strategy
+from textbayes.screen.settings import Pick, RandomAudit, ScreenSettings, Waiting, make_strategy
+from textbayes.screen.solver import Weights, make_solver, standard_errors, word_standard_errors
 
 UNREAD, RELEVANT, IRRELEVANT, UNSURE = 0, 1, -1, 2
 _PATIENCE = 5.0  # irrelevant records, nothing else being found, at which half of a question's weight is left

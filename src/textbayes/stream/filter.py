@@ -6,7 +6,6 @@ import copy
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -134,7 +133,7 @@ class AdaptiveFilter:
 
     def copy(self, **changes: Any) -> Self:
         """Another filter that knows the same and goes its own way, under other settings if some are given."""
-        topics = [replace(topic, counts=topic.counts.copy()) for topic in self.topics]
+        topics = [topic.copy() for topic in self.topics]
         other = type(self)(self.settings.changed(**changes), copy.deepcopy(self.lexicon), topics, self.kept.copy())
         other.ids, other.judgements = dict(self.ids), dict(self.judgements)
         other.n_seen, other.spent, other.patience = self.n_seen, self.spent, copy.deepcopy(self.patience)

@@ -21,7 +21,7 @@ from textbayes.models.online import DiagonalPosterior, GaussianProcess, OnlineLi
 from textbayes.priors import make_prior
 from textbayes.stream.learn import telling_words
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import POSTERIORS, Examples, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
+from textbayes.stream.topic import POSTERIORS, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
 from textbayes.stream.words import Bags, Columns, KeptDocuments, Lexicon, Rows, vectorizer_of
 from textbayes.text.packed import sort_order, take
 
@@ -133,7 +133,7 @@ def start_topics(
             words = np.union1d(words, known[name].columns)
         if settings.deferred:  # frequent words side by side: then most of what a document needs of a covariance is
             words = words[np.argsort(-lexicon.document_frequency[words], kind="stable")]
-        examples = Examples(keep(int(i)) for i in np.flatnonzero(relevant))
+        examples = [keep(int(i)) for i in np.flatnonzero(relevant)]
         posterior = (
             informed_posterior(settings, words, known[name]) if name in known else start_posterior(settings, words)
         )

@@ -25,7 +25,7 @@ from textbayes.stream.filter import DIGEST, AdaptiveFilter, Seen
 from textbayes.stream.judgements import Judgement
 from textbayes.stream.scoring import Scores
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import Examples, Topic, WordCounts
+from textbayes.stream.topic import Topic, WordCounts
 from textbayes.stream.words import Bag, Bags, KeptDocuments, Lexicon, check_text_options
 from textbayes.text.packed import checked
 
@@ -158,7 +158,7 @@ def _topic_from_state(
     with_word, n_judged = lexicon.document_frequency + counts.later, lexicon.n_docs + meta["n_later"]
     if (counts.relevant < 0).any() or (counts.relevant > with_word).any() or (with_word > n_judged).any():
         raise ModelFileError(f"topic {name!r} counts words that cannot be; was the file altered?")
-    return Topic(name, posterior, words, counts, examples=Examples(examples), **{n: int(meta[n]) for n in _COUNTED})
+    return Topic(name, posterior, words, counts, examples=examples, **{n: int(meta[n]) for n in _COUNTED})
 
 
 def _word_counts(arrays: Mapping[str, AnyArray], name: str, n_words: int) -> AnyArray:

@@ -12,12 +12,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import DatabaseError
 
 from textbayes.app import judging
-from textbayes.app.backup import back_up
-from textbayes.app.database import Base, Event
+from textbayes.app.database import Base, Event, Store, back_up
 from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
-from textbayes.app.store import Store
+from textbayes.app.live import KeptFiles, Room
 from textbayes.core.errors import InputError
 
 

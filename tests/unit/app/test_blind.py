@@ -18,13 +18,12 @@ from fastapi.testclient import TestClient
 from room_setup import ORIGIN, PASSWORD
 
 from textbayes.app import AppSettings, create_app, judging
-from textbayes.app.accounts import create_user
+from textbayes.app.accounts import create_user, set_role
+from textbayes.app.dashboard import DRAWINGS
 from textbayes.app.desk import Place
 from textbayes.app.exports import KINDS
-from textbayes.app.figures import DRAWINGS
-from textbayes.app.listing import FILTERS
-from textbayes.app.members import set_role
 from textbayes.app.projects import Plan, create_project
+from textbayes.app.records import FILTERS
 from textbayes.screen import ScreenSettings
 
 pytest.importorskip("openpyxl", reason="needs the extra xlsx")
@@ -88,7 +87,7 @@ class Twin:
 @pytest.fixture
 def twins(tmp_path, records, monkeypatch):
     clocks = []  # the last is that of the twin that is asked: the same is done at the same time in both
-    for module in ("live", "judging", "project_file"):
+    for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
     made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks) for opposite in (False, True)]
     yield made

@@ -13,10 +13,8 @@ from sqlalchemy import create_engine
 
 from textbayes.app import AppSettings, create_app, settings
 from textbayes.app import database as databases
-from textbayes.app.backup import back_up
-from textbayes.app.database import open_database
-from textbayes.app.kept import KeptFiles
-from textbayes.app.store import Store
+from textbayes.app.database import Store, back_up, open_database
+from textbayes.app.live import KeptFiles
 from textbayes.core.errors import InputError
 
 

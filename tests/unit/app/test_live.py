@@ -11,21 +11,18 @@ from sqlalchemy.exc import DatabaseError
 
 from textbayes.app import judging
 from textbayes.app.dashboard import costs_of_certainty
-from textbayes.app.database import Event, Project
+from textbayes.app.database import Event, Project, Store
 from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import MissingProjectError, Room
-from textbayes.app.project_file import read_project, write_project
+from textbayes.app.exports import read_project, write_project
+from textbayes.app.live import KeptFiles, MissingProjectError, Room
 from textbayes.app.projects import add_records, delete_project
-from textbayes.app.store import Store
 from textbayes.app.words import said_words, say
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import Screening
 from textbayes.screen.folder import SCREEN_FILE
-from textbayes.screen.forecast import reads_left
-from textbayes.screen.gauge import State
-from textbayes.screen.stopping import make_rule
+from textbayes.screen.remaining import State
+from textbayes.screen.stopping import make_rule, reads_left
 from textbayes.store.container import read_container, write_container
 
 

@@ -16,9 +16,8 @@ from sqlalchemy import func, select
 from textbayes.app import accounts
 from textbayes.app import throttle as throttling
 from textbayes.app.accounts import create_user, log_in, new_device, reset_password
-from textbayes.app.database import Audit, Session, Token, User
+from textbayes.app.database import Audit, Session, Store, Token, User
 from textbayes.app.launch import LaunchTokens, open_browser
-from textbayes.app.store import Store
 from textbayes.app.throttle import Throttle, TooManyTriesError, Try
 from textbayes.core.errors import InputError
 

@@ -15,8 +15,7 @@ from sqlalchemy import select
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_user
-from textbayes.app.database import Base, Session, Token, User, open_database
-from textbayes.app.migrate import upgrade
+from textbayes.app.database import Base, Session, Token, User, open_database, upgrade
 from textbayes.app.projects import Plan, create_project
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document

@@ -13,13 +13,11 @@ from sqlalchemy import select
 
 from textbayes.app import desk as desk_module
 from textbayes.app import judging
-from textbayes.app.database import Event
+from textbayes.app.database import Event, Store
 from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
+from textbayes.app.live import KeptFiles, Room
 from textbayes.app.projects import Plan, create_project
-from textbayes.app.showing import show
-from textbayes.app.store import Store
+from textbayes.app.records import show
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
 
@@ -29,9 +27,9 @@ SERVER = """
 import sys
 from textbayes.app import judging
 from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
+from textbayes.app.live import KeptFiles
 from textbayes.app.live import Room
-from textbayes.app.store import Store
+from textbayes.app.database import Store
 import threading
 
 database, project, *users = sys.argv[1:]

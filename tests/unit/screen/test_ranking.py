@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from textbayes.screen.gauge import State, gauge
-from textbayes.screen.intervals import standard_errors
-from textbayes.screen.ranking import estimate
+from textbayes.screen.remaining import State, gauge
+from textbayes.screen.solver import standard_errors
+from textbayes.screen.status import estimate
 
 
 def test_standard_errors_are_those_of_all_weights():

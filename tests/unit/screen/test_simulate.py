@@ -11,11 +11,23 @@ import pytest
 from textbayes.core.errors import InputError
 from textbayes.data import corpus_path, load_corpus
 from textbayes.screen import Collection
-from textbayes.screen.baseline import ElasU4
-from textbayes.screen.calibration import RuleSummary, calibration, gauge_checks, summarise_stops
-from textbayes.screen.gauge import GaugeWeights, Signs
-from textbayes.screen.measures import average_time, extra_relevant, ranking_loss, read_until, recall_at, work_saved
-from textbayes.screen.simulate import Check, Simulation, Stop, TopicReader, draw_start, simulate
+from textbayes.screen.remaining import GaugeWeights, Signs
+from textbayes.screen.simulate import (
+    Check,
+    ElasU4,
+    Simulation,
+    Stop,
+    TopicReader,
+    average_time,
+    draw_start,
+    extra_relevant,
+    ranking_loss,
+    read_until,
+    recall_at,
+    simulate,
+    work_saved,
+)
+from textbayes.screen.simulations import RuleSummary, calibration, gauge_checks, summarise_stops
 from textbayes.screen.stopping import make_rule
 
 ORDER = [True, False, True, True, False, False, False, False, False, True]  # ten records, four of them relevant

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from textbayes.core.errors import InputError
-from textbayes.screen.forecast import reads_left, seconds_each
-from textbayes.screen.gauge import GaugeWeights, Left, Signs, State, fit_gauge, may_be_left, recalibrated
+from textbayes.screen.remaining import GaugeWeights, Left, Signs, State, fit_gauge, may_be_left, recalibrated
 from textbayes.screen.stopping import (
     AuditHypergeometric,
     ConsecutiveIrrelevant,
@@ -17,6 +16,8 @@ from textbayes.screen.stopping import (
     RankedHypergeometric,
     make_rule,
     ranked_p_value,
+    reads_left,
+    seconds_each,
 )
 from textbayes.screen.topic import Reading
 

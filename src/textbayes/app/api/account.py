@@ -1,4 +1,4 @@
-"""Oneself and one's tokens."""
+"""One's own account; and all accounts, for administrators."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from textbayes.app import accounts
-from textbayes.app.access import RoomOf, SignedIn, Writer
-from textbayes.app.api.schemas import Me, NewToken, TokenListed, TokenMade
+from textbayes.app.access import Admin, AdminLooks, RoomOf, SignedIn, Writer
+from textbayes.app.api.schemas import (
+    AuditTold,
+    Me,
+    NewPerson,
+    NewToken,
+    PersonChange,
+    PersonTold,
+    TokenListed,
+    TokenMade,
+)
+from textbayes.app.database import User
 
 router = APIRouter(tags=["account"])
 
@@ -36,3 +46,41 @@ def make_token(room: RoomOf, who: Writer, new: NewToken) -> TokenMade:
 def remove_token(room: RoomOf, who: Writer, token_id: Annotated[int, Path(ge=1, lt=1 << 31)]) -> None:
     """Let a token open nothing any more."""
     accounts.remove_token(room.store, who.user, token_id)
+
+
+people_router = APIRouter(prefix="/people", tags=["people"])
+UserId = Annotated[int, Path(ge=1, lt=1 << 31)]
+
+
+@people_router.get("")
+def list_people(room: RoomOf, who: AdminLooks) -> list[PersonTold]:
+    """List all accounts."""
+    return [_told(one) for one in accounts.list_people(room.store)]
+
+
+@people_router.post("", status_code=201)
+def make_account(room: RoomOf, who: Admin, given: NewPerson) -> PersonTold:
+    """Make an account."""
+    made = accounts.create_user(room.store, given.name, given.password, given.administrator, by=who.user.name)
+    return _told(made)
+
+
+@people_router.patch("/{user_id}", status_code=204)
+def change(room: RoomOf, who: Admin, user_id: UserId, given: PersonChange) -> None:
+    """Lock or open an account, or give it a new password."""
+    person = accounts.find_person(room.store, user_id)
+    if given.password is not None:
+        accounts.set_password(room.store, person.id, given.password, by=who.user.name)
+    if given.active is not None:
+        accounts.set_active(room.store, who.user, person.id, given.active)
+
+
+@people_router.get("/audit")
+def audit(room: RoomOf, who: AdminLooks) -> list[AuditTold]:
+    """See what was done lately to accounts, tokens and projects."""
+    found = accounts.audit_log(room.store)
+    return [AuditTold(time=one.time, user=one.user, action=one.action, what=one.what) for one in found]
+
+
+def _told(user: User) -> PersonTold:
+    return PersonTold(id=user.id, name=user.name, administrator=user.admin, active=user.active)

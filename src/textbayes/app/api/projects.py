@@ -1,13 +1,16 @@
-"""Projects: make, look at, change, export, delete."""
+"""Projects: make, look at, change, export, delete; reading, answering and words; members and their disagreements."""
 
 from __future__ import annotations
 
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+from fastapi import APIRouter, BackgroundTasks, File, Form, Path, Query, Response, UploadFile
 
-from textbayes.app.access import Access, Owner, Reader, RoomOf, SignedIn, Writer
+from textbayes.app import judging
+from textbayes.app.access import Access, Owner, Reader, Reviewer, RoomOf, SignedIn, Writer
+from textbayes.app.accounts import by_name, list_members, list_strangers, match_person, names_of, set_role
+from textbayes.app.api import schemas
 from textbayes.app.api.schemas import (
     MergedRecord,
     ProjectListed,
@@ -16,11 +19,13 @@ from textbayes.app.api.schemas import (
     RecordsAdded,
     StrategyChange,
 )
-from textbayes.app.exports import export
-from textbayes.app.figures import picture
+from textbayes.app.dashboard import agreements, picture, project_status
+from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
-from textbayes.app.project_file import read_project
 from textbayes.app.projects import Plan, add_records, create_project, delete_project, list_projects
+from textbayes.app.records import FILTERS, Shown, list_records
+from textbayes.app.records import show as show_record
+from textbayes.app.words import said_words, say, strong_words
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged
@@ -131,3 +136,157 @@ def _questions(given: str) -> dict[str, str]:
 
 def _merged(merged: list[Merged]) -> list[MergedRecord]:
     return [MergedRecord(**one._asdict()) for one in merged]
+
+
+judging_router = APIRouter(prefix="/projects/{project_id}", tags=["judging"])
+RecordId = Annotated[str, Path(max_length=500)]
+
+
+@judging_router.get("/queue")
+def queue(who: Reviewer, topic: Topic = None) -> list[schemas.RecordShown]:
+    """Ask for the record to read now and the one after it; they are yours until they are answered."""
+    return [_shown(who, one) for one in judging.queue(who.review, who.place(topic))]
+
+
+@judging_router.post("/judgements", status_code=201)
+def judge(who: Reviewer, later: BackgroundTasks, given: schemas.Judgement) -> list[schemas.RecordShown]:
+    """Keep an answer, which is in the database when this returns; the records that lie ready next are sent back."""
+    place = who.place(given.topic)
+    judging.judge(who.review, place, given.id, given.answer, given.key, given.replace)
+    later.add_task(judging.top_up, who.review, place)
+    return [_shown(who, one) for one in judging.on_desk(who.review, place)]
+
+
+@judging_router.post("/undo")
+def undo(who: Reviewer, given: schemas.Undo) -> schemas.Undone:
+    """Take back your last answer."""
+    return schemas.Undone(id=judging.undo(who.review, who.place(given.topic), given.key))
+
+
+@judging_router.post("/skips", status_code=204)
+def skip(who: Reviewer, given: schemas.Skip) -> None:
+    """Put a record aside; it comes again when nothing else is left."""
+    judging.skip(who.review, who.place(given.topic), given.id, given.key)
+
+
+@judging_router.get("/records")
+def records(
+    who: Reader,
+    topic: Topic = None,
+    show: Annotated[str, Query(description=", ".join(FILTERS))] = "all",
+    find: Annotated[str, Query(max_length=200)] = "",
+    start: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
+) -> schemas.RecordList:
+    """List records, fifty at a time."""
+    found = list_records(who.review, who.place(topic), show, find, start)
+    rows = [
+        schemas.RecordListed(**{**one._asdict(), "notes": by_name(who.review.store, one.notes)})
+        for one in found.records
+    ]
+    return schemas.RecordList(records=rows, start=found.start, n_found=found.n_found)
+
+
+@judging_router.get("/records/{record_id}")
+def record(who: Reader, record_id: RecordId, topic: Topic = None) -> schemas.RecordShown:
+    """Look at one record."""
+    return _shown(who, show_record(who.review, who.place(topic), record_id))
+
+
+@judging_router.put("/records/{record_id}/note", status_code=204)
+def note(who: Reviewer, record_id: RecordId, given: schemas.Note) -> None:
+    """Keep your note to a record, in place of the one there was."""
+    judging.write_note(who.review, who.user.id, record_id, given.text, given.key)
+
+
+@judging_router.get("/words")
+def words(who: Reader, topic: Topic = None) -> schemas.Words:
+    """See what was said of words, what became of it, and the strongest words of the model."""
+    name = who.place(topic).topic
+    with who.review.model() as screening:
+        said, strong = said_words(screening, name), strong_words(screening, name)
+    return schemas.Words(
+        said=[schemas.WordSaid(**one._asdict()) for one in said],
+        strongest=[schemas.WordLearnt(**one._asdict()) for one in strong],
+    )
+
+
+@judging_router.post("/words", status_code=204)
+def say_word(who: Reviewer, given: schemas.Word) -> None:
+    """Favour or disfavour a word, or forget it; the queue is ranked anew at once."""
+    say(who.review, who.place(given.topic), given.word, given.direction)
+
+
+@judging_router.get("/status")
+def status(who: Reader, topic: Topic = None) -> schemas.Status:
+    """See what was found, what is left, and whether enough was read."""
+    return schemas.Status(**project_status(who.review, who.place(topic).topic))
+
+
+def _shown(who: Access, one: Shown) -> schemas.RecordShown:
+    told = one._asdict()
+    told.pop("heading")
+    text, notes = "".join(part.text for part in one.text), by_name(who.review.store, one.notes)
+    return schemas.RecordShown(**{**told, "text": text, "notes": notes})
+
+
+team_router = APIRouter(prefix="/projects/{project_id}", tags=["team"])
+
+
+@team_router.get("/members")
+def members(room: RoomOf, who: Reader) -> list[schemas.MemberTold]:
+    """List the members of a project."""
+    return [schemas.MemberTold.model_validate(one._asdict()) for one in list_members(room.store, who.review.id)]
+
+
+@team_router.put("/members", status_code=204)
+def change_member(room: RoomOf, who: Owner, given: schemas.MemberChange) -> None:
+    """Give somebody a role, or take it."""
+    set_role(room.store, who.user, who.review, given.name, given.role)
+
+
+@team_router.get("/people")
+def strangers(room: RoomOf, who: Reader) -> list[schemas.StrangerTold]:
+    """List the people whom the file of the project named, and who they are."""
+    return [schemas.StrangerTold(**one._asdict()) for one in list_strangers(room.store, who.review)]
+
+
+@team_router.put("/people", status_code=204)
+def match(room: RoomOf, who: Owner, given: schemas.PersonMatch) -> None:
+    """Say who a person of the file is."""
+    match_person(room.store, who.user, who.review, given.name, given.account)
+
+
+@team_router.post("/unblind", status_code=204)
+def unblind(who: Owner) -> None:
+    """See all answers from now on, where two people read every record; you read no more of them yourself."""
+    judging.unblind(who.review, who.user.id)
+
+
+@team_router.get("/conflicts")
+def conflicts(room: RoomOf, who: Reader, topic: Topic = None) -> schemas.Conflicts:
+    """See the records that people answered differently, and how far they agree."""
+    name = who.place(topic).topic
+    with who.review.looking() as desk:
+        found, agreed = desk.conflicts(name), agreements(desk, name)
+    people = names_of(room.store)
+    return schemas.Conflicts(
+        conflicts=[
+            schemas.ConflictTold(id=one.id, answers={people.get(user, "?"): said for user, said in one.answers.items()})
+            for one in found
+        ],
+        agreement=[
+            schemas.AgreementTold(
+                people=[people.get(user, "?") for user in one.users],
+                n_records=one.n_records,
+                n_same=one.n_same,
+                kappa=one.kappa,
+            )
+            for one in agreed
+        ],
+    )
+
+
+@team_router.post("/conflicts", status_code=204)
+def settle(who: Owner, given: schemas.Settlement) -> None:
+    """Settle a conflict."""
+    judging.settle(who.review, who.place(given.topic), given.id, given.answer)

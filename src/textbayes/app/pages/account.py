@@ -1,4 +1,4 @@
-"""Coming in and going out: login, the link of a local room, one's own account."""
+"""Login, the link of a local room, one's own account; and the page of all accounts, for administrators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from textbayes.app import accounts
-from textbayes.app.access import COOKIE, RoomOf, SignedIn, Writer, find_visitor
+from textbayes.app.access import COOKIE, Admin, AdminLooks, RoomOf, SignedIn, Writer, find_visitor
 from textbayes.app.pages.render import page
 from textbayes.app.settings import LOGIN
 from textbayes.app.throttle import TooManyTriesError
@@ -116,3 +116,41 @@ def _with_cookies(request: Request, response: Response, session: str, device: st
     if device is not None:  # stays when one logs out: it shows that somebody has logged in here, and opens nothing
         response.set_cookie(_DEVICE, device, max_age=400 * 86_400, **kept)
     return response
+
+
+people_router = APIRouter(prefix="/people")
+
+
+@people_router.get("")
+def people_page(request: Request, room: RoomOf, who: AdminLooks) -> HTMLResponse:
+    """All accounts, and what was done lately."""
+    found, logged = accounts.list_people(room.store), accounts.audit_log(room.store)
+    return page(request, "people.html.jinja", who, people=found, logged=logged)
+
+
+@people_router.post("")
+def make_account(
+    room: RoomOf,
+    who: Admin,
+    name: Annotated[str, Form()],
+    password: Annotated[str, Form()],
+    administrator: Annotated[bool, Form()] = False,
+) -> Response:
+    """Make an account."""
+    accounts.create_user(room.store, name, password, administrator, by=who.user.name)
+    return RedirectResponse("/people", 303)
+
+
+@people_router.post("/{user_id}/password")
+def reset_password(room: RoomOf, who: Admin, user_id: int, password: Annotated[str, Form()]) -> Response:
+    """Give somebody a new password."""
+    person = accounts.find_person(room.store, user_id)
+    accounts.set_password(room.store, person.id, password, by=who.user.name)
+    return RedirectResponse("/people", 303)
+
+
+@people_router.post("/{user_id}/active")
+def set_active(room: RoomOf, who: Admin, user_id: int, active: Annotated[bool, Form()] = False) -> Response:
+    """Lock an account, or open it again."""
+    accounts.set_active(room.store, who.user, user_id, active)
+    return RedirectResponse("/people", 303)
