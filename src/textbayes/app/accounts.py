@@ -7,6 +7,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from argon2 import PasswordHasher
@@ -321,7 +322,8 @@ def set_active(store: Store, by: User, user_id: int, active: bool) -> None:
         note_audit(session, by.name, "open account" if active else "lock account", user.name)
 
 
-class ListedMember(NamedTuple):
+@dataclass(frozen=True)
+class ListedMember:
     """A member of a project: name and role."""
 
     name: str
@@ -336,7 +338,8 @@ def list_members(store: Store, project_id: str) -> list[ListedMember]:
     return [ListedMember(name, role) for name, role in rows]
 
 
-class Stranger(NamedTuple):
+@dataclass(frozen=True)
+class Stranger:
     """A person whom the file of a project named.
 
     Parameters

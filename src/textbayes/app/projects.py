@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import delete, insert, select
@@ -116,7 +117,8 @@ def delete_project(room: Room, review: LiveReview, user: User) -> None:
     room.forget(review.id)
 
 
-class Listed(NamedTuple):
+@dataclass(frozen=True)
+class ProjectListed:
     """A project in a list: its id, its name, one's role in it, how many records it has, and when it was made."""
 
     id: str
@@ -126,7 +128,7 @@ class Listed(NamedTuple):
     created: float
 
 
-def list_projects(room: Room, user: User) -> list[Listed]:
+def list_projects(room: Room, user: User) -> list[ProjectListed]:
     """The projects that a person may see, newest first."""
     found = (
         select(Project, Member.role)
@@ -136,7 +138,7 @@ def list_projects(room: Room, user: User) -> list[Listed]:
     )
     with room.store.read() as session:
         return [
-            Listed(project.id, project.name, role, count_records(session, project.id), project.created)
+            ProjectListed(project.id, project.name, role, count_records(session, project.id), project.created)
             for project, role in session.execute(found).all()
         ]
 

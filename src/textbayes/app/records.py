@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -23,7 +24,8 @@ _MOST_SHOWN = 20_000  # characters of a text
 _MARKED, _TOLD = 40, 8  # words of a record that may be marked, and that are told by name
 
 
-class Ready(NamedTuple):
+@dataclass(frozen=True)
+class Ready:
     """A record as anybody sees it.
 
     Parameters
@@ -78,16 +80,10 @@ class Said(NamedTuple):
         return cls(reason, desk.own(place.user, notes) or "", others, desk.answer_for(*place, id))
 
 
-class Shown(NamedTuple):
-    """A record as a person sees it: what all see, and what was said of it; see :class:`Ready` and :class:`Said`."""
+@dataclass(frozen=True)
+class Shown(Ready):
+    """A record as a person sees it: what all see, and what was said of it; see :class:`Said`."""
 
-    id: str
-    title: str
-    text: list[Fragment]
-    heading: list[Fragment]
-    fields: dict[str, str]
-    probability: float
-    words: dict[str, float]
     reason: str
     note: str
     notes: dict[int, str]
@@ -110,7 +106,7 @@ def show(review: LiveReview, place: Place, id: str) -> Shown:
             (ready,) = _made(review, screening, place.topic, [id])
     with review.looking() as desk:
         said = Said.of(desk, place, id)
-    return Shown(**ready._asdict(), **said._asdict())
+    return Shown(**vars(ready), **said._asdict())
 
 
 def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
@@ -21,7 +21,8 @@ MOST_PASTED = 200  # words taken of a protocol
 _SURE = 0.05  # p-value of Fisher's test below which answers contradict a word
 
 
-class SaidWord(NamedTuple):
+@dataclass(frozen=True)
+class SaidWord:
     """A word that somebody favours or disfavours.
 
     Parameters
@@ -49,7 +50,8 @@ class SaidWord(NamedTuple):
     conflict: bool
 
 
-class StrongWord(NamedTuple):
+@dataclass(frozen=True)
+class StrongWord:
     """A word of the model: its weight, and 90 % of its posterior distribution."""
 
     word: str

@@ -9,11 +9,19 @@ from fastapi import APIRouter, BackgroundTasks, File, Form, Path, Query, Respons
 
 from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer, RoomOf, SignedIn, Writer
-from textbayes.app.accounts import by_name, list_members, list_strangers, match_person, names_of, set_role
+from textbayes.app.accounts import (
+    ListedMember,
+    Stranger,
+    by_name,
+    list_members,
+    list_strangers,
+    match_person,
+    names_of,
+    set_role,
+)
 from textbayes.app.api import schemas
 from textbayes.app.api.schemas import (
     MergedRecord,
-    ProjectListed,
     ProjectMade,
     ProjectTold,
     RecordsAdded,
@@ -22,7 +30,7 @@ from textbayes.app.api.schemas import (
 from textbayes.app.dashboard import agreements, picture, project_status
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
-from textbayes.app.projects import Plan, add_records, create_project, delete_project, list_projects
+from textbayes.app.projects import Plan, ProjectListed, add_records, create_project, delete_project, list_projects
 from textbayes.app.records import FILTERS, Shown, list_records
 from textbayes.app.records import show as show_record
 from textbayes.app.words import said_words, say, strong_words
@@ -38,7 +46,7 @@ Topic = Annotated[str | None, Query(max_length=4_000, description="Needed where 
 @router.get("")
 def projects(room: RoomOf, who: SignedIn) -> list[ProjectListed]:
     """List the projects that are shared with you."""
-    return [ProjectListed(**one._asdict()) for one in list_projects(room, who.user)]
+    return list_projects(room, who.user)
 
 
 @router.post("", status_code=201)
@@ -204,10 +212,7 @@ def words(who: Reader, topic: Topic = None) -> schemas.Words:
     name = who.place(topic).topic
     with who.review.model() as screening:
         said, strong = said_words(screening, name), strong_words(screening, name)
-    return schemas.Words(
-        said=[schemas.WordSaid(**one._asdict()) for one in said],
-        strongest=[schemas.WordLearnt(**one._asdict()) for one in strong],
-    )
+    return schemas.Words(said=said, strongest=strong)
 
 
 @judging_router.post("/words", status_code=204)
@@ -223,8 +228,7 @@ def status(who: Reader, topic: Topic = None) -> schemas.Status:
 
 
 def _shown(who: Access, one: Shown) -> schemas.RecordShown:
-    told = one._asdict()
-    told.pop("heading")
+    told = {name: value for name, value in vars(one).items() if name != "heading"}
     text, notes = "".join(part.text for part in one.text), by_name(who.review.store, one.notes)
     return schemas.RecordShown(**{**told, "text": text, "notes": notes})
 
@@ -233,9 +237,9 @@ team_router = APIRouter(prefix="/projects/{project_id}", tags=["team"])
 
 
 @team_router.get("/members")
-def members(room: RoomOf, who: Reader) -> list[schemas.MemberTold]:
+def members(room: RoomOf, who: Reader) -> list[ListedMember]:
     """List the members of a project."""
-    return [schemas.MemberTold.model_validate(one._asdict()) for one in list_members(room.store, who.review.id)]
+    return list_members(room.store, who.review.id)
 
 
 @team_router.put("/members", status_code=204)
@@ -245,9 +249,9 @@ def change_member(room: RoomOf, who: Owner, given: schemas.MemberChange) -> None
 
 
 @team_router.get("/people")
-def strangers(room: RoomOf, who: Reader) -> list[schemas.StrangerTold]:
+def strangers(room: RoomOf, who: Reader) -> list[Stranger]:
     """List the people whom the file of the project named, and who they are."""
-    return [schemas.StrangerTold(**one._asdict()) for one in list_strangers(room.store, who.review)]
+    return list_strangers(room.store, who.review)
 
 
 @team_router.put("/people", status_code=204)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from textbayes.app.entries import Key
+from textbayes.app.words import SaidWord, StrongWord
 
 MOST_TEXTS = 10_000
 Answer = Literal["relevant", "irrelevant", "unsure", "withdrawn"]
@@ -51,16 +52,6 @@ class TokenListed(BaseModel):
 
     id: int
     name: str
-    created: float
-
-
-class ProjectListed(BaseModel):
-    """A project, and one's role in it."""
-
-    id: str
-    name: str
-    role: Literal["reader", "reviewer", "owner"]
-    n_records: int
     created: float
 
 
@@ -187,34 +178,11 @@ class Word(Body):
     topic: Plain | None = None
 
 
-class WordSaid(BaseModel):
-    """A word that somebody favours or disfavours: its weight before any answer and now, and whether answers agree."""
-
-    word: str
-    direction: str
-    prior: float | None
-    weight: float | None
-    low: float | None
-    high: float | None
-    n_relevant: int
-    n_irrelevant: int
-    conflict: bool
-
-
-class WordLearnt(BaseModel):
-    """A word of the model, with 90 % of the distribution of its weight."""
-
-    word: str
-    weight: float
-    low: float
-    high: float
-
-
 class Words(BaseModel):
     """Words that people spoke of, and the strongest of the model."""
 
-    said: list[WordSaid]
-    strongest: list[WordLearnt]
+    said: list[SaidWord]
+    strongest: list[StrongWord]
 
 
 class Status(BaseModel):
@@ -237,27 +205,11 @@ class Status(BaseModel):
     advice: list[dict[str, Any]]
 
 
-class MemberTold(BaseModel):
-    """A member of a project."""
-
-    name: str
-    role: Literal["reader", "reviewer", "owner"]
-
-
 class MemberChange(Body):
     """A role to give; none removes the member."""
 
     name: Name
     role: Literal["reader", "reviewer", "owner", "none"]
-
-
-class StrangerTold(BaseModel):
-    """A person whom the file of a project named: the account it is, if any, and one of the same name."""
-
-    name: str
-    account: str
-    decided: bool
-    offered: str
 
 
 class PersonMatch(Body):
