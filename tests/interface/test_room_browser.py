@@ -211,7 +211,7 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
         page.wait_for_function("() => document.getElementById('n-read')?.textContent === '30'")
         page.wait_for_function("() => document.getElementById('state')?.textContent.includes('saved')")
 
-        # The gauge.
+        # The estimate.
         focus(page, "nav.parts a[href*=dashboard]")
         page.keyboard.press("Enter")
         page.wait_for_url("**/dashboard*")

@@ -22,7 +22,7 @@ from textbayes.core.validation import check_choice
 from textbayes.display.drawing import Colours, blank_figure, figure_svg
 from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
 from textbayes.screen import Screening
-from textbayes.screen.remaining import State, gauge, may_be_left, recalibrated
+from textbayes.screen.remaining import State, estimate_remaining, may_be_left, recalibrated
 from textbayes.screen.status import Standing, status_of
 from textbayes.screen.stopping import ReadingOn, make_rule
 
@@ -30,7 +30,7 @@ CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
 class Cost(NamedTuple):
-    """Records to read until the gauge is so sure, if nothing more is found; and the hours at the present pace."""
+    """Records to read until the estimate is so sure, if nothing more is found; and the hours at the present pace."""
 
     confidence: float
     reads: int
@@ -170,7 +170,7 @@ def recall_curve(axes: Any, colours: Palette, seen: Seen) -> str:
     """Relevant records found, by records read; beside it what reading by chance would have found."""
     reading = seen.state.reading
     found, n = np.append(0, np.cumsum(reading.relevant)), len(reading.rows)
-    left = gauge(seen.state).mean
+    left = estimate_remaining(seen.state).mean
     axes.plot(np.arange(n + 1), found, color=colours.accent, linewidth=2, label="found")
     expected = (found[-1] + left) * np.arange(n + 1) / seen.state.n_records
     axes.plot(
@@ -192,7 +192,7 @@ def recall_curve(axes: Any, colours: Palette, seen: Seen) -> str:
 
 def left_distribution(axes: Any, colours: Palette, seen: Seen) -> str:
     """How many relevant records are left, as a distribution; those that the target allows are marked."""
-    left = gauge(seen.state)
+    left = estimate_remaining(seen.state)
     allowed = may_be_left(seen.state.n_found, seen.target)
     numbers = np.arange(min(max(left.quantile(0.995), allowed + 2, 5), _MOST_BARS) + 1)
     p = stats.nbinom.pmf(numbers, left.size, left.size / (left.size + left.mean))

@@ -116,12 +116,12 @@ def _reviews(inputs: Inputs) -> dict[str, list[Document]]:
 
 
 def _calibration(results: list[Result]) -> list[Bin]:
-    """What came of what the gauge said, over all simulations."""
+    """What came of what the estimate said, over all simulations."""
     import numpy as np
 
-    from textbayes.screen.simulations import calibration, gauge_checks
+    from textbayes.screen.simulations import calibration, estimate_checks
 
-    told = [gauge_checks(result.simulation, result.task.target) for result in results]
+    told = [estimate_checks(result.simulation, result.task.target) for result in results]
     return calibration(np.concatenate([said for said, _ in told]), np.concatenate([reached for _, reached in told]))
 
 

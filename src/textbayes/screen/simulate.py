@@ -220,7 +220,7 @@ class Check(NamedTuple):
     n_read, n_found, n_left : int
         Records read; relevant ones found, and left.
     signs : Signs
-        What a gauge goes by.
+        What an estimate goes by.
     p_value : float
         Of the ranked hypergeometric test.
     """

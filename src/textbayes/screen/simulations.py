@@ -17,7 +17,7 @@ from textbayes.core.threads import n_threads
 from textbayes.core.types import BoolArray, Document, FloatArray
 from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
-from textbayes.screen.remaining import DEFAULT_WEIGHTS, GaugeWeights, may_be_left
+from textbayes.screen.remaining import DEFAULT_WEIGHTS, RemainingWeights, may_be_left
 from textbayes.screen.settings import TOPIC, ScreenSettings
 from textbayes.screen.simulate import (
     Check,
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
-LATE = 0.9  # p-value of the ranked test below which the gauge is looked at: before it, next to nothing is known
+LATE = 0.9  # p-value of the ranked test below which the estimate is looked at: before it, next to nothing is known
 
 
 class Bin(NamedTuple):
-    """Places in readings at which the gauge gave the target about the same probability.
+    """Places in readings at which the estimate gave the target about the same probability.
 
     Parameters
     ----------
@@ -85,44 +85,46 @@ def is_late(check: Check) -> bool:
     return check.p_value < LATE and check.n_found >= 2
 
 
-def gauge_checks(
-    simulation: Simulation, target: float, weights: GaugeWeights = DEFAULT_WEIGHTS
+def estimate_checks(
+    simulation: Simulation, target: float, weights: RemainingWeights = DEFAULT_WEIGHTS
 ) -> tuple[FloatArray, BoolArray]:
-    """The probability that the gauge gave the target at every late check of a simulation, and whether it was reached.
+    """The probability that the estimate gave the target at every late check, and whether the target was reached.
 
     Parameters
     ----------
     simulation : Simulation
         With its checks, for this target.
     target : float
-    weights : GaugeWeights
+    weights : RemainingWeights
     """
     late, n = [check for check in simulation.checks if is_late(check)], len(simulation.rows)
-    said = [gauge_probability(check, n, target, weights) for check in late]
+    said = [estimated_probability(check, n, target, weights) for check in late]
     reached = [check.n_left <= may_be_left(check.n_found, target) for check in late]
     return np.array(said, dtype=np.float64), np.array(reached, dtype=np.bool_)
 
 
-def gauge_probability(check: Check, n_records: int, target: float, weights: GaugeWeights = DEFAULT_WEIGHTS) -> float:
-    """The probability that the gauge gave the target at a check.
+def estimated_probability(
+    check: Check, n_records: int, target: float, weights: RemainingWeights = DEFAULT_WEIGHTS
+) -> float:
+    """The probability that the estimate gave the target at a check.
 
     Parameters
     ----------
     check : Check
     n_records : int
     target : float
-    weights : GaugeWeights
+    weights : RemainingWeights
     """
     return weights.left(check.signs, n_records - check.n_read).at_most(may_be_left(check.n_found, target))
 
 
 def calibration(said: FloatArray, reached: BoolArray) -> list[Bin]:
-    """What happened, by what the gauge had said.
+    """What happened, by what the estimate had said.
 
     Parameters
     ----------
     said, reached : arrays (n_checks,)
-        Of :func:`gauge_checks`, of as many simulations as there are.
+        Of :func:`estimate_checks`, of as many simulations as there are.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class Result(NamedTuple):
 
     @property
     def row(self) -> dict[str, Any]:
-        """The measures, where rules would have stopped, and what came of what the gauge said, if it was asked."""
+        """The measures, where rules would have stopped, and what came of what the estimate said, if it was asked."""
         found, order = self.simulation.found, self.simulation.order
         return {
             "review": self.task.review,
@@ -209,7 +211,7 @@ class Result(NamedTuple):
             "erf_10": extra_relevant(order, 0.1),
             "atd": average_time(order),
             "stops": [stop._asdict() for stop in self.simulation.stops],
-            "estimate": [found._asdict() for found in calibration(*gauge_checks(self.simulation, self.task.target))],
+            "estimate": [found._asdict() for found in calibration(*estimate_checks(self.simulation, self.task.target))],
         }
 
 
@@ -285,7 +287,7 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin]
     results : sequence of Result
     path : str or Path
     bins : sequence of Bin
-        The gauge's calibration, in a panel of its own.
+        The estimate's calibration, in a panel of its own.
     """
     try:
         from matplotlib.figure import Figure
@@ -321,7 +323,7 @@ def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin]
 
 
 def draw_calibration(panel: Axes, bins: Sequence[Bin]) -> None:
-    """Draw how often the target was reached by what the gauge had said; points on the line are right.
+    """Draw how often the target was reached by what the estimate had said; points on the line are right.
 
     Parameters
     ----------

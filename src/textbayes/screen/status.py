@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import FloatArray
-from textbayes.screen.remaining import State, gauge, recalibrated
+from textbayes.screen.remaining import State, estimate_remaining, recalibrated
 from textbayes.screen.screening import Screening
 from textbayes.screen.settings import ScreenSettings
 from textbayes.screen.solver import WIDE
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(topic: Topic, rows: Sequence[int]) -> list[Estimate]:
-    """Probabilities of some records: recalibrated on what was read, in all as many as the gauge says are left.
+    """Probabilities of some records: recalibrated on what was read, in all as many as the estimate says are left.
 
     Bounds are those of the model's weights alone; what the recalibration does not know is not in them.
 
@@ -56,7 +56,7 @@ def probabilities(topic: Topic, predictors: FloatArray) -> FloatArray:
     """
     state = State.of(topic)
     total = float(recalibrated(state).sum())
-    share = min(1.0, gauge(state).mean / total) if total > 0.0 else 1.0
+    share = min(1.0, estimate_remaining(state).mean / total) if total > 0.0 else 1.0
     return share * recalibrated(state, predictors)
 
 
@@ -150,7 +150,7 @@ def status_of(standing: Standing, times: Sequence[float], rules: Sequence[str] =
         more = 0 if advice.stop else reads_left(state, rule)
         hours = None if each is None else round(more * each / 3600.0, 2)
         advices.append({"rule": rule.name, **advice._asdict(), "reads_left": more, "hours_left": hours})
-    left = gauge(state)
+    left = estimate_remaining(state)
     return {
         "topic": standing.topic,
         "records": state.n_records,

@@ -13,9 +13,17 @@ from scipy import stats
 
 from textbayes.core.errors import InputError
 from textbayes.core.wording import plural
-from textbayes.screen.remaining import DEFAULT_WEIGHTS, GaugeWeights, Line, State, gauge, may_be_left, recalibration
+from textbayes.screen.remaining import (
+    DEFAULT_WEIGHTS,
+    Line,
+    RemainingWeights,
+    State,
+    estimate_remaining,
+    may_be_left,
+    recalibration,
+)
 
-GATE = 0.3  # p-value of the ranked hypergeometric test from which on the gauge may speak
+GATE = 0.3  # p-value of the ranked hypergeometric test from which on the estimate may speak
 
 
 NOTHING_READ = "too early to estimate: no record has been read"
@@ -53,24 +61,26 @@ class _Target:
         self._target, self._confidence = target, confidence
 
 
-class GaugeRule(_Target):
-    """Stop when the gauge is sure enough that the target is reached, and the reading so far does not speak against it.
+class RemainingRule(_Target):
+    """Stop when the estimate is sure enough that the target is reached, and the reading so far does not contradict it.
 
     Parameters
     ----------
     target, confidence : float
-    weights : GaugeWeights
+    weights : RemainingWeights
     """
 
     name = "estimate"
 
-    def __init__(self, target: float = 0.95, confidence: float = 0.9, weights: GaugeWeights = DEFAULT_WEIGHTS) -> None:
+    def __init__(
+        self, target: float = 0.95, confidence: float = 0.9, weights: RemainingWeights = DEFAULT_WEIGHTS
+    ) -> None:
         super().__init__(target, confidence)
         self._weights = weights
 
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
-        left = gauge(state, self._weights)
+        left = estimate_remaining(state, self._weights)
         probability = left.at_most(may_be_left(state.n_found, self._target))
         held_back = ranked_p_value(state, self._target) > GATE
         if not len(state.reading.rows):
@@ -236,7 +246,14 @@ def _p_values(state: State, starts: np.ndarray, target: float) -> np.ndarray:
 
 _RULES: dict[str, Callable[..., Rule]] = {
     kind.name: kind
-    for kind in (GaugeRule, RankedHypergeometric, AuditHypergeometric, QuantileBound, ConsecutiveIrrelevant, ShareRead)
+    for kind in (
+        RemainingRule,
+        RankedHypergeometric,
+        AuditHypergeometric,
+        QuantileBound,
+        ConsecutiveIrrelevant,
+        ShareRead,
+    )
 }
 _OWN_NUMBER = ("consecutive", "share")
 

@@ -112,7 +112,7 @@ class Topic:
 
     @property
     def predictors(self) -> FloatArray:
-        """Log-odds of relevance of every record by the model; see ``gauge`` for probabilities."""
+        """Log-odds of relevance of every record by the model; see ``screen.remaining`` for probabilities."""
         if self._predictors is None:
             self._predictors = self._solver.predictors(self._offset())[: self._collection.n_records]
         return self._predictors

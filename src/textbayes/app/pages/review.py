@@ -169,7 +169,7 @@ _MOST_CONFLICTS = 50  # of a page
 
 @router.get("/dashboard")
 def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
-    """Gauge, curve, forecast, probabilities and words."""
+    """Estimate, curve, forecast, probabilities and words."""
     name = who.place(topic or who.first_topic).topic
     status = project_status(who.review, name)
     with who.review.model() as screening:
