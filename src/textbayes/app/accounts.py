@@ -280,10 +280,10 @@ def names_of(store: Store) -> dict[int, str]:
         return {row.id: row.name for row in session.execute(select(User.id, User.name))}
 
 
-def by_name(store: Store, told: Mapping[int, str]) -> dict[str, str]:
+def by_name(store: Store, said: Mapping[int, str]) -> dict[str, str]:
     """What people said, by their names."""
-    people = names_of(store) if told else {}
-    return {people.get(user, "?"): text for user, text in told.items()}
+    people = names_of(store) if said else {}
+    return {people.get(user, "?"): text for user, text in said.items()}
 
 
 def audit_log(store: Store) -> list[Audit]:
@@ -361,9 +361,9 @@ class Stranger:
 
 def list_strangers(store: Store, review: LiveReview) -> list[Stranger]:
     """The people whom the file of a project named, and who they are."""
-    with review.looking() as desk:
-        found = {user: desk.matched.get(user) for user in sorted({*desk.unmatched, *desk.matched})}
-        unmatched = set(desk.unmatched)
+    with review.looking() as assignments:
+        found = {user: assignments.matched.get(user) for user in sorted({*assignments.unmatched, *assignments.matched})}
+        unmatched = set(assignments.unmatched)
     if not found:
         return []
     with store.read() as session:
@@ -397,16 +397,16 @@ def match_person(store: Store, by: User, review: LiveReview, name: str, account:
     """
     numbers = {known: number for number, known in names_of(store).items()}
     stranger, found = numbers.get(name), numbers.get(account.strip())
-    with review.looking() as desk:
-        known = stranger in desk.unmatched or stranger in desk.matched
-        is_account = found is not None and found not in desk.unmatched and found not in desk.matched
+    with review.looking() as assignments:
+        known = stranger in assignments.unmatched or stranger in assignments.matched
+        is_account = found is not None and found not in assignments.unmatched and found not in assignments.matched
     if stranger is None or not known:
         raise InputError(f"the file of this project named nobody called {name!r}")
     if account.strip() and not is_account:
         raise InputError(f"there is no account {account.strip()!r}; make it first, or leave it empty")
     entry = {"kind": "person", "user": stranger, "account": found if account.strip() else None}
     what = f"{name} is {account.strip() or 'nobody here'} in {review.name}"
-    review.step(by.id, lambda desk: [entry], lambda session: note_audit(session, by.name, "match person", what))
+    review.step(by.id, lambda assignments: [entry], lambda session: note_audit(session, by.name, "match person", what))
 
 
 def set_role(store: Store, by: User, review: LiveReview, name: str, role: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from textbayes.app.desk import Desk
+from textbayes.app.assignments import Assignments
 from textbayes.app.exports import Download
 from textbayes.app.live import LiveReview
 from textbayes.app.words import StrongWord, strong_words
@@ -63,13 +63,17 @@ def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
     review : LiveReview
     topic : str
     """
-    with review.looking() as desk:
-        times, n_conflicts, n_waiting = list(desk.times[topic]), len(desk.conflicts(topic)), desk.n_waiting(topic)
+    with review.looking() as assignments:
+        times, n_conflicts, n_waiting = (
+            list(assignments.times[topic]),
+            len(assignments.conflicts(topic)),
+            assignments.n_waiting(topic),
+        )
     with review.model() as screening:
         standing = Standing.of(screening, topic)
-    told, settings = status_of(standing, times), standing.settings  # it takes time: others go on
+    status, settings = status_of(standing, times), standing.settings  # it takes time: others go on
     more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy, "target": settings.target}
-    return {**told, **more, "confidence": settings.confidence}
+    return {**status, **more, "confidence": settings.confidence}
 
 
 def costs_of_certainty(state: State, target: float, seconds_each: float | None) -> list[Cost]:
@@ -96,18 +100,18 @@ def costs_of_certainty(state: State, target: float, seconds_each: float | None) 
     return found
 
 
-def agreements(desk: Desk, topic: str) -> list[Agreement]:
+def agreements(assignments: Assignments, topic: str) -> list[Agreement]:
     """Agreement of every two people who have answered records in common.
 
     Parameters
     ----------
-    desk : Desk
+    assignments : Assignments
     topic : str
     """
-    people = sorted({desk.person(user) for said in desk.opinions[topic].values() for user in said})
+    people = sorted({assignments.person(user) for said in assignments.opinions[topic].values() for user in said})
     found = []
     for users in combinations(people, 2):
-        pairs = desk.pairs(topic, users)
+        pairs = assignments.pairs(topic, users)
         if pairs:
             found.append(Agreement(users, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs)))
     return found

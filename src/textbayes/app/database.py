@@ -118,7 +118,7 @@ class Record(Base):
 
 
 class Event(Base):
-    """Something that happened in a project; ``body`` is an entry of ``Screening``, or one of ``Desk``."""
+    """Something that happened in a project; ``body`` is an entry of ``Screening``, or one of ``Assignments``."""
 
     __tablename__ = "events"
     project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)

@@ -42,7 +42,7 @@ class WordEntry(_Entry):
 
 
 class HandedOutEntry(_Entry):
-    """Records that were put on a desk."""
+    """Records that were put in a queue."""
 
     kind: Literal["handed_out"]
     topic: Text
@@ -113,17 +113,17 @@ AnyEntry = (
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="kind")])
 
 
-def checked_entry(told: Any, topics: Collection[str], ids: Collection[str]) -> dict[str, Any]:
+def checked_entry(given: Any, topics: Collection[str], ids: Collection[str]) -> dict[str, Any]:
     """An entry that came from outside, refused unless it is of a known kind and speaks of what is there.
 
     Parameters
     ----------
-    told : object
+    given : object
     topics, ids : collections of str
         Of the project.
     """
     try:
-        entry = _ENTRY.validate_python(told)
+        entry = _ENTRY.validate_python(given)
     except ValidationError as error:
         raise InputError(
             f"an event is not usable: {error.errors()[0]['msg']}; give a file that was not altered"

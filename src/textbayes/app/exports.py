@@ -20,11 +20,11 @@ from starlette.responses import Response
 
 from textbayes._version import __version__
 from textbayes.app.accounts import names_of
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.database import FROM_FILE, Event, User
-from textbayes.app.desk import Place
 from textbayes.app.entries import checked_entry
 from textbayes.app.importing import MOST_RECORDS
-from textbayes.app.live import LiveReview, Room
+from textbayes.app.live import LiveReview, ReviewRegistry
 from textbayes.app.projects import Plan, create_project, documents_of, stored_documents
 from textbayes.app.records import Said
 from textbayes.categorizer import TextCategorizer
@@ -91,14 +91,14 @@ _REFERENCES = {
 KINDS = (*_TABLES, *_REFERENCES, "tb", "zip")
 
 
-def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
+def export(registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, kind: str) -> Download:
     """A file to take along, with what a person may see.
 
     Parameters
     ----------
-    room : Room
+    registry : ReviewRegistry
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
         Who asks; of a table, for which topic.
     kind : {"csv", "xlsx", "jsonl", "ris", "bib", "nbib", "xml", "tb", "zip"}
         A table of all records with decisions, probabilities and words; the model; or the whole project.
@@ -106,13 +106,13 @@ def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
     check_choice("kind", kind, KINDS)
     name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}.{kind}"
     if kind == "zip":
-        return Download(name, "application/zip", write_project(room, review, place.user))
+        return Download(name, "application/zip", write_project(registry, review, place.user))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
         return Download(name, "application/octet-stream", model_file(model))
-    records = documents_of(room, review)
-    for record, more in zip(records, _said(room, review, place, [record["id"] for record in records]), strict=True):
+    records = documents_of(registry, review)
+    for record, more in zip(records, _said(registry, review, place, [record["id"] for record in records]), strict=True):
         if more:
             own = record["fields"] or {"text": record["text"]}
             record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more[name] for name in more}}
@@ -124,13 +124,15 @@ def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
     return Download(name, media_type, write(rows))
 
 
-def _said(room: Room, review: LiveReview, place: Place, ids: Sequence[str]) -> list[dict[str, str]]:
+def _said(
+    registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, ids: Sequence[str]
+) -> list[dict[str, str]]:
     """What a person may see of what was said of records, beside the decision: notes, and where two read, their own."""
-    people = names_of(room.store)
-    with review.looking() as desk:
-        said = [Said.of(desk, place, id) for id in ids]
-        own = [desk.own(place.user, desk.opinions[place.topic].get(id, {})) or "" for id in ids]
-        double = desk.double
+    people = names_of(registry.store)
+    with review.looking() as assignments:
+        said = [Said.of(assignments, place, id) for id in ids]
+        own = [assignments.own(place.user, assignments.opinions[place.topic].get(id, {})) or "" for id in ids]
+        double = assignments.double
     any_notes = any(one.note or one.notes for one in said)
     found = []
     for one, answer in zip(said, own, strict=True):
@@ -154,38 +156,39 @@ _LARGEST = 1 << 30  # bytes of a part
 _PARTS = ("project.json", "records.jsonl", "events.jsonl")
 
 
-def write_project(room: Room, review: LiveReview, user: int) -> bytes:
+def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> bytes:
     """Everything of a project that a person may see as one file.
 
     Where two people read every record, answers and notes of others that this person must not know are left out.
 
     Parameters
     ----------
-    room : Room
+    registry : ReviewRegistry
     review : LiveReview
     user : int
         Who asks.
     """
-    target, people = io.BytesIO(), names_of(room.store)
-    with room.store.read() as session, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        told = {**_MARK, "textbayes": __version__, "name": review.name, "settings": review.settings}
-        archive.writestr("project.json", json.dumps(told, indent=1))
+    target, people = io.BytesIO(), names_of(registry.store)
+    with registry.store.read() as session, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        project = {**_MARK, "textbayes": __version__, "name": review.name, "settings": review.settings}
+        archive.writestr("project.json", json.dumps(project, indent=1))
         records = stored_documents(session, review.id)
         archive.writestr(
             "records.jsonl", _lines({"id": one.id, "text": one.text, "fields": dict(one.fields)} for one in records)
         )
         stored = session.scalars(select(Event).where(Event.project_id == review.id).order_by(Event.sequence)).all()
-        with review.looking() as desk:
+        with review.looking() as assignments:
             events = [
-                {"user": people.get(desk.person(one.user_id), "").removesuffix(FROM_FILE), "time": one.time,
+                {"user": people.get(assignments.person(one.user_id), "").removesuffix(FROM_FILE), "time": one.time,
                  "body": one.body}
-                for one in stored if one.body["kind"] not in _OF_ROOM and desk.may_see(user, one.user_id, one.body)
+                for one in stored
+                if one.body["kind"] not in _OF_ROOM and assignments.may_see(user, one.user_id, one.body)
             ]  # fmt: skip
         archive.writestr("events.jsonl", _lines(events))
     return target.getvalue()
 
 
-def read_project(room: Room, owner: User, content: bytes) -> str:
+def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
     """Make a project of a file; returns its id. Nothing in the file is believed.
 
     What others did is kept under their names as people who cannot log in: a file must not speak for those who can. An
@@ -194,16 +197,16 @@ def read_project(room: Room, owner: User, content: bytes) -> str:
 
     Parameters
     ----------
-    room : Room
+    registry : ReviewRegistry
     owner : User
         Who reads it, and will own it.
     content : bytes
     """
-    told, records, events = _parts(content)
+    project, records, events = _parts(content)
     try:
-        settings = told["settings"]
+        settings = project["settings"]
         screen = ScreenSettings.from_json(settings["screen"])
-        plan = Plan(str(told["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews")))
+        plan = Plan(str(project["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews")))
         documents = [_document(record) for record in records]
         ids = {document.id for document in documents}
         if len(ids) < len(documents) or not 0 < len(documents) <= MOST_RECORDS:
@@ -229,7 +232,7 @@ def read_project(room: Room, owner: User, content: bytes) -> str:
         if rows:
             session.execute(insert(Event), rows)
 
-    return create_project(room, owner, plan, documents, store)
+    return create_project(registry, owner, plan, documents, store)
 
 
 def _person(session: Session, name: str, owner: User) -> int:
@@ -258,17 +261,17 @@ def _parts(content: bytes) -> tuple[dict[str, Any], list[Any], list[Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             found = [_read(archive, name) for name in _PARTS]
-        told = json.loads(found[0])
+        project = json.loads(found[0])
         lines = [[json.loads(line) for line in part.splitlines() if line] for part in found[1:]]
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError, RuntimeError, OSError):
         raise _refusal("it is not such a file, or damaged") from None
     except (ValueError, RecursionError):
         raise _refusal("a part is not JSON") from None
-    if not isinstance(told, dict) or told.get("format") != _MARK["format"]:
+    if not isinstance(project, dict) or project.get("format") != _MARK["format"]:
         raise _refusal("it does not say that it is one")
-    if told.get("format_version") != _MARK["format_version"]:
+    if project.get("format_version") != _MARK["format_version"]:
         raise InputError("the file was written by a newer version of textbayes; update to read it")
-    return told, lines[0], lines[1]
+    return project, lines[0], lines[1]
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:

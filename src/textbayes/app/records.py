@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from sqlalchemy import select
 
+from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
 from textbayes.app.database import Record
-from textbayes.app.desk import CONFLICT, Desk, Place
 from textbayes.app.live import LiveReview
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
@@ -21,7 +21,7 @@ from textbayes.screen.status import probabilities
 from textbayes.screen.topic import Topic
 
 _MOST_SHOWN = 20_000  # characters of a text
-_MARKED, _TOLD = 40, 8  # words of a record that may be marked, and that are told by name
+_MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Said(NamedTuple):
     Parameters
     ----------
     reason : str
-        The strategy that put it on the person's desk.
+        The strategy that put it in the person's queue.
     note : str
         The person's own.
     notes : dict
@@ -72,12 +72,12 @@ class Said(NamedTuple):
     answer: str | None
 
     @classmethod
-    def of(cls, desk: Desk, place: Place, id: str) -> Self:
+    def of(cls, assignments: Assignments, place: ReviewerQueue, id: str) -> Self:
         """What the person at a place may see."""
-        notes = desk.notes_for(place.user, id)
-        others = {who: text for who, text in notes.items() if desk.person(who) != place.user}
-        reason = desk.held[place].get(id, "")
-        return cls(reason, desk.own(place.user, notes) or "", others, desk.answer_for(*place, id))
+        notes = assignments.notes_for(place.user, id)
+        others = {who: text for who, text in notes.items() if assignments.person(who) != place.user}
+        reason = assignments.held[place].get(id, "")
+        return cls(reason, assignments.own(place.user, notes) or "", others, assignments.answer_for(*place, id))
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ class Shown(Ready):
     answer: str | None
 
 
-def show(review: LiveReview, place: Place, id: str) -> Shown:
-    """A record as the person at a place may see it; one that lies on a desk is ready.
+def show(review: LiveReview, place: ReviewerQueue, id: str) -> Shown:
+    """A record as the person at a place may see it; one that is in a queue is ready.
 
     Parameters
     ----------
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
     id : str
     """
     ready = review.shown.get((place.topic, id))
@@ -104,13 +104,13 @@ def show(review: LiveReview, place: Place, id: str) -> Shown:
         check_record(id, review.collection.row_of)
         with review.model() as screening:
             (ready,) = _made(review, screening, place.topic, [id])
-    with review.looking() as desk:
-        said = Said.of(desk, place, id)
+    with review.looking() as assignments:
+        said = Said.of(assignments, place, id)
     return Shown(**vars(ready), **said._asdict())
 
 
 def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
-    """Make all records of a topic that lie on desks ready to be shown, and forget those that do not any more.
+    """Make all records of a topic that are in queues ready to be shown, and forget those that do not any more.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
         Of the review, which has learnt everything.
     topic : str
     """
-    with review.looking() as desk:
-        there = [id for place, queue in desk.held.items() if place.topic == topic for id in queue]
+    with review.looking() as assignments:
+        there = [id for place, queue in assignments.held.items() if place.topic == topic for id in queue]
     lying = {(topic, id) for id in there}
     for key in [key for key in review.shown if key[0] == topic and key not in lying]:
         review.shown.pop(key, None)
@@ -159,7 +159,7 @@ def _ready(
         heading=heading,
         fields={name: value for name, value in fields.items() if value and value not in (title, body)},
         probability=probability,
-        words=dict(list(words.items())[:_TOLD]),
+        words=dict(list(words.items())[:_NAMED]),
     )
 
 
@@ -201,13 +201,13 @@ class Listing(NamedTuple):
     n_found: int
 
 
-def list_records(review: LiveReview, place: Place, show: str, find: str = "", start: int = 0) -> Listing:
+def list_records(review: LiveReview, place: ReviewerQueue, show: str, find: str = "", start: int = 0) -> Listing:
     """Records by what a person may see of what was said of them, or whose text has some words.
 
     Parameters
     ----------
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
     show : str
         One of ``FILTERS``.
     find : str
@@ -216,8 +216,8 @@ def list_records(review: LiveReview, place: Place, show: str, find: str = "", st
     """
     check_choice("show", show, FILTERS)
     own = Record.project_id == review.id
-    with review.looking() as desk, review.store.read() as session:
-        wanted = _wanted(review, desk, place, show)
+    with review.looking() as assignments, review.store.read() as session:
+        wanted = _wanted(review, assignments, place, show)
         if find.strip():
             pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
             matching = select(Record.row).where(own, Record.text.ilike(f"%{pattern}%", escape="\\"))
@@ -227,23 +227,23 @@ def list_records(review: LiveReview, place: Place, show: str, find: str = "", st
         some = wanted[start : start + AT_ONCE]
         found = session.execute(select(Record.row, Record.name, Record.text).where(own, Record.row.in_(some))).all()
         by_row = {row: (name, text.split("\n", 1)[0]) for row, name, text in found}
-        said = {row: Said.of(desk, place, by_row[row][0]) for row in some}
+        said = {row: Said.of(assignments, place, by_row[row][0]) for row in some}
         records = [ListedRecord(*by_row[row], said[row].answer or "", said[row].note, said[row].notes) for row in some]
     return Listing(records, start, len(wanted))
 
 
-def _wanted(review: LiveReview, desk: Desk, place: Place, show: str) -> list[int]:
+def _wanted(review: LiveReview, assignments: Assignments, place: ReviewerQueue, show: str) -> list[int]:
     row_of, topic = review.collection.row_of, place.topic
     if show == "all":
         return list(range(len(row_of)))
     if show == "unread":
-        return [row for id, row in row_of.items() if desk.answer_for(*place, id) is None]
+        return [row for id, row in row_of.items() if assignments.answer_for(*place, id) is None]
     if show == "noted":
-        ids = [id for id in desk.notes if desk.notes_for(place.user, id)]
+        ids = [id for id in assignments.notes if assignments.notes_for(place.user, id)]
     elif show == "aside":
-        seen = [one for one in desk.later if one == place or (one.topic == topic and not desk.double)]
-        ids = [id for one in seen for id in desk.later[one]]
+        seen = [one for one in assignments.later if one == place or (one.topic == topic and not assignments.double)]
+        ids = [id for one in seen for id in assignments.later[one]]
     else:
         sought = CONFLICT if show == "conflict" else show
-        ids = [id for id in desk.opinions[topic] if desk.answer_for(*place, id) == sought]
+        ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*place, id) == sought]
     return [row_of[id] for id in ids]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from textbayes.app.desk import Place
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.live import LiveReview
 from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, WordPriors
@@ -60,19 +60,19 @@ class StrongWord:
     high: float
 
 
-def say(review: LiveReview, place: Place, word: str, direction: str) -> None:
+def say(review: LiveReview, place: ReviewerQueue, word: str, direction: str) -> None:
     """Favour (``"for"``), disfavour (``"against"``) or ``"forget"`` a word; the queue is ranked anew at once.
 
     Parameters
     ----------
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
     word, direction : str
     """
     if len(word) > LONGEST_WORD or "\x00" in word:
         raise InputError(f"a word of {len(word)} characters cannot be used; give one of 1 to {LONGEST_WORD}")
     entry = review.screening.word(word, direction, place.topic)
-    review.step(place.user, lambda desk: [entry])
+    review.step(place.user, lambda assignments: [entry])
     review.shown.clear()
 
 

@@ -183,11 +183,11 @@ def fit_remaining(signs: Sequence[Signs], left: Sequence[int], weight: FloatArra
     A = np.column_stack([np.ones(len(signs)), np.array(signs)])
     y = np.asarray(left, dtype=np.float64)
 
-    def loss(told: FloatArray) -> float:
-        mean, size = np.exp(np.clip(A @ told[:-1], -12.0, 12.0)), math.exp(told[-1])
+    def loss(parameters: FloatArray) -> float:
+        mean, size = np.exp(np.clip(A @ parameters[:-1], -12.0, 12.0)), math.exp(parameters[-1])
         likelihood = special.gammaln(y + size) - math.lgamma(size) + size * np.log(size / (size + mean))
         likelihood += y * np.log(mean / (size + mean))
-        return float(-(weight * likelihood).sum() + _RIDGE * (told[1:-1] ** 2).sum())
+        return float(-(weight * likelihood).sum() + _RIDGE * (parameters[1:-1] ** 2).sum())
 
     found = optimize.minimize(loss, np.zeros(A.shape[1] + 1), method="L-BFGS-B").x
     intercept, recalibrated, pace, log_size = found.tolist()

@@ -57,8 +57,8 @@ class Screening:
         """
         check_choice("answer", answer, ANSWERS)
         check_record(id, self.collection.row_of)
-        told = {"kind": "judgement", "topic": self.topic(topic).name, "id": id, "answer": answer}
-        return told if time is None else {**told, "time": time}
+        entry = {"kind": "judgement", "topic": self.topic(topic).name, "id": id, "answer": answer}
+        return entry if time is None else {**entry, "time": time}
 
     def word(self, word: str, direction: str, topic: str | None = None) -> Entry:
         """The entry of a word that speaks for or against a topic.
@@ -147,14 +147,14 @@ class Screening:
         return {"topics": metas, "strategy": self.settings.strategy}, arrays
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """Go back to what :meth:`to_state` told; what cannot have been told is refused before anything is changed."""
+        """Undo :meth:`to_state`; a state that cannot be is refused before anything is changed."""
         from textbayes.screen.saved import check_screening  # loads pydantic
 
         n_records, n_rows = self.collection.n_records, self.collection.X.shape[0]
         strategy = check_screening(meta, arrays, len(self.topics), n_records, n_rows).strategy
         make_strategy(strategy or self.settings.strategy)
-        for k, (topic, told) in enumerate(zip(self.topics.values(), meta["topics"], strict=True)):
-            topic.restore(told, part_of(arrays, str(k)))
+        for k, (topic, saved) in enumerate(zip(self.topics.values(), meta["topics"], strict=True)):
+            topic.restore(saved, part_of(arrays, str(k)))
         self._set_strategy(strategy or self.settings.strategy)  # snapshots of earlier versions have none
 
     def _set_strategy(self, strategy: str) -> None:

@@ -207,8 +207,8 @@ class ScreenSettings:
         return {**asdict(self), "topics": list(self.topics), "questions": dict(self.questions)}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
         """What :meth:`to_json` wrote."""
         known = {item.name for item in fields(cls)}
-        given = {name: value for name, value in told.items() if name in known}
+        given = {name: value for name, value in values.items() if name in known}
         return cls(**{**given, "topics": tuple(given["topics"])})

@@ -328,5 +328,5 @@ def simulate(
     order = np.append(read, np.setdiff1d(np.arange(n), read))
     found = relevant[order]
     needed = read_until(found, target) if rules else 0
-    told = tuple(stops[k]._replace(excess=max(stops[k].n_read - needed, 0)) for k in range(len(rules)))
-    return Simulation(order, found, len(start), len(rows), told, tuple(checks))
+    ended = tuple(stops[k]._replace(excess=max(stops[k].n_read - needed, 0)) for k in range(len(rules)))
+    return Simulation(order, found, len(start), len(rows), ended, tuple(checks))

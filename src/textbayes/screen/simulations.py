@@ -151,11 +151,11 @@ def summarise_stops(runs: Iterable[tuple[Sequence[Stop], int]], target: float) -
         for k, stop in enumerate(stops):
             by_rule.setdefault(k, []).append((stop, n))
     found = []
-    for told in by_rule.values():
-        recalls = np.array([stop.recall for stop, _ in told])
-        excess = sum(stop.excess for stop, _ in told) / sum(n for _, n in told)
+    for stops_of_rule in by_rule.values():
+        recalls = np.array([stop.recall for stop, _ in stops_of_rule])
+        excess = sum(stop.excess for stop, _ in stops_of_rule) / sum(n for _, n in stops_of_rule)
         right = float((recalls >= target - 1e-9).mean())
-        found.append(RuleSummary(told[0][0].rule, len(told), right, float(recalls.min()), excess))
+        found.append(RuleSummary(stops_of_rule[0][0].rule, len(stops_of_rule), right, float(recalls.min()), excess))
     return found
 
 
@@ -331,7 +331,5 @@ def draw_calibration(panel: Axes, bins: Sequence[Bin]) -> None:
     bins : sequence of Bin
     """
     panel.plot([0, 1], [0, 1], color="0.7", lw=0.8)
-    panel.scatter(
-        [told.said for told in bins], [told.reached for told in bins], s=[8 + 3 * told.n**0.5 for told in bins]
-    )
+    panel.scatter([one.said for one in bins], [one.reached for one in bins], s=[8 + 3 * one.n**0.5 for one in bins])
     panel.set_title("calibration: predicted (x), observed (y)", fontsize=9)

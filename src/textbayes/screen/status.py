@@ -42,8 +42,8 @@ def estimate(topic: Topic, rows: Sequence[int]) -> list[Estimate]:
     chosen = np.asarray(rows, dtype=np.int64)
     spread = WIDE * topic.standard_errors(chosen)
     predictors = topic.predictors[chosen]
-    told = probabilities(topic, np.concatenate([predictors, predictors - spread, predictors + spread]))
-    return [Estimate(*map(float, bounds)) for bounds in told.reshape(3, -1).T]
+    found = probabilities(topic, np.concatenate([predictors, predictors - spread, predictors + spread]))
+    return [Estimate(*map(float, bounds)) for bounds in found.reshape(3, -1).T]
 
 
 def probabilities(topic: Topic, predictors: FloatArray) -> FloatArray:

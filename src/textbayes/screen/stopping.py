@@ -217,8 +217,8 @@ class AllOf:
 
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
-        told = [rule.advise(state) for rule in self._rules]
-        return Advice(all(advice.stop for advice in told), "; ".join(advice.reason for advice in told))
+        advices = [rule.advise(state) for rule in self._rules]
+        return Advice(all(advice.stop for advice in advices), "; ".join(advice.reason for advice in advices))
 
 
 def ranked_p_value(state: State, target: float) -> float:

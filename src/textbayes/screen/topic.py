@@ -120,8 +120,8 @@ class Topic:
     def reading(self) -> Reading:
         """What was read, in order."""
         rows = np.fromiter(self._read, dtype=np.int64, count=len(self._read))
-        told = np.array(list(self._read.values()), dtype=np.float64).reshape(-1, 2)
-        return Reading(rows, self.answers[rows] == RELEVANT, told[:, 0], told[:, 1] > 0.0)
+        values = np.array(list(self._read.values()), dtype=np.float64).reshape(-1, 2)
+        return Reading(rows, self.answers[rows] == RELEVANT, values[:, 0], values[:, 1] > 0.0)
 
     def unread(self) -> IntArray:
         """Rows that have no answer."""
@@ -184,10 +184,10 @@ class Topic:
         return {"read": reading, "handed_out": handed_out, "words": self.words}, arrays
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """Go back to what :meth:`to_state` told; what follows is the same to the last bit."""
+        """Undo :meth:`to_state`; what follows is the same to the last bit."""
         self.answers = np.array(arrays["answers"], dtype=np.int8)
-        told = zip(meta["read"], arrays["read_predictors"].tolist(), strict=True)
-        self._read = {int(row): (predictor, bool(drawn)) for (row, drawn), predictor in told}
+        values = zip(meta["read"], arrays["read_predictors"].tolist(), strict=True)
+        self._read = {int(row): (predictor, bool(drawn)) for (row, drawn), predictor in values}
         self.handed_out = {int(row): str(reason) for row, reason in meta["handed_out"]}
         self.words = {str(word): str(said) for word, said in meta["words"].items()}
         if self.words:

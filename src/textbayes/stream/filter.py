@@ -124,7 +124,7 @@ class AdaptiveFilter:
         topics : iterable of str, optional
             Names of the topics; all labels if not given.
         prior : WordPriors or path, optional
-            What is known of words: means and scales of their weights enter the prior of the topics, as they are told.
+            What is known of words: means and scales of their weights enter the prior of the topics, as they are given.
         """
         settings = settings or FilterSettings()
         documents, statements = list(documents), list(statements)
@@ -217,8 +217,8 @@ class AdaptiveFilter:
         if chosen:
             words = self._words_behind(bags, i, chosen) if explain else ({} for _ in chosen)
             for (k, reason), behind in zip(chosen, words, strict=True):
-                told = float(probability[k]), reason, float(gain[k]), behind
-                deliveries.append(Delivery(name, self.topics[k].name, *told))
+                scored = float(probability[k]), reason, float(gain[k]), behind
+                deliveries.append(Delivery(name, self.topics[k].name, *scored))
             kept = self.lexicon.keep_from(bags, i)
         records = self.patience.records(probability, self.n_seen)
         self.take_note(name, deliveries, time, kept, records, digest)

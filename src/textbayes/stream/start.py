@@ -110,8 +110,8 @@ def start_topics(
     lexicon, rows = _read(documents, statements, settings)
     likelihood = OnlineLikelihood(settings.link, settings.noise)
     known = {} if prior is None else known_words(prior, names, lexicon, rows.weighed, settings)
-    told = [*statements, *documents]
-    every = [set(document.labels) for document in told]
+    training = [*statements, *documents]
+    every = [set(document.labels) for document in training]
     kept_numbers: dict[int, int] = {}
     kept = KeptDocuments()
 
@@ -124,7 +124,7 @@ def start_topics(
     untrained = []
     for name in names:
         relevant = np.array([name in labels for labels in every])
-        judged = np.ones(len(told), dtype=np.bool_)
+        judged = np.ones(len(training), dtype=np.bool_)
         judged[: len(statements)] = relevant[: len(statements)]
         topic = _counted(name, rows.presence, relevant, len(statements), settings)
         most = min(settings.start_words, settings.most_words)

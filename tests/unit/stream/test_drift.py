@@ -148,7 +148,7 @@ def test_a_fall_is_found_and_told():
     assert np.mean([one.has_drifted for one in found]) > 0.95
     assert np.mean([one.expected for one in found]) == pytest.approx(40.0, abs=1.0)
     told = f"of the last 50 delivered as relevant and judged, {found[0].relevant} were, where"
-    assert f"topic 'grain' may have drifted: {told}" in found[0].told("grain")
+    assert f"topic 'grain' may have drifted: {told}" in found[0].message("grain")
 
 
 def test_the_status_of_a_filter_tells_a_drift(start, filtered):

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import DRAWINGS, Seen, agreements, costs_of_certainty, page_svg, picture, project_status
-from textbayes.app.desk import Place
 from textbayes.app.entries import Key
 from textbayes.app.pages.render import page
 from textbayes.app.records import FILTERS, Shown, list_records, show
@@ -34,7 +34,7 @@ def project(who: Reader) -> Response:
 @router.get("/judge")
 def judge_page(request: Request, who: Reader, topic: str | None = None) -> Response:
     """The record to read now, and the next."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     shown = judging.queue(who.review, place) if _reads(who) else []
     return _answer(request, who, place, shown)
 
@@ -50,22 +50,22 @@ def judge(
     key: FormKey = None,
     replace: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Keep an answer, or put a record aside; what comes next lies on the desk already."""
-    place = who.place(topic or who.first_topic)
+    """Keep an answer, or put a record aside; what comes next is in the queue already."""
+    place = who.queue_of(topic or who.first_topic)
     if answer == "skip":
         judging.skip(who.review, place, id, key)
     else:
         judging.judge(who.review, place, id, answer, key, replace)
     later.add_task(judging.top_up, who.review, place)
-    return _answer(request, who, place, judging.on_desk(who.review, place))
+    return _answer(request, who, place, judging.assigned_records(who.review, place))
 
 
 @router.post("/undo")
 def undo(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] = None, key: FormKey = None) -> Response:
     """Take back the last answer."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     judging.undo(who.review, place, key)
-    return _answer(request, who, place, judging.on_desk(who.review, place))
+    return _answer(request, who, place, judging.assigned_records(who.review, place))
 
 
 @router.post("/note")
@@ -79,19 +79,19 @@ def note(
 ) -> Response:
     """Keep one's note to a record."""
     judging.write_note(who.review, who.user.id, id, text, key)
-    place = who.place(topic or who.first_topic)
-    return _answer(request, who, place, judging.on_desk(who.review, place))
+    place = who.queue_of(topic or who.first_topic)
+    return _answer(request, who, place, judging.assigned_records(who.review, place))
 
 
 def _reads(who: Access) -> bool:
-    with who.review.looking() as desk:
-        return who.may("reviewer") and not desk.sees_all(who.user.id)
+    with who.review.looking() as assignments:
+        return who.may("reviewer") and not assignments.sees_all(who.user.id)
 
 
-def _answer(request: Request, who: Access, place: Place, shown: list[Shown]) -> Response:
+def _answer(request: Request, who: Access, place: ReviewerQueue, shown: list[Shown]) -> Response:
     """The records for a script, the page for a person, or the way to the page after a form was sent."""
-    with who.review.looking() as desk:
-        n_read = len(desk.history[place])
+    with who.review.looking() as assignments:
+        n_read = len(assignments.history[place])
     content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": place.topic}
     if _PART in request.headers:
         return page(request, "records_part.html.jinja", who, **content)
@@ -115,7 +115,7 @@ def say_word(
     back: Annotated[str, Form()] = "words",
 ) -> Response:
     """Favour, disfavour or forget words; commas stand between several. ``back`` is the page that follows."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     for one in [part.strip() for given in word for part in given.split(",")]:
         if one:
             say(who.review, place, one, direction)
@@ -134,7 +134,7 @@ def read_protocol(
 def _words(
     request: Request, who: Access, topic: str | None, found: list[str] | None = None, pasted: str = ""
 ) -> HTMLResponse:
-    name = who.place(topic or who.first_topic).topic
+    name = who.queue_of(topic or who.first_topic).topic
     with who.review.model() as screening:
         said, strong = said_words(screening, name), strong_words(screening, name)
     known = {one.word for one in said}
@@ -147,7 +147,7 @@ def records_page(
     request: Request, who: Reader, topic: str | None = None, show: str = "all", find: str = "", start: int = 0
 ) -> HTMLResponse:
     """Records with what stands of each, some at a time."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     listed = list_records(who.review, place, show, find, start)
     return page(
         request, "records.html.jinja", who, topic=place.topic, listed=listed, filters=FILTERS, show=show, find=find,
@@ -158,7 +158,7 @@ def records_page(
 @router.get("/record")
 def record_page(request: Request, who: Reader, id: str, topic: str | None = None) -> HTMLResponse:
     """One record, to look at or to answer anew."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     shown = show_record(who.review, place, id)
     notes = by_name(who.review.store, shown.notes)
     return page(request, "record.html.jinja", who, topic=place.topic, record=shown, notes=notes)
@@ -170,7 +170,7 @@ _MOST_CONFLICTS = 50  # of a page
 @router.get("/dashboard")
 def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
     """Estimate, curve, forecast, probabilities and words."""
-    name = who.place(topic or who.first_topic).topic
+    name = who.queue_of(topic or who.first_topic).topic
     status = project_status(who.review, name)
     with who.review.model() as screening:
         seen = Seen.of(screening, name)
@@ -185,16 +185,16 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
 @router.get("/figures/{kind}.{format}")
 def figure(who: Reader, kind: str, format: str, topic: str | None = None) -> Response:
     """A drawing as a file."""
-    return picture(who.review, who.place(topic or who.first_topic).topic, kind, format).answer()
+    return picture(who.review, who.queue_of(topic or who.first_topic).topic, kind, format).answer()
 
 
 @router.get("/conflicts")
 def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
     """Records that people answered differently."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     name = place.topic
-    with who.review.looking() as desk:
-        found = desk.conflicts(name)
+    with who.review.looking() as assignments:
+        found = assignments.conflicts(name)
     people = names_of(who.review.store)
     rows = [
         (show(who.review, place, one.id), {people.get(user, "?"): said for user, said in one.answers.items()})
@@ -211,14 +211,14 @@ def settle(
     who: Owner, id: Annotated[str, Form()], answer: Annotated[str, Form()], topic: Annotated[str | None, Form()] = None
 ) -> Response:
     """Settle a conflict."""
-    place = who.place(topic or who.first_topic)
+    place = who.queue_of(topic or who.first_topic)
     judging.settle(who.review, place, id, answer)
     return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': place.topic})}", 303)
 
 
 def _named(who: Access, topic: str) -> list[tuple[str, str, int, int, float | None]]:
-    with who.review.looking() as desk:
-        found = agreements(desk, topic)
+    with who.review.looking() as assignments:
+        found = agreements(assignments, topic)
     people = names_of(who.review.store)
     return [
         (people.get(one.users[0], "?"), people.get(one.users[1], "?"), one.n_records, one.n_same, one.kappa)
