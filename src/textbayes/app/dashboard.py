@@ -7,6 +7,7 @@ import functools
 import io
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from textbayes.app.assignments import Assignments
+from textbayes.app.accounts import names_of
 from textbayes.app.exports import Download
 from textbayes.app.live import LiveReview
 from textbayes.app.words import StrongWord, strong_words
@@ -37,22 +38,40 @@ class Cost(NamedTuple):
     hours: float | None
 
 
-class Agreement(NamedTuple):
+@dataclass(frozen=True)
+class Agreement:
     """How far two people agree on the records that both have answered.
 
     Parameters
     ----------
-    users : tuple of int
+    people : list of str
+        Their names.
     n_records, n_same : int
     kappa : float or None
         Cohen's κ over relevant, irrelevant and unsure; None where it is not defined: fewer than two records, or only
         one answer given by both.
     """
 
-    users: tuple[int, int]
+    people: list[str]
     n_records: int
     n_same: int
     kappa: float | None
+
+
+@dataclass(frozen=True)
+class NamedConflict:
+    """A record that people answered differently: name of the person → answer."""
+
+    id: str
+    answers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """Conflicts that are not settled, and how far people agree."""
+
+    conflicts: list[NamedConflict]
+    agreement: list[Agreement]
 
 
 def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
@@ -100,21 +119,30 @@ def costs_of_certainty(state: State, target: float, seconds_each: float | None) 
     return found
 
 
-def agreements(assignments: Assignments, topic: str) -> list[Agreement]:
-    """Agreement of every two people who have answered records in common.
+def disagreements(review: LiveReview, topic: str) -> Disagreements:
+    """Conflicts that are not settled, and the agreement of every two people who have answered records in common.
 
     Parameters
     ----------
-    assignments : Assignments
+    review : LiveReview
     topic : str
     """
-    people = sorted({assignments.person(user) for said in assignments.opinions[topic].values() for user in said})
-    found = []
-    for users in combinations(people, 2):
-        pairs = assignments.pairs(topic, users)
-        if pairs:
-            found.append(Agreement(users, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs)))
-    return found
+    names = names_of(review.store)
+    with review.looking() as assignments:
+        people = sorted({assignments.person(user) for said in assignments.opinions[topic].values() for user in said})
+        pairs = {users: assignments.pairs(topic, users) for users in combinations(people, 2)}
+        conflicts = assignments.conflicts(topic)
+    return Disagreements(
+        [
+            NamedConflict(one.id, {names.get(user, "?"): said for user, said in one.answers.items()})
+            for one in conflicts
+        ],
+        [_agreement([names.get(user, "?") for user in users], both) for users, both in pairs.items() if both],
+    )
+
+
+def _agreement(people: list[str], pairs: list[tuple[str, str]]) -> Agreement:
+    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs))
 
 
 def _kappa(pairs: list[tuple[str, str]]) -> float | None:

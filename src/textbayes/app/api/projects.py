@@ -16,7 +16,6 @@ from textbayes.app.accounts import (
     list_members,
     list_strangers,
     match_person,
-    names_of,
     set_role,
 )
 from textbayes.app.api import schemas
@@ -27,7 +26,7 @@ from textbayes.app.api.schemas import (
     RecordsAdded,
     StrategyChange,
 )
-from textbayes.app.dashboard import agreements, picture, project_status
+from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
 from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
 from textbayes.app.projects import Plan, ProjectListed, add_records, create_project, delete_project, list_projects
@@ -267,27 +266,9 @@ def unblind(who: Owner) -> None:
 
 
 @team_router.get("/conflicts")
-def conflicts(registry: Registry, who: Reader, topic: Topic = None) -> schemas.Conflicts:
+def conflicts(who: Reader, topic: Topic = None) -> Disagreements:
     """See the records that people answered differently, and how far they agree."""
-    name = who.queue_of(topic).topic
-    with who.review.looking() as assignments:
-        found, agreed = assignments.conflicts(name), agreements(assignments, name)
-    people = names_of(registry.store)
-    return schemas.Conflicts(
-        conflicts=[
-            schemas.ConflictTold(id=one.id, answers={people.get(user, "?"): said for user, said in one.answers.items()})
-            for one in found
-        ],
-        agreement=[
-            schemas.AgreementTold(
-                people=[people.get(user, "?") for user in one.users],
-                n_records=one.n_records,
-                n_same=one.n_same,
-                kappa=one.kappa,
-            )
-            for one in agreed
-        ],
-    )
+    return disagreements(who.review, who.queue_of(topic).topic)
 
 
 @team_router.post("/conflicts", status_code=204)

@@ -219,29 +219,6 @@ class PersonMatch(Body):
     account: Annotated[Plain, Field(max_length=200)] = ""
 
 
-class ConflictTold(BaseModel):
-    """A record that people answered differently: person → answer."""
-
-    id: str
-    answers: dict[str, str]
-
-
-class AgreementTold(BaseModel):
-    """How far two people agree on what both have answered."""
-
-    people: list[str]
-    n_records: int
-    n_same: int
-    kappa: float | None
-
-
-class Conflicts(BaseModel):
-    """Conflicts that are not settled, and agreement."""
-
-    conflicts: list[ConflictTold]
-    agreement: list[AgreementTold]
-
-
 class Settlement(Body):
     """The answer that stands."""
 

@@ -13,7 +13,7 @@ from textbayes.app import judging
 from textbayes.app.access import Access, Owner, Reader, Reviewer
 from textbayes.app.accounts import by_name, names_of
 from textbayes.app.assignments import ReviewerQueue
-from textbayes.app.dashboard import DRAWINGS, Seen, agreements, costs_of_certainty, page_svg, picture, project_status
+from textbayes.app.dashboard import DRAWINGS, Seen, costs_of_certainty, disagreements, page_svg, picture, project_status
 from textbayes.app.entries import Key
 from textbayes.app.pages.render import page
 from textbayes.app.records import FILTERS, Shown, list_records, show
@@ -178,7 +178,7 @@ def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     drawings = {kind: Markup(page_svg(kind, seen)) for kind in DRAWINGS}
     return page(
         request, "dashboard.html.jinja", who, topic=name, status=status, costs=costs, drawings=drawings,
-        agreements=_named(who, name),
+        agreements=disagreements(who.review, name).agreement,
     )  # fmt: skip
 
 
@@ -193,16 +193,11 @@ def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLRe
     """Records that people answered differently."""
     place = who.queue_of(topic or who.first_topic)
     name = place.topic
-    with who.review.looking() as assignments:
-        found = assignments.conflicts(name)
-    people = names_of(who.review.store)
-    rows = [
-        (show(who.review, place, one.id), {people.get(user, "?"): said for user, said in one.answers.items()})
-        for one in found[:_MOST_CONFLICTS]
-    ]
+    found = disagreements(who.review, name)
+    rows = [(show(who.review, place, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
     return page(
-        request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found),
-        agreements=_named(who, name),
+        request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
+        agreements=found.agreement,
     )  # fmt: skip
 
 
@@ -214,13 +209,3 @@ def settle(
     place = who.queue_of(topic or who.first_topic)
     judging.settle(who.review, place, id, answer)
     return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': place.topic})}", 303)
-
-
-def _named(who: Access, topic: str) -> list[tuple[str, str, int, int, float | None]]:
-    with who.review.looking() as assignments:
-        found = agreements(assignments, topic)
-    people = names_of(who.review.store)
-    return [
-        (people.get(one.users[0], "?"), people.get(one.users[1], "?"), one.n_records, one.n_same, one.kappa)
-        for one in found
-    ]
