@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from textbayes.app.accounts import create_token, create_user
-from textbayes.app.database import Member, User
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
+from textbayes.app.database import Member, Store, User
+from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.projects import Plan, create_project
-from textbayes.app.store import Store
 from textbayes.core.folders import cache_folder
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
@@ -53,7 +51,7 @@ class Person:
 def make_room(database: str, records: Sequence[Document], n_people: int, question: str) -> tuple[str, list[str]]:
     """A project and the tokens of people who review it."""
     store = Store(database)
-    room = Room(store, KeptFiles(None))
+    room = ReviewRegistry(store, ReviewCache(None))
     people = [create_user(store, f"person {k}", None) for k in range(n_people)]
     settings = ScreenSettings(questions={"relevant": question})
     project = create_project(room, people[0], Plan("Measured", settings, prior="none"), records)

@@ -24,8 +24,7 @@ from sqlalchemy import select, text
 from _common import close
 from _room import Person, make_room, start
 from bench_screen_crash import make_records
-from textbayes.app.database import Event
-from textbayes.app.store import Store
+from textbayes.app.database import Event, Store
 
 
 def sound(store: Store) -> bool:

@@ -18,8 +18,7 @@ from sqlalchemy import select
 from _common import close
 from _room import Person, make_room, serving
 from _screen import reviews
-from textbayes.app.database import Event
-from textbayes.app.store import Store
+from textbayes.app.database import Event, Store
 from textbayes.core.types import Document
 
 

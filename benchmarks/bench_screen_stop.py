@@ -1,9 +1,9 @@
-"""When the gauge stops reading, on 17 reviews: how often it is right, and what it costs beside the ranked test.
+"""When the estimate stops reading, on 17 reviews: how often it is right, and what it costs beside the ranked test.
 
-Every review is read to its end with tables of the others; at 200 places the signs of the gauge and what was really left
-are kept. The gauge's numbers for a review are fitted to the other 16. Right: recall is at least 95 % at the stop.
-Excess: records read beyond the one with which 95 % were found. Calibration: how often the target was reached where the
-gauge gave it some probability, over all places where the ranked test has left 0.9.
+Every review is read to its end with tables of the others; at 200 places the signs of the estimate and what was really
+left are kept. The estimate's numbers for a review are fitted to the other 16. Right: recall is at least 95 % at the
+stop. Excess: records read beyond the one with which 95 % were found. Calibration: how often the target was reached
+where the estimate gave it some probability, over all places where the ranked test has left 0.9.
 
     python benchmarks/bench_screen_stop.py [--seeds 5] [--jobs 1] [--plot FILE]
 """
@@ -16,25 +16,30 @@ import numpy as np
 
 from _common import close
 from _screen import Review, in_parallel, reviews
-from textbayes.screen.calibration import Bin, calibration, gauge_checks, gauge_probability, is_late
-from textbayes.screen.gauge import GaugeWeights, fit_gauge
-from textbayes.screen.measures import read_until
-from textbayes.screen.plots import draw_calibration
-from textbayes.screen.simulate import Simulation, TopicReader, draw_start, simulate
+from textbayes.screen.remaining import RemainingWeights, fit_remaining
+from textbayes.screen.simulate import Simulation, TopicReader, draw_start, read_until, simulate
+from textbayes.screen.simulations import (
+    Bin,
+    calibration,
+    draw_calibration,
+    estimate_checks,
+    estimated_probability,
+    is_late,
+)
 from textbayes.screen.stopping import GATE
 
 TARGET, CONFIDENCE = 0.95, 0.9
 
 
-def fitted(runs: list[list[Simulation]]) -> GaugeWeights:
-    """The gauge's numbers by some reviews; every run counts the same."""
+def fitted(runs: list[list[Simulation]]) -> RemainingWeights:
+    """The estimate's numbers by some reviews; every run counts the same."""
     signs, left, weight = [], [], []
     for run in (run for review in runs for run in review):
         late = [check for check in run.checks if is_late(check) and check.n_read < len(run.rows)]
         signs += [check.signs for check in late]
         left += [check.n_left for check in late]
         weight += [1.0 / len(late)] * len(late)
-    return fit_gauge(signs, left, np.array(weight))
+    return fit_remaining(signs, left, np.array(weight))
 
 
 def stop(run: Simulation, speaks) -> tuple[int, float]:
@@ -65,20 +70,20 @@ def main() -> None:
         weights = fitted(runs[:k] + runs[k + 1 :])
         for run in runs[k]:
             n, needed = len(run.rows), read_until(run.found, TARGET)
-            pairs.append(gauge_checks(run, TARGET, weights))
-            told = {check.n_read: gauge_probability(check, n, TARGET, weights) for check in run.checks}
-            gauge = stop(run, lambda check, told=told: told[check.n_read] >= CONFIDENCE and check.p_value <= GATE)
+            pairs.append(estimate_checks(run, TARGET, weights))
+            told = {check.n_read: estimated_probability(check, n, TARGET, weights) for check in run.checks}
+            own = stop(run, lambda check, told=told: told[check.n_read] >= CONFIDENCE and check.p_value <= GATE)
             ranked = stop(run, lambda check: check.p_value < 1.0 - CONFIDENCE)
-            rows.append((gauge[1], max(gauge[0] - needed, 0), ranked[1], max(ranked[0] - needed, 0), n))
+            rows.append((own[1], max(own[0] - needed, 0), ranked[1], max(ranked[0] - needed, 0), n))
         mine = np.array(rows[-given.seeds :])
         print(
-            f"{review.name:24s} gauge: recall {mine[:, 0].mean():.3f}, excess {mine[:, 1].mean():6.0f}; ranked test: "
-            f"recall {mine[:, 2].mean():.3f}, excess {mine[:, 3].mean():6.0f}"
+            f"{review.name:24s} estimate: recall {mine[:, 0].mean():.3f}, excess {mine[:, 1].mean():6.0f}; "
+            f"ranked test: recall {mine[:, 2].mean():.3f}, excess {mine[:, 3].mean():6.0f}"
         )
     table = np.array(rows)
     bins = calibration(*(np.concatenate(told) for told in zip(*pairs, strict=True)))
     for told in bins:
-        print(f"the gauge says {told.said:.2f}: reached in {told.reached:.2f} of {told.n:,} places")
+        print(f"the estimate says {told.said:.2f}: reached in {told.reached:.2f} of {told.n:,} places")
     if given.plot:
         plot(bins, given.plot)
     late = [check for review in runs for run in review for check in run.checks if is_late(check)]
@@ -100,14 +105,14 @@ def main() -> None:
 
 
 def plot(bins: list[Bin], path: str) -> None:
-    """How often the target was reached, by what the gauge said."""
+    """How often the target was reached, by what the estimate said."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.2, 4.0), layout="constrained")
     panel = figure.subplots()
     draw_calibration(panel, bins)
     panel.set_title("")
-    panel.set_xlabel("the gauge's probability that recall ≥ 95 %")
+    panel.set_xlabel("the estimate's probability that recall ≥ 95 %")
     panel.set_ylabel("how often it was")
     figure.savefig(path, dpi=120, metadata={"Date": None} if path.endswith(".svg") else None)
 

@@ -30,7 +30,7 @@ from textbayes.app import (  # noqa: E402
     judging,
 )
 from textbayes.app.accounts import create_user, local_user  # noqa: E402
-from textbayes.app.desk import Place  # noqa: E402
+from textbayes.app.assignments import ReviewerQueue  # noqa: E402
 from textbayes.app.launch import open_browser  # noqa: E402
 from textbayes.app.projects import Plan, create_project  # noqa: E402
 from textbayes.app.words import say  # noqa: E402
@@ -64,7 +64,7 @@ def served(database: str, team: bool = False) -> Iterator[tuple[str, Any]]:
         time.sleep(0.01)
         assert thread.is_alive()
     try:
-        yield origin, app.state.room
+        yield origin, app.state.registry
     finally:
         server.should_exit = True
         thread.join()
@@ -211,7 +211,7 @@ def test_from_a_file_to_an_export_by_keyboard(screen, scheme, browser, refs, tmp
         page.wait_for_function("() => document.getElementById('n-read')?.textContent === '30'")
         page.wait_for_function("() => document.getElementById('state')?.textContent.includes('saved')")
 
-        # The gauge.
+        # The estimate.
         focus(page, "nav.parts a[href*=dashboard]")
         page.keyboard.press("Enter")
         page.wait_for_url("**/dashboard*")
@@ -249,8 +249,8 @@ def test_every_page_of_a_team_can_be_read_by_all(screen, scheme, browser, tmp_pa
         project = create_project(room, ann, Plan("Tea", settings, double=True, prior="none"), records)
         review = room.review(project)
         for user, answer in ((ann.id, "relevant"), (bob.id, "irrelevant")):
-            judging.judge(review, Place(user, "tea"), "r3", answer)
-        say(review, Place(ann.id, "tea"), "green", "for")
+            judging.judge(review, ReviewerQueue(user, "tea"), "r3", answer)
+        say(review, ReviewerQueue(ann.id, "tea"), "green", "for")
         page = browser.new_page(viewport=SCREENS[screen], color_scheme=scheme)
         page.goto(f"{origin}/login")
         assert faults(page) == []
@@ -337,8 +337,8 @@ def test_a_server_that_comes_back_gets_every_answer(browser, tmp_path):
         assert page.text_content("#n-read") == "2"
         page.unroute("**/judge*")
         page.wait_for_function("() => document.getElementById('state')?.textContent === '· saved'")
-        with room.review(project).looking() as desk:
-            answers = [said.values() for said in desk.opinions["relevant"].values()]
+        with room.review(project).looking() as assignments:
+            answers = [said.values() for said in assignments.opinions["relevant"].values()]
         assert [list(said) for said in answers] == [["relevant"], ["irrelevant"]]
         assert page.text_content("article:not([hidden]) .title") != first
         page.close()

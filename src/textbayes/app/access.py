@@ -10,9 +10,9 @@ from fastapi import Depends, Path, Request
 from sqlalchemy import select
 
 from textbayes.app.accounts import Visitor, find_session, find_token
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.database import ROLES, Member, User
-from textbayes.app.desk import Place
-from textbayes.app.live import LiveReview, MissingProjectError, Room
+from textbayes.app.live import LiveReview, MissingProjectError, ReviewRegistry
 from textbayes.app.settings import LOGIN
 
 COOKIE = "textbayes_session"
@@ -43,9 +43,9 @@ class Access(NamedTuple):
     role: str
     csrf: str
 
-    def place(self, topic: str | None) -> Place:
+    def queue_of(self, topic: str | None) -> ReviewerQueue:
         """The person's queue of a topic; of the one there is, if none is named."""
-        return Place(self.user.id, self.review.screening.topic(topic).name)
+        return ReviewerQueue(self.user.id, self.review.screening.topic(topic).name)
 
     @property
     def first_topic(self) -> str:
@@ -57,19 +57,19 @@ class Access(NamedTuple):
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
-def room_of(request: Request) -> Room:
+def registry_of(request: Request) -> ReviewRegistry:
     """The room that is served."""
-    room: Room = request.app.state.room
-    return room
+    registry: ReviewRegistry = request.app.state.registry
+    return registry
 
 
 def find_visitor(request: Request) -> Visitor | None:
     """Who asks, by token or by cookie."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme:
-        return find_token(room_of(request).store, secret.strip()) if scheme.lower() == "bearer" else None
+        return find_token(registry_of(request).store, secret.strip()) if scheme.lower() == "bearer" else None
     cookie = request.cookies.get(COOKIE)
-    return None if cookie is None else find_session(room_of(request).store, cookie)
+    return None if cookie is None else find_session(registry_of(request).store, cookie)
 
 
 def may_send(request: Request) -> bool:
@@ -113,8 +113,8 @@ ProjectId = Annotated[str, Path(max_length=64, description="Id of the project.")
 
 
 def _access(role: str, found: Visitor, request: Request, project_id: str) -> Access:
-    room = room_of(request)
-    with room.store.read() as session:
+    registry = registry_of(request)
+    with registry.store.read() as session:
         own = session.scalar(
             select(Member.role).where(Member.project_id == project_id, Member.user_id == found.user.id)
         )
@@ -122,7 +122,7 @@ def _access(role: str, found: Visitor, request: Request, project_id: str) -> Acc
         raise MissingProjectError("this project does not exist, or it is not shared with you")
     if ROLES.index(own) < ROLES.index(role):
         raise ForbiddenError(f"this needs the role {role}; you are {own} here")
-    return Access(found.user, room.review(project_id), own, found.csrf or "")
+    return Access(found.user, registry.review(project_id), own, found.csrf or "")
 
 
 def reading() -> Callable[..., Access]:
@@ -143,7 +143,7 @@ def changing(role: str) -> Callable[..., Access]:
     return find
 
 
-RoomOf = Annotated[Room, Depends(room_of)]
+Registry = Annotated[ReviewRegistry, Depends(registry_of)]
 SignedIn = Annotated[Visitor, Depends(visitor)]
 Writer = Annotated[Visitor, Depends(writer)]
 Admin = Annotated[Visitor, Depends(admin)]

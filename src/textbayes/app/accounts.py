@@ -1,4 +1,4 @@
-"""People, their passwords, sessions and tokens. Secrets are kept as hashes: a stolen database opens nothing."""
+"""Accounts, sessions and tokens; the audit log; and who may do what in a project."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from argon2 import PasswordHasher
@@ -13,11 +15,12 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as DatabaseSession
 
-from textbayes.app.database import Audit, Session, Token, User
+from textbayes.app.database import FROM_FILE, ROLES, Audit, Member, Session, Store, Token, User, note_audit
+from textbayes.app.live import LiveReview
 from textbayes.app.projects import checked_name
-from textbayes.app.store import Store, note_audit
 from textbayes.app.throttle import Throttle, Try, forget_tries
 from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
 
 LOCAL_USER = "me"  # the one person of a room on one's own machine
 SHORTEST_PASSWORD, _LONGEST_PASSWORD = 10, 1_000
@@ -260,3 +263,179 @@ def local_user(store: Store) -> User:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()  # secrets are random: no salt is needed
+
+
+_MOST_LOGGED = 200  # lines of the audit log at a time
+
+
+def list_people(store: Store) -> list[User]:
+    """All accounts, by name."""
+    with store.read() as session:
+        return list(session.scalars(select(User).order_by(User.name)))
+
+
+def names_of(store: Store) -> dict[int, str]:
+    """The names of all people, also of those who cannot log in, by their numbers."""
+    with store.read() as session:
+        return {row.id: row.name for row in session.execute(select(User.id, User.name))}
+
+
+def by_name(store: Store, said: Mapping[int, str]) -> dict[str, str]:
+    """What people said, by their names."""
+    people = names_of(store) if said else {}
+    return {people.get(user, "?"): text for user, text in said.items()}
+
+
+def audit_log(store: Store) -> list[Audit]:
+    """What was done lately, newest first."""
+    with store.read() as session:
+        return list(session.scalars(select(Audit).order_by(Audit.id.desc()).limit(_MOST_LOGGED)))
+
+
+def find_person(store: Store, user_id: int) -> User:
+    """An account with a password."""
+    with store.read() as session:
+        found = session.get(User, user_id) if user_id < 1 << 31 else None
+    if found is None or found.password is None:
+        raise InputError("there is no such account")
+    return found
+
+
+def set_active(store: Store, by: User, user_id: int, active: bool) -> None:
+    """Lock an account, or open it again; what the person did stays.
+
+    Parameters
+    ----------
+    store : Store
+    by : User
+        Who does it.
+    user_id : int
+    active : bool
+    """
+    find_person(store, user_id)
+    if user_id == by.id:
+        raise InputError("you cannot lock your own account; ask another administrator")
+    with store.write() as session:
+        user = session.get_one(User, user_id)
+        user.active = active
+        session.execute(delete(Session).where(Session.user_id == user_id))
+        note_audit(session, by.name, "open account" if active else "lock account", user.name)
+
+
+@dataclass(frozen=True)
+class ListedMember:
+    """A member of a project: name and role."""
+
+    name: str
+    role: str
+
+
+def list_members(store: Store, project_id: str) -> list[ListedMember]:
+    """The members of a project, by name."""
+    found = select(User.name, Member.role).join(Member, Member.user_id == User.id)
+    with store.read() as session:
+        rows = session.execute(found.where(Member.project_id == project_id).order_by(User.name)).all()
+    return [ListedMember(name, role) for name, role in rows]
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A person whom the file of a project named.
+
+    Parameters
+    ----------
+    name : str
+    account : str
+        Who it is; empty where it is nobody of this room, or nobody has said yet.
+    decided : bool
+        Whether somebody has said who it is.
+    offered : str
+        An account of the same name, if there is one.
+    """
+
+    name: str
+    account: str
+    decided: bool
+    offered: str
+
+
+def list_strangers(store: Store, review: LiveReview) -> list[Stranger]:
+    """The people whom the file of a project named, and who they are."""
+    with review.looking() as assignments:
+        found = {user: assignments.matched.get(user) for user in sorted({*assignments.unmatched, *assignments.matched})}
+        unmatched = set(assignments.unmatched)
+    if not found:
+        return []
+    with store.read() as session:
+        people = list(session.scalars(select(User)))
+    names = {one.id: one.name for one in people}
+    accounts = {one.name.casefold(): one.name for one in people if one.active}
+    return [
+        Stranger(
+            name=names.get(user, "?"),
+            account=names.get(account or 0, ""),
+            decided=user not in unmatched,
+            offered=accounts.get(names.get(user, "").removesuffix(FROM_FILE).casefold(), ""),
+        )
+        for user, account in found.items()
+    ]
+
+
+def match_person(store: Store, by: User, review: LiveReview, name: str, account: str) -> None:
+    """Say who a person is whom the file of a project named; nobody is then the second reader of what they read.
+
+    Parameters
+    ----------
+    store : Store
+    by : User
+        Who says it.
+    review : LiveReview
+    name : str
+        As :func:`list_strangers` has it.
+    account : str
+        Name of an account; empty for somebody who has none here.
+    """
+    numbers = {known: number for number, known in names_of(store).items()}
+    stranger, found = numbers.get(name), numbers.get(account.strip())
+    with review.looking() as assignments:
+        known = stranger in assignments.unmatched or stranger in assignments.matched
+        is_account = found is not None and found not in assignments.unmatched and found not in assignments.matched
+    if stranger is None or not known:
+        raise InputError(f"the file of this project named nobody called {name!r}")
+    if account.strip() and not is_account:
+        raise InputError(f"there is no account {account.strip()!r}; make it first, or leave it empty")
+    entry = {"kind": "person", "user": stranger, "account": found if account.strip() else None}
+    what = f"{name} is {account.strip() or 'nobody here'} in {review.name}"
+    review.step(by.id, lambda assignments: [entry], lambda session: note_audit(session, by.name, "match person", what))
+
+
+def set_role(store: Store, by: User, review: LiveReview, name: str, role: str) -> None:
+    """Give somebody a role in a project, or take it (``"none"``); one owner must stay.
+
+    Parameters
+    ----------
+    store : Store
+    by : User
+        Who does it.
+    review : LiveReview
+    name : str
+    role : {"reader", "reviewer", "owner", "none"}
+    """
+    check_choice("role", role, (*ROLES, "none"))
+    with store.write() as session:
+        review.lock_project(session)
+        user = session.scalar(select(User).where(User.name == name.strip(), User.active.is_(True)))
+        if user is None:
+            raise InputError(f"there is nobody called {name.strip()!r}; make an account first")
+        members = session.scalars(select(Member).where(Member.project_id == review.id)).all()
+        owners = [one.user_id for one in members if one.role == "owner"]
+        if owners == [user.id] and role != "owner":
+            raise InputError(f"{user.name} is the only owner of the project; make somebody else owner first")
+        own = next((one for one in members if one.user_id == user.id), None)
+        if own is not None and role == "none":
+            session.delete(own)
+        elif own is not None:
+            own.role = role
+        elif role != "none":
+            session.add(Member(project_id=review.id, user_id=user.id, role=role))
+        note_audit(session, by.name, f"role {role}", f"{user.name} in {review.name}")

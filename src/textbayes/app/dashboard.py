@@ -1,47 +1,77 @@
-"""How a project stands: status, what more certainty costs, and agreement between people."""
+"""How a project stands: status, what more certainty costs, agreement between people, and drawings of it."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from textbayes.app.desk import Desk
+from textbayes.app.accounts import names_of
+from textbayes.app.exports import Download
 from textbayes.app.live import LiveReview
-from textbayes.screen.forecast import ReadingOn
-from textbayes.screen.gauge import State
+from textbayes.app.words import StrongWord, strong_words
+from textbayes.core.validation import check_choice
+from textbayes.display.drawing import Colours, blank_figure, figure_svg
+from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
+from textbayes.screen import Screening
+from textbayes.screen.remaining import State, estimate_remaining, may_be_left, recalibrated
 from textbayes.screen.status import Standing, status_of
-from textbayes.screen.stopping import make_rule
+from textbayes.screen.stopping import ReadingOn, make_rule
 
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
 class Cost(NamedTuple):
-    """Records to read until the gauge is so sure, if nothing more is found; and the hours at the present pace."""
+    """Records to read until the estimate is so sure, if nothing more is found; and the hours at the present pace."""
 
     confidence: float
     reads: int
     hours: float | None
 
 
-class Agreement(NamedTuple):
+@dataclass(frozen=True)
+class Agreement:
     """How far two people agree on the records that both have answered.
 
     Parameters
     ----------
-    users : tuple of int
+    people : list of str
+        Their names.
     n_records, n_same : int
     kappa : float or None
         Cohen's κ over relevant, irrelevant and unsure; None where it is not defined: fewer than two records, or only
         one answer given by both.
     """
 
-    users: tuple[int, int]
+    people: list[str]
     n_records: int
     n_same: int
     kappa: float | None
+
+
+@dataclass(frozen=True)
+class NamedConflict:
+    """A record that people answered differently: name of the person → answer."""
+
+    id: str
+    answers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """Conflicts that are not settled, and how far people agree."""
+
+    conflicts: list[NamedConflict]
+    agreement: list[Agreement]
 
 
 def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
@@ -52,13 +82,17 @@ def project_status(review: LiveReview, topic: str) -> dict[str, Any]:
     review : LiveReview
     topic : str
     """
-    with review.looking() as desk:
-        times, n_conflicts, n_waiting = list(desk.times[topic]), len(desk.conflicts(topic)), desk.n_waiting(topic)
+    with review.looking() as assignments:
+        times, n_conflicts, n_waiting = (
+            list(assignments.times[topic]),
+            len(assignments.conflicts(topic)),
+            assignments.n_waiting(topic),
+        )
     with review.model() as screening:
         standing = Standing.of(screening, topic)
-    told, settings = status_of(standing, times), standing.settings  # it takes time: others go on
+    status, settings = status_of(standing, times), standing.settings  # it takes time: others go on
     more = {"conflicts": n_conflicts, "waiting": n_waiting, "strategy": settings.strategy, "target": settings.target}
-    return {**told, **more, "confidence": settings.confidence}
+    return {**status, **more, "confidence": settings.confidence}
 
 
 def costs_of_certainty(state: State, target: float, seconds_each: float | None) -> list[Cost]:
@@ -85,24 +119,208 @@ def costs_of_certainty(state: State, target: float, seconds_each: float | None) 
     return found
 
 
-def agreements(desk: Desk, topic: str) -> list[Agreement]:
-    """Agreement of every two people who have answered records in common.
+def disagreements(review: LiveReview, topic: str) -> Disagreements:
+    """Conflicts that are not settled, and the agreement of every two people who have answered records in common.
 
     Parameters
     ----------
-    desk : Desk
+    review : LiveReview
     topic : str
     """
-    people = sorted({desk.person(user) for said in desk.opinions[topic].values() for user in said})
-    found = []
-    for users in combinations(people, 2):
-        pairs = desk.pairs(topic, users)
-        if pairs:
-            found.append(Agreement(users, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs)))
-    return found
+    names = names_of(review.store)
+    with review.looking() as assignments:
+        people = sorted({assignments.person(user) for said in assignments.opinions[topic].values() for user in said})
+        pairs = {users: assignments.pairs(topic, users) for users in combinations(people, 2)}
+        conflicts = assignments.conflicts(topic)
+    return Disagreements(
+        [
+            NamedConflict(one.id, {names.get(user, "?"): said for user, said in one.answers.items()})
+            for one in conflicts
+        ],
+        [_agreement([names.get(user, "?") for user in users], both) for users, both in pairs.items() if both],
+    )
+
+
+def _agreement(people: list[str], pairs: list[tuple[str, str]]) -> Agreement:
+    return Agreement(people, len(pairs), sum(one == other for one, other in pairs), _kappa(pairs))
 
 
 def _kappa(pairs: list[tuple[str, str]]) -> float | None:
     if len({answer for pair in pairs for answer in pair}) < 2:
         return None
     return float(cohen_kappa_score(*map(list, zip(*pairs, strict=True))))
+
+
+_drawing = threading.Lock()  # matplotlib's settings are one for all threads
+_WORDS = 16
+_MOST_BARS = 60
+_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
+
+
+class Palette(NamedTuple):
+    """Colours of what is drawn."""
+
+    ink: str
+    muted: str
+    line: str
+    accent: str
+    second: str
+
+
+_PAGE = Palette(INK, MUTED, LINE, ACCENT, SECOND)  # stand for the page's own, light or dark
+_PAPER = Palette("#1c2430", "#566070", "#d5dae1", "#1f5fbf", "#7a3fb0")
+
+
+class Seen(NamedTuple):
+    """What drawings show: a look at a topic, which may change meanwhile.
+
+    Parameters
+    ----------
+    state : State
+    target : float
+    words : list of StrongWord
+    """
+
+    state: State
+    target: float
+    words: list[StrongWord]
+
+    @classmethod
+    def of(cls, screening: Screening, topic: str) -> Self:
+        """A look at a topic of a screening."""
+        return cls(State.of(screening.topic(topic)), screening.settings.target, strong_words(screening, topic, _WORDS))
+
+
+class Drawing(NamedTuple):
+    """A kind of drawing: width and height in inches, what draws it and says in words what is to be seen."""
+
+    size: tuple[float, float]
+    draw: Callable[[Any, Palette, Seen], str]
+
+
+def recall_curve(axes: Any, colours: Palette, seen: Seen) -> str:
+    """Relevant records found, by records read; beside it what reading by chance would have found."""
+    reading = seen.state.reading
+    found, n = np.append(0, np.cumsum(reading.relevant)), len(reading.rows)
+    left = estimate_remaining(seen.state).mean
+    axes.plot(np.arange(n + 1), found, color=colours.accent, linewidth=2, label="found")
+    expected = (found[-1] + left) * np.arange(n + 1) / seen.state.n_records
+    axes.plot(
+        np.arange(n + 1),
+        expected,
+        color=colours.muted,
+        linewidth=1,
+        linestyle=(0, (4, 3)),
+        label="expected in random order",
+    )
+    axes.set(
+        xlabel="records screened", ylabel="relevant records", xlim=(0, max(n, 1)), ylim=(0, max(found[-1], 1) * 1.08)
+    )
+    _tidy(axes, colours)
+    _whole_numbers(axes.xaxis, axes.yaxis)
+    axes.legend(frameon=False, loc="upper left")
+    return f"Curve of relevant records found: {found[-1]} in {n} records screened"
+
+
+def left_distribution(axes: Any, colours: Palette, seen: Seen) -> str:
+    """How many relevant records are left, as a distribution; those that the target allows are marked."""
+    left = estimate_remaining(seen.state)
+    allowed = may_be_left(seen.state.n_found, seen.target)
+    numbers = np.arange(min(max(left.quantile(0.995), allowed + 2, 5), _MOST_BARS) + 1)
+    p = stats.nbinom.pmf(numbers, left.size, left.size / (left.size + left.mean))
+    axes.bar(numbers, p, color=[colours.accent if number <= allowed else colours.line for number in numbers], width=0.8)
+    axes.set(xlabel="relevant records left", ylabel="probability")
+    _tidy(axes, colours)
+    _whole_numbers(axes.xaxis)
+    return f"Distribution of the relevant records left: about {left.mean:.1f}; {allowed} may be left"
+
+
+def probability_histogram(axes: Any, colours: Palette, seen: Seen) -> str:
+    """How probable the unread records are, on a logarithmic scale of numbers."""
+    p = recalibrated(seen.state)
+    axes.hist(p, bins=np.linspace(0.0, 1.0, 21), color=colours.accent)
+    axes.set_yscale("symlog", linthresh=1.0)
+    axes.set(xlabel="predicted probability of being relevant", ylabel="unscreened records", xlim=(0, 1))
+    _tidy(axes, colours)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    return f"Histogram of the probabilities of {len(p)} unscreened records; {int((p > 0.5).sum())} are above one half"
+
+
+def word_intervals(axes: Any, colours: Palette, seen: Seen) -> str:
+    """The strongest words with 90 % intervals."""
+    words = seen.words[::-1]
+    places = np.arange(len(words))
+    for place, word in zip(places, words, strict=True):
+        colour = colours.accent if word.weight > 0.0 else colours.second
+        axes.plot([word.low, word.high], [place, place], color=colour, linewidth=1.5)
+        axes.plot(word.weight, place, "o", color=colour, markersize=5)
+    axes.axvline(0.0, color=colours.muted, linewidth=0.8)
+    axes.set_yticks(places, [word.word.replace("$", r"\$") for word in words])
+    axes.set(xlabel="weight, with 90% credible interval")
+    _tidy(axes, colours)
+    return "Words with the largest weights: " + ", ".join(f"{word.word} {word.weight:+.2f}" for word in words[::-1][:5])
+
+
+DRAWINGS = {
+    "recall": Drawing((5.4, 3.4), recall_curve),
+    "left": Drawing((5.4, 3.4), left_distribution),
+    "probabilities": Drawing((5.4, 3.4), probability_histogram),
+    "words": Drawing((5.4, 4.4), word_intervals),
+}
+
+
+def page_svg(name: str, seen: Seen) -> str:
+    """A drawing to stand in a page, in the page's colours.
+
+    Parameters
+    ----------
+    name : str
+        One of ``DRAWINGS``.
+    seen : Seen
+    """
+    with _drawn(name, seen, _PAGE) as (figure, description):
+        return embed(figure_svg(figure), name, description)
+
+
+def picture(review: LiveReview, topic: str, name: str, format: str) -> Download:
+    """A drawing as a file of its own, SVG or PNG, on white.
+
+    Parameters
+    ----------
+    review : LiveReview
+    topic : str
+    name : str
+        One of ``DRAWINGS``.
+    format : {"svg", "png"}
+    """
+    check_choice("format", format, tuple(_TYPES))
+    with review.model() as screening:
+        seen = Seen.of(screening, topic)
+    with _drawn(name, seen, _PAPER) as (figure, _):
+        if format == "svg":
+            content = figure_svg(figure, "white").encode()
+        else:
+            stream = io.BytesIO()
+            figure.savefig(stream, format="png", dpi=150, facecolor="white")
+            content = stream.getvalue()
+    return Download(f"{name}.{format}", _TYPES[format], content)
+
+
+@contextlib.contextmanager
+def _drawn(name: str, seen: Seen, colours: Palette) -> Iterator[tuple[Any, str]]:
+    check_choice("name", name, tuple(DRAWINGS))
+    size, draw = DRAWINGS[name]
+    with _drawing, blank_figure(*size, Colours(colours.ink, colours.muted, colours.line)) as figure:
+        yield figure, draw(figure.subplots(), colours, seen)
+
+
+def _tidy(axes: Any, colours: Palette) -> None:
+    axes.grid(color=colours.line, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _whole_numbers(*sides: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for side in sides:
+        side.set_major_locator(MaxNLocator(6, integer=True))

@@ -7,15 +7,38 @@ long as the project exists. All else that a project shows is computed from its r
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from sqlalchemy import JSON, Float, ForeignKey, LargeBinary, Text, UniqueConstraint, create_engine, event
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import (
+    JSON,
+    Connection,
+    Float,
+    ForeignKey,
+    LargeBinary,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+    inspect,
+    text,
+)
 from sqlalchemy.engine import URL, Engine, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Session as DatabaseSession
 
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.folders import make_private_file
 
@@ -95,7 +118,7 @@ class Record(Base):
 
 
 class Event(Base):
-    """Something that happened in a project; ``body`` is an entry of ``Screening``, or one of ``Desk``."""
+    """Something that happened in a project; ``body`` is an entry of ``Screening``, or one of ``Assignments``."""
 
     __tablename__ = "events"
     project_id: Mapped[str] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True)
@@ -220,3 +243,179 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 def _begin_sqlite(connection: Any) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("write") else "BEGIN")
+
+
+_SQLITE = {  # by the beginning of SQLite's names of errors
+    "SQLITE_NOTADB": "is not a database; name one that a review room made, or a path where there is no file yet",
+    "SQLITE_BUSY": "is locked by another program; end that one, or try again when it is done",
+    "SQLITE_LOCKED": "is locked by another program; end that one, or try again when it is done",
+    "SQLITE_READONLY": "cannot be written; allow it (chmod u+w on the file and its folder), or copy it elsewhere",
+    "SQLITE_CANTOPEN": "cannot be opened; check that its folder exists and that you may write there",
+    "SQLITE_PERM": "cannot be opened; check that its folder exists and that you may write there",
+    "SQLITE_CORRUPT": "is damaged; put the last backup in its place",
+    "SQLITE_FULL": "cannot grow: the disk is full; free some space",
+}
+
+
+@contextlib.contextmanager
+def in_one_sentence(url: URL) -> Iterator[None]:
+    """Turn errors of a database within the block into an error that says which it is and what to do."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error, OSError) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        raise InputError(f"the database {shown(url)} {said_of(cause)}") from error
+
+
+def said_of(cause: BaseException | None) -> str:
+    """What is wrong, as the end of a sentence that begins with the name of the database."""
+    if isinstance(cause, OSError):
+        return f"cannot be opened ({cause.strerror}); check that its folder exists and that you may write there"
+    name = getattr(cause, "sqlite_errorname", "")
+    for start, sentence in _SQLITE.items():
+        if name.startswith(start):
+            return sentence
+    first = " ".join(str(cause).split())[:300]
+    return f"does not answer ({first}); check that it runs, and the address, name and password"
+
+
+_VERSION = "alembic_version"  # the table in which Alembic keeps the version
+_OURS = {"users", "projects", "events", "records"}  # tables of every version
+
+
+def upgrade(engine: Engine, revision: str = "head") -> None:
+    """Make or change tables until they are those of a version; nothing is done where they are already.
+
+    Parameters
+    ----------
+    engine : Engine
+    revision : str
+        A version in ``migrations/versions``, or ``"head"``, the newest.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    with engine.begin() as connection:
+        _check_tables(connection, ScriptDirectory.from_config(config))
+    prepare_file(engine)  # not before: a database of another program stays as it is
+    with engine.execution_options(write=True).begin() as connection:
+        _check_tables(connection, ScriptDirectory.from_config(config))
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        connection.execute(text("DELETE FROM users WHERE 1 = 0"))  # here, and not later, one that is read-only is told
+
+
+def _check_tables(connection: Connection, versions: ScriptDirectory) -> None:
+    """Refuse tables of another program, which would be mixed up with ours, and those of a newer version."""
+    tables = set(inspect(connection).get_table_names())
+    if not tables:
+        return
+    where = f"the database {shown(connection.engine.url)}"
+    found = ""
+    if _VERSION in tables:
+        found = str(connection.scalar(text(f"SELECT version_num FROM {_VERSION}")) or "")
+    known = {script.revision for script in versions.walk_revisions()}
+    if not tables >= _OURS or not found.isdecimal():
+        some = ", ".join(sorted(tables)[:5])
+        raise InputError(
+            f"{where} is a database of another program (its tables: {some}); name another with database=sqlite:///path "
+            "or postgresql://…, one that is empty or that a review room made"
+        )
+    if found not in known:
+        raise InputError(
+            f"{where} has tables of version {found}, and this textbayes knows versions up to {max(known)}: a newer one "
+            "made it; install a newer textbayes (pip install --upgrade textbayes), or name another database"
+        )
+
+
+class Store:
+    """A database whose tables are up to date.
+
+    Parameters
+    ----------
+    address : str
+        See :func:`~textbayes.app.database.open_database`.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.engine: Engine = open_database(address)
+        self._writing = self.engine.execution_options(write=True)
+        try:
+            with in_one_sentence(self.engine.url):
+                make_file(self.engine.url)
+                upgrade(self.engine)
+        except BaseException:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[DatabaseSession]:
+        """A session that changes nothing."""
+        with DatabaseSession(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[DatabaseSession]:
+        """A session whose changes are on disk when the block has ended, all of them or none."""
+        with DatabaseSession(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.engine.dispose()
+
+
+def note_audit(session: DatabaseSession, user: str, action: str, what: str) -> None:
+    """Keep who did what; in the same transaction as the deed.
+
+    Parameters
+    ----------
+    session : Session
+    user, action, what : str
+    """
+    session.add(Audit(user=user, action=action, what=what))
+
+
+def back_up(address: str, target: Path) -> None:
+    """Copy a database to a file, whole or not at all.
+
+    Parameters
+    ----------
+    address : str
+        See :func:`~textbayes.app.database.open_database`.
+    target : Path
+    """
+    url = open_database(address).url
+    source = sqlite_file(url)
+    if source is not None and source.exists() and target.exists() and target.samefile(source):
+        raise InputError(f"{target} is the database itself; name another file for the copy")
+    # It holds hashes of passwords, and all records.
+    with in_one_sentence(url), atomic_write(target, private=True) as stream:
+        if url.get_backend_name() == "sqlite":
+            _copy_sqlite(Path(url.database or ""), target.parent, stream)
+        else:
+            _dump_postgresql(url, stream)
+
+
+def _copy_sqlite(source: Path, folder: Path, stream: BinaryIO) -> None:
+    """The database as it was at one moment, though others write to it."""
+    if not source.is_file():
+        raise InputError(f"there is no database {source}; name the one that `textbayes app` shows")
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".textbayes-") as beside:
+        path = Path(beside) / "copy"
+        with contextlib.closing(sqlite3.connect(source)) as original, contextlib.closing(sqlite3.connect(path)) as copy:
+            original.backup(copy)
+        with path.open("rb") as copied:
+            shutil.copyfileobj(copied, stream)
+
+
+def _dump_postgresql(url: URL, stream: BinaryIO) -> None:
+    program = shutil.which("pg_dump")
+    if program is None:
+        raise InputError("a copy of PostgreSQL needs pg_dump, which is not there; install postgresql-client")
+    # Everybody on the machine sees the arguments of a program: the password is not one of them.
+    plain = url._replace(drivername="postgresql", password=None).render_as_string()
+    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    command = [program, "--format=custom", "--no-password", f"--dbname={plain}"]
+    done = subprocess.run(command, env=environment, stdout=stream, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise InputError(f"pg_dump could not copy the database: {done.stderr.decode(errors='replace').strip()[:500]}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from textbayes.core.errors import InputError
-from textbayes.screen.strategies import make_strategy
+from textbayes.screen.settings import make_strategy
 
 Answer = Literal["relevant", "irrelevant", "unsure"]
 Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[0-9A-Za-z-]+$")]
@@ -42,7 +42,7 @@ class WordEntry(_Entry):
 
 
 class HandedOutEntry(_Entry):
-    """Records that were put on a desk."""
+    """Records that were put in a queue."""
 
     kind: Literal["handed_out"]
     topic: Text
@@ -113,17 +113,17 @@ AnyEntry = (
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="kind")])
 
 
-def checked_entry(told: Any, topics: Collection[str], ids: Collection[str]) -> dict[str, Any]:
+def checked_entry(given: Any, topics: Collection[str], ids: Collection[str]) -> dict[str, Any]:
     """An entry that came from outside, refused unless it is of a known kind and speaks of what is there.
 
     Parameters
     ----------
-    told : object
+    given : object
     topics, ids : collections of str
         Of the project.
     """
     try:
-        entry = _ENTRY.validate_python(told)
+        entry = _ENTRY.validate_python(given)
     except ValidationError as error:
         raise InputError(
             f"an event is not usable: {error.errors()[0]['msg']}; give a file that was not altered"

@@ -1,31 +1,43 @@
-"""What people take with them: tables of decisions, the model, or the whole project."""
+"""What can be taken along: tables of decisions, the model, and the whole project as one file that can be read again."""
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from textbayes.app.desk import Place
-from textbayes.app.live import LiveReview, Room
-from textbayes.app.people import names_of
-from textbayes.app.project_file import write_project
-from textbayes.app.projects import documents_of
-from textbayes.app.showing import Said
+from textbayes._version import __version__
+from textbayes.app.accounts import names_of
+from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.database import FROM_FILE, Event, User
+from textbayes.app.entries import checked_entry
+from textbayes.app.importing import MOST_RECORDS
+from textbayes.app.live import LiveReview, ReviewRegistry
+from textbayes.app.projects import Plan, create_project, documents_of, stored_documents
+from textbayes.app.records import Said
 from textbayes.categorizer import TextCategorizer
+from textbayes.core.errors import InputError
 from textbayes.core.spreadsheet import csv_text
+from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
 from textbayes.display.workbook import workbook
-from textbayes.screen import export_model
+from textbayes.screen import ScreenSettings, export_model
 from textbayes.screen.references import WRITERS
-from textbayes.screen.table import table_rows
+from textbayes.screen.status import table_rows
 from textbayes.store import save_model
+from textbayes.store.archive import may_unpack_to
 
 Rows = Sequence[dict[str, Any]]
 
@@ -79,14 +91,14 @@ _REFERENCES = {
 KINDS = (*_TABLES, *_REFERENCES, "tb", "zip")
 
 
-def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
+def export(registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, kind: str) -> Download:
     """A file to take along, with what a person may see.
 
     Parameters
     ----------
-    room : Room
+    registry : ReviewRegistry
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
         Who asks; of a table, for which topic.
     kind : {"csv", "xlsx", "jsonl", "ris", "bib", "nbib", "xml", "tb", "zip"}
         A table of all records with decisions, probabilities and words; the model; or the whole project.
@@ -94,13 +106,13 @@ def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
     check_choice("kind", kind, KINDS)
     name = f"{re.sub(r'[^A-Za-z0-9]+', '-', review.name).strip('-') or 'project'}.{kind}"
     if kind == "zip":
-        return Download(name, "application/zip", write_project(room, review, place.user))
+        return Download(name, "application/zip", write_project(registry, review, place.user))
     if kind == "tb":
         with review.model() as screening:
             model = export_model(screening)
         return Download(name, "application/octet-stream", model_file(model))
-    records = documents_of(room, review)
-    for record, more in zip(records, _said(room, review, place, [record["id"] for record in records]), strict=True):
+    records = documents_of(registry, review)
+    for record, more in zip(records, _said(registry, review, place, [record["id"] for record in records]), strict=True):
         if more:
             own = record["fields"] or {"text": record["text"]}
             record["fields"] = {**own, **{f"textbayes_{name}" if name in own else name: more[name] for name in more}}
@@ -112,13 +124,15 @@ def export(room: Room, review: LiveReview, place: Place, kind: str) -> Download:
     return Download(name, media_type, write(rows))
 
 
-def _said(room: Room, review: LiveReview, place: Place, ids: Sequence[str]) -> list[dict[str, str]]:
+def _said(
+    registry: ReviewRegistry, review: LiveReview, place: ReviewerQueue, ids: Sequence[str]
+) -> list[dict[str, str]]:
     """What a person may see of what was said of records, beside the decision: notes, and where two read, their own."""
-    people = names_of(room.store)
-    with review.looking() as desk:
-        said = [Said.of(desk, place, id) for id in ids]
-        own = [desk.own(place.user, desk.opinions[place.topic].get(id, {})) or "" for id in ids]
-        double = desk.double
+    people = names_of(registry.store)
+    with review.looking() as assignments:
+        said = [Said.of(assignments, place, id) for id in ids]
+        own = [assignments.own(place.user, assignments.opinions[place.topic].get(id, {})) or "" for id in ids]
+        double = assignments.double
     any_notes = any(one.note or one.notes for one in said)
     found = []
     for one, answer in zip(said, own, strict=True):
@@ -134,3 +148,146 @@ def model_file(model: TextCategorizer) -> bytes:
         path = Path(folder) / "model.tb"
         save_model(model, path)
         return path.read_bytes()
+
+
+_MARK = {"format": "textbayes project", "format_version": 1}
+_OF_ROOM = ("stranger", "person")  # who is who here says nothing elsewhere
+_LARGEST = 1 << 30  # bytes of a part
+_PARTS = ("project.json", "records.jsonl", "events.jsonl")
+
+
+def write_project(registry: ReviewRegistry, review: LiveReview, user: int) -> bytes:
+    """Everything of a project that a person may see as one file.
+
+    Where two people read every record, answers and notes of others that this person must not know are left out.
+
+    Parameters
+    ----------
+    registry : ReviewRegistry
+    review : LiveReview
+    user : int
+        Who asks.
+    """
+    target, people = io.BytesIO(), names_of(registry.store)
+    with registry.store.read() as session, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        project = {**_MARK, "textbayes": __version__, "name": review.name, "settings": review.settings}
+        archive.writestr("project.json", json.dumps(project, indent=1))
+        records = stored_documents(session, review.id)
+        archive.writestr(
+            "records.jsonl", _lines({"id": one.id, "text": one.text, "fields": dict(one.fields)} for one in records)
+        )
+        stored = session.scalars(select(Event).where(Event.project_id == review.id).order_by(Event.sequence)).all()
+        with review.looking() as assignments:
+            events = [
+                {"user": people.get(assignments.person(one.user_id), "").removesuffix(FROM_FILE), "time": one.time,
+                 "body": one.body}
+                for one in stored
+                if one.body["kind"] not in _OF_ROOM and assignments.may_see(user, one.user_id, one.body)
+            ]  # fmt: skip
+        archive.writestr("events.jsonl", _lines(events))
+    return target.getvalue()
+
+
+def read_project(registry: ReviewRegistry, owner: User, content: bytes) -> str:
+    """Make a project of a file; returns its id. Nothing in the file is believed.
+
+    What others did is kept under their names as people who cannot log in: a file must not speak for those who can. An
+    owner says who they are (:func:`~textbayes.app.accounts.match_person`); until then nobody reads again what they
+    read.
+
+    Parameters
+    ----------
+    registry : ReviewRegistry
+    owner : User
+        Who reads it, and will own it.
+    content : bytes
+    """
+    project, records, events = _parts(content)
+    try:
+        settings = project["settings"]
+        screen = ScreenSettings.from_json(settings["screen"])
+        plan = Plan(str(project["name"]), screen, settings.get("double") is True, str(settings.get("prior", "reviews")))
+        documents = [_document(record) for record in records]
+        ids = {document.id for document in documents}
+        if len(ids) < len(documents) or not 0 < len(documents) <= MOST_RECORDS:
+            raise InputError("the records of the file have no ids of their own; give a file that was not altered")
+        entries = [checked_entry(event["body"], screen.topics, ids) for event in events]
+        names, times = [str(event["user"])[:200] for event in events], [float(event["time"]) for event in events]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _refusal(f"a part is missing ({error})") from None
+    except ValueError as error:
+        raise error if isinstance(error, InputError) else _refusal("a number is not one") from None
+    if not all(map(math.isfinite, times)):
+        raise _refusal("a time is not a number")
+
+    def store(session: Session, id: str) -> None:
+        person = {name: _person(session, name, owner) for name in dict.fromkeys(names)}
+        events = [(person[name], at, entry) for name, at, entry in zip(names, times, entries, strict=True)]
+        strangers = [user for user in person.values() if user != owner.id]
+        events += [(owner.id, time.time(), {"kind": "stranger", "user": user}) for user in strangers]
+        rows = [
+            {"project_id": id, "sequence": number, "user_id": user, "time": at, "body": entry}
+            for number, (user, at, entry) in enumerate(events, start=1)
+        ]
+        if rows:
+            session.execute(insert(Event), rows)
+
+    return create_project(registry, owner, plan, documents, store)
+
+
+def _person(session: Session, name: str, owner: User) -> int:
+    """The id of a person whom a file names."""
+    if name == owner.name:
+        return owner.id
+    shown = f"{name or 'somebody'}{FROM_FILE}"
+    found = session.scalar(select(User).where(User.name == shown))
+    if found is None:
+        found = User(name=shown, password=None, admin=False, active=False)
+        session.add(found)
+        session.flush()
+    return found.id
+
+
+def _document(record: dict[str, Any]) -> Document:
+    fields = {str(name): str(value) for name, value in record["fields"].items()}
+    if not isinstance(record["id"], str) or not isinstance(record["text"], str):
+        raise _refusal("a record has no id or no text")
+    if "\x00" in f"{record['id']}{record['text']}{fields}":
+        raise _refusal("a record holds a NUL character")
+    return Document(record["id"], record["text"], (), fields)
+
+
+def _parts(content: bytes) -> tuple[dict[str, Any], list[Any], list[Any]]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found = [_read(archive, name) for name in _PARTS]
+        project = json.loads(found[0])
+        lines = [[json.loads(line) for line in part.splitlines() if line] for part in found[1:]]
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError, RuntimeError, OSError):
+        raise _refusal("it is not such a file, or damaged") from None
+    except (ValueError, RecursionError):
+        raise _refusal("a part is not JSON") from None
+    if not isinstance(project, dict) or project.get("format") != _MARK["format"]:
+        raise _refusal("it does not say that it is one")
+    if project.get("format_version") != _MARK["format_version"]:
+        raise InputError("the file was written by a newer version of textbayes; update to read it")
+    return project, lines[0], lines[1]
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> bytes:
+    member = archive.getinfo(name)
+    if member.file_size > _LARGEST or not may_unpack_to(member.file_size, member.compress_size):
+        raise _refusal(f"{name} unpacks to more than can be")
+    with archive.open(member) as stream:
+        read = stream.read(member.file_size + 1)
+    if len(read) != member.file_size:
+        raise _refusal(f"{name} is not as long as it says")
+    return read
+
+
+def _refusal(cause: str) -> InputError:
+    return InputError(f"this is not a project that textbayes wrote: {cause}; give a file that `Export` made")
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)

@@ -121,7 +121,7 @@ async def _refuse(send: Send, status: int, sentence: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-class Door:
+class AuthMiddleware:
     """ASGI middleware that refuses those whom nobody knows before any of what they send is read.
 
     Parameters

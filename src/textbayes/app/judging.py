@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import time
 
-from textbayes.app.desk import CONFLICT, Desk, Place
+from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
 from textbayes.app.live import LiveReview
-from textbayes.app.showing import Shown, make_ready, show
+from textbayes.app.records import Shown, make_ready, show
 from textbayes.core.errors import InputError
 from textbayes.core.validation import check_choice
 from textbayes.screen.screening import check_record
 from textbayes.store.event_folder import Entry
 
-AHEAD = 2  # records on a desk: the one that is read, and the next, which is there before it is asked for
+AHEAD = 2  # records in a queue: the one that is read, and the next, which is there before it is asked for
 LONGEST_NOTE = 4_000
 _TRIES = 20  # another process may take what was picked here before it is handed out; each try means that one did
 
 
-def queue(review: LiveReview, place: Place) -> list[Shown]:
-    """The record to read now, and the one after it; records are handed out where too few are on the desk.
+def queue(review: LiveReview, place: ReviewerQueue) -> list[Shown]:
+    """The record to read now, and the one after it; records are handed out where too few are in the queue.
 
     Parameters
     ----------
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
     """
-    with review.looking() as desk:
-        _check_blind(desk, place.user)
+    with review.looking() as assignments:
+        _check_blind(assignments, place.user)
     top_up(review, place)
-    return on_desk(review, place)
+    return assigned_records(review, place)
 
 
-def on_desk(review: LiveReview, place: Place) -> list[Shown]:
-    """What lies on a desk already, without handing out more: the quick way to the next record."""
-    with review.looking() as desk:
-        ids = list(desk.held[place])[:AHEAD]
+def assigned_records(review: LiveReview, place: ReviewerQueue) -> list[Shown]:
+    """What is in a queue already, without handing out more: the quick way to the next record."""
+    with review.looking() as assignments:
+        ids = list(assignments.held[place])[:AHEAD]
     return [show(review, place, id) for id in ids]
 
 
-def top_up(review: LiveReview, place: Place) -> None:
-    """Hand out records until there are enough on a desk.
+def top_up(review: LiveReview, place: ReviewerQueue) -> None:
+    """Hand out records until there are enough in a queue.
 
-    Whoever has the model serves all desks of the topic that wait: many who answer at once cost one ranking.
+    Whoever has the model serves all queues of the topic that wait: many who answer at once cost one ranking.
     """
     if not _n_wanted(review, place):
         return
@@ -53,31 +53,31 @@ def top_up(review: LiveReview, place: Place) -> None:
     review.snapshot()
 
 
-def _serve(review: LiveReview, place: Place) -> bool:
+def _serve(review: LiveReview, place: ReviewerQueue) -> bool:
     """Hand out what the model picks; whether that was all there is to do."""
     with review.model() as screening:  # which learns what other processes have written
         asking = {place, *list(review.waiting)}
         hungry = [one for one in asking if one.topic == place.topic and _n_wanted(review, one)]
         review.waiting.difference_update(hungry, {place})
-        if place not in hungry:  # somebody else has served this desk meanwhile
+        if place not in hungry:  # somebody else has served this queue meanwhile
             return True
         found = screening.next_records(AHEAD * len(hungry), place.topic)
         picks = [(screening.collection.ids[pick.row], pick.reason) for pick in found]
-        review.write(lambda desk: _handed_out(desk, hungry, picks))
+        review.write(lambda assignments: _handed_out(assignments, hungry, picks))
         make_ready(review, screening, place.topic)
-        with review.looking() as desk:
-            return bool(desk.held[place]) or not picks
+        with review.looking() as assignments:
+            return bool(assignments.held[place]) or not picks
 
 
 def judge(
-    review: LiveReview, place: Place, id: str, answer: str, key: str | None = None, replace: bool = False
+    review: LiveReview, place: ReviewerQueue, id: str, answer: str, key: str | None = None, replace: bool = False
 ) -> None:
     """Keep an answer: in the database when this returns, learnt by the next who asks the model.
 
     Parameters
     ----------
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
     id : str
     answer : {"relevant", "irrelevant", "unsure", "withdrawn"}
     key : str, optional
@@ -87,41 +87,44 @@ def judge(
     """
     entry = _keyed(review.screening.judgement(id, answer, place.topic), key)
 
-    def entries(desk: Desk) -> list[Entry]:
-        if key in desk.keys or desk.opinions[place.topic].get(id, {}).get(place.user, "withdrawn") == answer:
+    def entries(assignments: Assignments) -> list[Entry]:
+        if (
+            key in assignments.keys
+            or assignments.opinions[place.topic].get(id, {}).get(place.user, "withdrawn") == answer
+        ):
             return []  # it is here already, or there is nothing to take back
-        _check_blind(desk, place.user)
+        _check_blind(assignments, place.user)
         if answer != "withdrawn":
-            _check_turn(desk, place, id, replace)
+            _check_turn(assignments, place, id, replace)
         return [entry]
 
     review.step(place.user, entries)
 
 
-def undo(review: LiveReview, place: Place, key: str | None = None) -> str | None:
-    """Take back one's last answer; the record is on the desk again. Returns its id, or None if there is none."""
+def undo(review: LiveReview, place: ReviewerQueue, key: str | None = None) -> str | None:
+    """Take back one's last answer; the record is in the queue again. Returns its id, or None if there is none."""
     found: list[str] = []
 
-    def take_back(desk: Desk) -> list[Entry]:
-        if key in desk.keys:
+    def take_back(assignments: Assignments) -> list[Entry]:
+        if key in assignments.keys:
             return []
-        _check_blind(desk, place.user)
-        said = desk.opinions[place.topic]
-        found.extend(id for id in reversed(desk.history[place]) if place.user in said.get(id, {}))
+        _check_blind(assignments, place.user)
+        said = assignments.opinions[place.topic]
+        found.extend(id for id in reversed(assignments.history[place]) if place.user in said.get(id, {}))
         return [_keyed(review.screening.judgement(id, "withdrawn", place.topic), key) for id in found[:1]]
 
     review.step(place.user, take_back)
     return found[0] if found else None
 
 
-def skip(review: LiveReview, place: Place, id: str, key: str | None = None) -> None:
+def skip(review: LiveReview, place: ReviewerQueue, id: str, key: str | None = None) -> None:
     """Put a record aside; it comes again when nothing else is left."""
     check_record(id, review.collection.row_of)
 
-    def entries(desk: Desk) -> list[Entry]:
-        if key in desk.keys:
+    def entries(assignments: Assignments) -> list[Entry]:
+        if key in assignments.keys:
             return []
-        if id not in desk.held[place]:
+        if id not in assignments.held[place]:
             raise InputError(
                 f"record {id!r} is not assigned to you; it may have been answered, or assigned to somebody else"
             )
@@ -137,20 +140,20 @@ def write_note(review: LiveReview, user: int, id: str, text: str, key: str | Non
         raise InputError(f"the note has {len(text):,} characters; {LONGEST_NOTE:,} is the most")
     entry = _keyed({"kind": "note", "id": id, "text": text.strip()}, key)
 
-    def entries(desk: Desk) -> list[Entry]:
-        same = desk.notes.get(id, {}).get(user, "") == entry["text"]
-        return [] if same or key in desk.keys else [entry]
+    def entries(assignments: Assignments) -> list[Entry]:
+        same = assignments.notes.get(id, {}).get(user, "") == entry["text"]
+        return [] if same or key in assignments.keys else [entry]
 
     review.step(user, entries)
 
 
-def settle(review: LiveReview, place: Place, id: str, answer: str) -> None:
+def settle(review: LiveReview, place: ReviewerQueue, id: str, answer: str) -> None:
     """Settle a conflict: this answer stands, whatever the reviewers said."""
     check_record(id, review.collection.row_of)
     check_choice("answer", answer, ("relevant", "irrelevant", "unsure"))
 
-    def entry(desk: Desk) -> list[Entry]:
-        if desk.answer(place.topic, id) != CONFLICT:
+    def entry(assignments: Assignments) -> list[Entry]:
+        if assignments.answer(place.topic, id) != CONFLICT:
             raise InputError(f"the answers to record {id!r} are not in conflict; there is nothing to settle")
         return [{"kind": "settle", "topic": place.topic, "id": id, "answer": answer}]
 
@@ -161,59 +164,67 @@ def unblind(review: LiveReview, user: int) -> None:
     """Let a person see all answers from now on; who does reads no more records of this project."""
     if not review.settings.get("double"):
         raise InputError("one person reads each record here: all answers can be seen")
-    review.step(user, lambda desk: [] if desk.sees_all(user) else [{"kind": "unblind"}])
+    review.step(user, lambda assignments: [] if assignments.sees_all(user) else [{"kind": "unblind"}])
 
 
-def _handed_out(desk: Desk, hungry: list[Place], picks: list[tuple[str, str]]) -> list[tuple[int, Entry]]:
+def _handed_out(
+    assignments: Assignments, hungry: list[ReviewerQueue], picks: list[tuple[str, str]]
+) -> list[tuple[int, Entry]]:
     """What goes to whom: second readings first, then what was picked and is still free, then what is left elsewhere."""
-    taken = set().union(*(desk.on_desks(topic) | desk.opinions[topic].keys() for topic in {p.topic for p in hungry}))
+    taken = set().union(
+        *(assignments.assigned(topic) | assignments.opinions[topic].keys() for topic in {p.topic for p in hungry})
+    )
     new = [(id, reason) for id, reason in picks if id not in taken]
     found: list[tuple[int, Entry]] = []
     given_again: set[str] = set()
     for place in hungry:
-        wanted = AHEAD - len(desk.held[place])
-        again = [id for id in desk.to_read_again(place.user, place.topic) if id not in given_again][:wanted]
+        wanted = AHEAD - len(assignments.held[place])
+        again = [id for id in assignments.to_read_again(place.user, place.topic) if id not in given_again][:wanted]
         given_again |= set(again)
         given = dict.fromkeys(again, "second reading")
         while new and len(given) < wanted:
             id, reason = new.pop(0)
             given[id] = reason
-        if not given and not desk.held[place] and not picks:  # nothing is free: what was put aside, or left behind
-            rest = [*desk.later[place], *desk.left_by_others(place.user, place.topic, time.time())]
+        if (
+            not given and not assignments.held[place] and not picks
+        ):  # nothing is free: what was put aside, or left behind
+            rest = [*assignments.later[place], *assignments.left_by_others(place.user, place.topic, time.time())]
             given = dict.fromkeys(rest[:1], "the last")
         if given:
             found.append((place.user, {"kind": "handed_out", "topic": place.topic, "records": given}))
     return found
 
 
-def _n_wanted(review: LiveReview, place: Place) -> int:
-    with review.looking() as desk:
-        return max(AHEAD - len(desk.held[place]), 0)
+def _n_wanted(review: LiveReview, place: ReviewerQueue) -> int:
+    with review.looking() as assignments:
+        return max(AHEAD - len(assignments.held[place]), 0)
 
 
-def _check_turn(desk: Desk, place: Place, id: str, replace: bool) -> None:
+def _check_turn(assignments: Assignments, place: ReviewerQueue, id: str, replace: bool) -> None:
     """Refuse an answer of one who is not to read a record: each is read by one person, or by two."""
-    said = desk.opinions[place.topic].get(id, {})
-    if place.user in said or id in desk.held[place] or id in desk.later[place]:
+    said = assignments.opinions[place.topic].get(id, {})
+    if place.user in said or id in assignments.held[place] or id in assignments.later[place]:
         return
-    if desk.double and (desk.own(place.user, said) is not None or desk.unmatched & said.keys()):
+    if assignments.double and (assignments.own(place.user, said) is not None or assignments.unmatched & said.keys()):
         raise InputError(
             f"record {id!r} was answered by somebody of the file that this project came from; you may be the same "
             "person: an owner says on the page Settings who it is, and another than they reads it"
         )
-    others = desk.readers(place.topic, id) - {place.user}
-    if len(others) < (2 if desk.double else 1) or (replace and not desk.double and len(said) == len(others)):
+    others = assignments.readers(place.topic, id) - {place.user}
+    if len(others) < (2 if assignments.double else 1) or (
+        replace and not assignments.double and len(said) == len(others)
+    ):
         return
     if len(others) > len(said):
         raise InputError(f"record {id!r} is being read by somebody else; your answer was not kept")
     raise InputError(
-        f"record {id!r} has the answers of two others; your answer was not kept" if desk.double else
+        f"record {id!r} has the answers of two others; your answer was not kept" if assignments.double else
         f"record {id!r} has an answer of somebody else; your answer was not kept: change theirs on the record's page"
     )  # fmt: skip
 
 
-def _check_blind(desk: Desk, user: int) -> None:
-    if desk.sees_all(user):
+def _check_blind(assignments: Assignments, user: int) -> None:
+    if assignments.sees_all(user):
         raise InputError("you chose to see all answers of this project; those who read records must not know them")
 
 

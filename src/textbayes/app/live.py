@@ -1,30 +1,116 @@
-"""Projects that are open: each with its desk and its screening, brought up to date by events and by nothing else.
+"""Projects that are open, each with its assignments and its screening: brought up to date by events, by nothing else.
 
-An answer is an event in the database before anyone is told, and on the desk at once. The screening learns it when it is
-next asked, under a lock of its own: whoever answers does not wait for a model. Several processes may serve one
-database: each catches up with the events of the others before it adds its own.
+An answer is an event in the database before it is acknowledged, and among the assignments at once. The screening learns
+it when it is next asked, under a lock of its own: whoever answers does not wait for a model. Several processes may
+serve one database: each catches up with the events of the others before it adds its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Event, Project, Record
-from textbayes.app.desk import Desk, Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.store import Store
+from textbayes._version import __version__
+from textbayes.app.assignments import Assignments, ReviewerQueue
+from textbayes.app.database import Event, Project, Record, Store
 from textbayes.core.errors import InputError, TextBayesError
+from textbayes.core.folders import make_private_folder
+from textbayes.core.types import AnyArray
 from textbayes.screen import Collection, Screening, ScreenSettings
+from textbayes.screen.folder import SCREEN_FILE
 from textbayes.screen.transfer import shipped_prior
+from textbayes.store.container import read_container, write_container
 from textbayes.store.event_folder import Entry
+
+
+class ReviewCache:
+    """Files that save time at the next start: matrices of records, and what screenings have learnt.
+
+    They are in the user's cache, can go at any time, and are not believed: one that is damaged, or of another history
+    than the database has, counts as not there.
+
+    Parameters
+    ----------
+    folder : Path or None
+        None keeps nothing.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        if folder is not None:
+            make_private_folder(folder)  # the words of records are in it
+
+    def collection(self, project: str, names: Sequence[str], read: Callable[[], Collection]) -> Collection:
+        """The matrix of a project's records: the one that was kept, or else made now and kept.
+
+        Parameters
+        ----------
+        project : str
+        names : sequence of str
+            Ids of the records.
+        read : callable
+            Makes it.
+        """
+        if self._folder is None:
+            return read()
+        mark = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass")).hexdigest()
+        path = self._folder / f"{project}.words.tbw"
+        with contextlib.suppress(TextBayesError):
+            meta, arrays = read_container(path, SCREEN_FILE)
+            if meta.get("mark") == mark:
+                with SCREEN_FILE.damage(path):
+                    found = Collection.from_state(meta, arrays)
+                if found.ids == tuple(names):
+                    return found
+        made = read()
+        meta, arrays = made.to_state()
+        with contextlib.suppress(TextBayesError):  # a full disk costs time, not work
+            write_container(path, SCREEN_FILE, {**meta, "mark": mark}, arrays)
+        return made
+
+    def keep(self, project: str, n_records: int, sequence: int, at: float, screening: Screening) -> None:
+        """Keep what a screening has learnt up to an event, and when that happened."""
+        if self._folder is None:
+            return
+        meta, arrays = screening.to_state()
+        described = {**meta, "n_records": n_records, "sequence": sequence, "at": at}
+        with contextlib.suppress(TextBayesError):
+            write_container(self._folder / f"{project}.state.tbw", SCREEN_FILE, described, arrays)
+
+    def newest(
+        self, project: str, n_records: int, time_of: Callable[[int], float | None]
+    ) -> tuple[int, dict[str, Any], dict[str, AnyArray]] | None:
+        """What was kept of a project with so many records: up to which event, and the state; None if nothing fits."""
+        if self._folder is None:
+            return None
+        with contextlib.suppress(TextBayesError):
+            path = self._folder / f"{project}.state.tbw"
+            meta, arrays = read_container(path, SCREEN_FILE)
+            with SCREEN_FILE.damage(path):
+                sequence = int(meta["sequence"])
+                same_rules = meta["textbayes"] == __version__  # another version may learn otherwise
+                if same_rules and meta["n_records"] == n_records and time_of(sequence) == meta["at"]:
+                    return sequence, meta, arrays
+        return None
+
+    def remove(self, project: str) -> None:
+        """Remove what was kept of a project."""
+        for path in self._files(project):
+            path.unlink(missing_ok=True)
+
+    def _files(self, project: str) -> Iterator[Path]:
+        if self._folder is not None:
+            yield from (self._folder / f"{project}.{kind}.tbw" for kind in ("words", "state"))
+
 
 _MOST_OPEN = 16  # projects kept in memory
 _SNAPSHOT_EVENTS = 200  # learnt since the last snapshot
@@ -35,13 +121,13 @@ class MissingProjectError(InputError):
 
 
 class LiveReview:
-    """One project in memory. Use :meth:`Room.review`.
+    """One project in memory. Use :meth:`ReviewRegistry.review`.
 
     Parameters
     ----------
     store : Store
     project : Project
-    kept : KeptFiles
+    kept : ReviewCache
         Where matrices and snapshots are kept to save time.
 
     Attributes
@@ -52,12 +138,12 @@ class LiveReview:
         Whether records were added since it was read.
     """
 
-    def __init__(self, store: Store, project: Project, kept: KeptFiles) -> None:
+    def __init__(self, store: Store, project: Project, kept: ReviewCache) -> None:
         self.id, self.name, self.settings = project.id, project.name, project.settings
         self.store, self._kept = store, kept
-        self.waiting: set[Place] = set()  # desks that want records
+        self.waiting: set[ReviewerQueue] = set()  # queues that want records
         self.shown: dict[tuple[str, str], Any] = {}  # records made ready to be shown, by topic and id
-        self._desk_lock, self._model_lock = threading.RLock(), threading.RLock()
+        self._assignments_lock, self._model_lock = threading.RLock(), threading.RLock()
         self._pending: deque[tuple[int, Entry]] = deque()
         self._sequence = self._restored = self._snapshot_at = 0
         self._open()
@@ -80,7 +166,7 @@ class LiveReview:
         self.collection.measure()
         self._screening = Screening(self.collection, chosen)
         self.stale = False
-        self._desk = Desk(bool(self.settings.get("double")))
+        self._assignments = Assignments(bool(self.settings.get("double")))
         self._pending.clear()
         self._sequence = self._restored = self._snapshot_at = 0
         with self.store.read() as session:
@@ -111,13 +197,13 @@ class LiveReview:
             self._apply(sequence, user, at, body)
 
     def _apply(self, sequence: int, user: int, at: float, body: Entry) -> None:
-        self._pending.extend((sequence, entry) for entry in self._desk.apply(user, at, body))
+        self._pending.extend((sequence, entry) for entry in self._assignments.apply(user, at, body))
         self._sequence = sequence
         self.stale |= body["kind"] == "records" and body["n_records"] > self.collection.n_records
 
     # -- what happens ------------------------------------------------------------------------------------------------
     def step(
-        self, user: int, make: Callable[[Desk], list[Entry]], store: Callable[[Session], None] | None = None
+        self, user: int, make: Callable[[Assignments], list[Entry]], store: Callable[[Session], None] | None = None
     ) -> None:
         """Add events: in the database when this returns.
 
@@ -126,37 +212,37 @@ class LiveReview:
         user : int
             Who did it.
         make : callable
-            The entries, given a desk that is up to date; none where nothing is to be done.
+            The entries, given assignments that are up to date; none where nothing is to be done.
         store : callable, optional
             What else is changed in the same transaction, before the entries are made.
         """
-        self.write(lambda desk: [(user, entry) for entry in make(desk)], store)
+        self.write(lambda assignments: [(user, entry) for entry in make(assignments)], store)
 
     def write(
-        self, make: Callable[[Desk], list[tuple[int, Entry]]], store: Callable[[Session], None] | None = None
+        self, make: Callable[[Assignments], list[tuple[int, Entry]]], store: Callable[[Session], None] | None = None
     ) -> None:
         """Add events of several people at once; else as :meth:`step`.
 
         Parameters
         ----------
         make : callable
-            Pairs of a person and an entry, given a desk that is up to date.
+            Pairs of a person and an entry, given assignments that are up to date.
         store : callable, optional
         """
-        with self._desk_lock:
+        with self._assignments_lock:
             with self.store.write() as session:
                 self.lock_project(session)
                 self._catch_up(session)
                 if store is not None:
                     store(session)
-                told, now = make(self._desk), time.time()
+                events, now = make(self._assignments), time.time()
                 rows = [
                     {"project_id": self.id, "sequence": number, "user_id": user, "time": now, "body": entry}
-                    for number, (user, entry) in enumerate(told, start=self._sequence + 1)
+                    for number, (user, entry) in enumerate(events, start=self._sequence + 1)
                 ]
                 if rows:
                     session.execute(insert(Event), rows)
-            for user, entry in told:
+            for user, entry in events:
                 self._apply(self._sequence + 1, user, now, entry)
 
     def lock_project(self, session: Session) -> None:
@@ -166,10 +252,10 @@ class LiveReview:
             raise MissingProjectError("there is no such project any more")
 
     @contextlib.contextmanager
-    def looking(self) -> Iterator[Desk]:
-        """The desk, which nobody changes for as long."""
-        with self._desk_lock:
-            yield self._desk
+    def looking(self) -> Iterator[Assignments]:
+        """The assignments, which nobody changes for as long."""
+        with self._assignments_lock:
+            yield self._assignments
 
     @contextlib.contextmanager
     def model(self) -> Iterator[Screening]:
@@ -190,19 +276,19 @@ class LiveReview:
 
     def refresh(self) -> None:
         """Catch up with what other processes have written."""
-        with self._desk_lock, self.store.read() as session:
+        with self._assignments_lock, self.store.read() as session:
             self._catch_up(session)
         if self.stale:
             self.reload()
 
     def reload(self) -> None:
         """Read everything again: records were added."""
-        with self._model_lock, self._desk_lock:
+        with self._model_lock, self._assignments_lock:
             self._open()
 
     def snapshot(self, at_least: int = _SNAPSHOT_EVENTS) -> None:
         """Keep what the screening has learnt, if that is more than a little: the next start is quicker."""
-        with self.model() as screening, self._desk_lock:
+        with self.model() as screening, self._assignments_lock:
             if self._pending or self._sequence - self._snapshot_at < at_least:
                 return
             with self.store.read() as session:
@@ -212,16 +298,16 @@ class LiveReview:
                 self._snapshot_at = self._sequence
 
 
-class Room:
+class ReviewRegistry:
     """All projects of a database; those in use are kept in memory.
 
     Parameters
     ----------
     store : Store
-    kept : KeptFiles
+    kept : ReviewCache
     """
 
-    def __init__(self, store: Store, kept: KeptFiles) -> None:
+    def __init__(self, store: Store, kept: ReviewCache) -> None:
         self.store, self.kept = store, kept
         self._open: OrderedDict[str, LiveReview] = OrderedDict()
         self._lock, self._opening = threading.Lock(), threading.Lock()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Member, Project, Record, User
-from textbayes.app.live import LiveReview, Room, count_records
-from textbayes.app.store import note_audit
+from textbayes.app.database import Member, Project, Record, User, note_audit
+from textbayes.app.live import LiveReview, ReviewRegistry, count_records
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import ScreenSettings
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
 
 
 def create_project(
-    room: Room,
+    registry: ReviewRegistry,
     owner: User,
     plan: Plan,
     records: Sequence[Document],
@@ -51,7 +51,7 @@ def create_project(
 
     Parameters
     ----------
-    room : Room
+    registry : ReviewRegistry
     owner : User
     plan : Plan
     records : sequence of Document
@@ -64,7 +64,7 @@ def create_project(
         raise InputError(f"prior={plan.prior!r} is not known; choose reviews or none")
     settings = {"screen": plan.screen.to_json(), "double": plan.double, "prior": plan.prior}
     id = secrets.token_hex(8)
-    with room.store.write() as session:
+    with registry.store.write() as session:
         session.add(Project(id=id, name=name, settings=settings))
         session.flush()
         session.add(Member(project_id=id, user_id=owner.id, role="owner"))
@@ -104,20 +104,21 @@ def add_records(review: LiveReview, user: User, records: Sequence[Document]) -> 
         n_records, n_added = len(there) + len(new), len(new)
         note_audit(session, user.name, "add records", f"{len(new)} to {review.name}")
 
-    review.step(user.id, lambda desk: [{"kind": "records", "n_records": n_records}], store)
+    review.step(user.id, lambda assignments: [{"kind": "records", "n_records": n_records}], store)
     review.reload()
     return Added(n_added, merged)
 
 
-def delete_project(room: Room, review: LiveReview, user: User) -> None:
+def delete_project(registry: ReviewRegistry, review: LiveReview, user: User) -> None:
     """Delete a project with all its records and events; only the audit log remembers it."""
-    with room.store.write() as session:
+    with registry.store.write() as session:
         session.execute(delete(Project).where(Project.id == review.id))
         note_audit(session, user.name, "delete project", review.name)
-    room.forget(review.id)
+    registry.forget(review.id)
 
 
-class Listed(NamedTuple):
+@dataclass(frozen=True)
+class ProjectListed:
     """A project in a list: its id, its name, one's role in it, how many records it has, and when it was made."""
 
     id: str
@@ -127,7 +128,7 @@ class Listed(NamedTuple):
     created: float
 
 
-def list_projects(room: Room, user: User) -> list[Listed]:
+def list_projects(registry: ReviewRegistry, user: User) -> list[ProjectListed]:
     """The projects that a person may see, newest first."""
     found = (
         select(Project, Member.role)
@@ -135,9 +136,9 @@ def list_projects(room: Room, user: User) -> list[Listed]:
         .where(Member.user_id == user.id)
         .order_by(Project.created.desc())
     )
-    with room.store.read() as session:
+    with registry.store.read() as session:
         return [
-            Listed(project.id, project.name, role, count_records(session, project.id), project.created)
+            ProjectListed(project.id, project.name, role, count_records(session, project.id), project.created)
             for project, role in session.execute(found).all()
         ]
 
@@ -150,9 +151,9 @@ def checked_name(name: str) -> str:
     return tidy
 
 
-def documents_of(room: Room, review: LiveReview) -> list[dict[str, Any]]:
+def documents_of(registry: ReviewRegistry, review: LiveReview) -> list[dict[str, Any]]:
     """All records of a project in the order of rows, as tables of the screening take them."""
-    with room.store.read() as session:
+    with registry.store.read() as session:
         return [
             {"id": one.id, "text": one.text, "fields": dict(one.fields)} for one in stored_documents(session, review.id)
         ]

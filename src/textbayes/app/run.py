@@ -1,4 +1,4 @@
-"""Start the review room and serve it until it is ended."""
+"""Start the review room, with a sample project if one is wanted, and serve it until it is ended."""
 
 from __future__ import annotations
 
@@ -11,12 +11,40 @@ from typing import NamedTuple
 
 import uvicorn
 
+from textbayes.app.accounts import local_user
 from textbayes.app.launch import BROWSER_SECONDS, open_browser
-from textbayes.app.sample import make_sample
+from textbayes.app.live import ReviewRegistry
+from textbayes.app.projects import Plan, create_project, list_projects
 from textbayes.app.settings import AppSettings, default_database
 from textbayes.app.web import create_app
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.folders import cache_folder
+from textbayes.screen import ScreenSettings
+
+_QUESTION = "film awards: the Oscars, Bafta and Golden Globe nominations, actors and directors"
+
+
+def make_sample(registry: ReviewRegistry) -> str | None:
+    """Make the project, unless there is any; returns its id.
+
+    Parameters
+    ----------
+    registry : ReviewRegistry
+    """
+    from textbayes.data import load_corpus
+
+    user = local_user(registry.store)
+    if list_projects(registry, user):
+        return None
+    try:
+        stories = list(load_corpus("bbc").documents())
+    except TextBayesError:  # the extra that brings them is not installed
+        return None
+    settings = ScreenSettings(questions={"relevant": _QUESTION})
+    id = create_project(registry, user, Plan("Which stories are about film awards?", settings, prior="none"), stories)
+    registry.review(id)
+    return id
+
 
 _PORT, _MORE_PORTS = 8765, 20
 
@@ -68,7 +96,7 @@ def serve_room(
     browser : bool
         Whether it is opened.
     tell : callable
-        Is told where it is, when it can be reached.
+        Is given where it is, when it can be reached.
     proxies : sequence of str
         Addresses or networks of gateways that are believed when they say for whom they ask (``X-Forwarded-For``).
     """
@@ -85,9 +113,9 @@ def serve_room(
         secret = None if team else secrets.token_urlsafe(24)
         app = create_app(settings, secret)
         if sample:
-            make_sample(app.state.room)
+            make_sample(app.state.registry)
         link = settings.origin if secret is None else f"{settings.origin}/enter?token={secret}"
-        tell(Served(link, app.state.room.store.engine.url.render_as_string(hide_password=True)))
+        tell(Served(link, app.state.registry.store.engine.url.render_as_string(hide_password=True)))
         with contextlib.ExitStack() as after:
             if browser:
                 token = app.state.launch.new(BROWSER_SECONDS)

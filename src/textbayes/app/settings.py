@@ -1,4 +1,4 @@
-"""What the review room is told at its start."""
+"""The settings of the review room."""
 
 from __future__ import annotations
 

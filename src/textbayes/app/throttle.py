@@ -19,8 +19,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from textbayes.app.database import Tries
-from textbayes.app.store import Store
+from textbayes.app.database import Store, Tries
 from textbayes.core.errors import InputError
 
 _FORGOTTEN = 3_600.0  # seconds after which failures do not count any more

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import delete, select, update
 
-from textbayes.app.database import Model, User
+from textbayes.app.database import Model, Store, User, note_audit
 from textbayes.app.exports import csv_of, model_file
 from textbayes.app.importing import as_file, read_documents
 from textbayes.app.model_answers import classify_texts
 from textbayes.app.projects import checked_name
-from textbayes.app.store import Store, note_audit
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
@@ -30,7 +29,7 @@ TRAINING, READY, FAILED, STOPPED = "training", "ready", "failed", "stopped"
 _FEWEST = 4  # texts
 
 
-class Listed(NamedTuple):
+class ListedModel(NamedTuple):
     """A model in a list: id, name, state, what is to be said of it, and when it was begun."""
 
     id: str
@@ -136,12 +135,12 @@ class Training:
         self._progress.pop(id, None)
 
 
-def list_models(store: Store, user: User) -> list[Listed]:
+def list_models(store: Store, user: User) -> list[ListedModel]:
     """The models of a person, newest first."""
     columns = (Model.id, Model.name, Model.state, Model.message, Model.created)
     with store.read() as session:
         rows = session.execute(select(*columns).where(Model.user_id == user.id).order_by(Model.created.desc())).all()
-    return [Listed(*row) for row in rows]
+    return [ListedModel(*row) for row in rows]
 
 
 def find_model(store: Store, user: User, id: str) -> Model:

@@ -19,15 +19,13 @@ from textbayes._version import __version__
 from textbayes.app.access import ForbiddenError, NotSignedInError, may_send
 from textbayes.app.accounts import LoginError, local_user
 from textbayes.app.api import api_router
-from textbayes.app.database_faults import said_of
-from textbayes.app.guards import Door, Guards, Knows
-from textbayes.app.kept import KeptFiles
+from textbayes.app.database import Store, said_of
+from textbayes.app.guards import AuthMiddleware, Guards, Knows
 from textbayes.app.launch import LaunchTokens
-from textbayes.app.live import MissingProjectError, Room
+from textbayes.app.live import MissingProjectError, ReviewCache, ReviewRegistry
 from textbayes.app.pages import page_router
 from textbayes.app.pages.render import error_page
 from textbayes.app.settings import LOGIN, AppSettings
-from textbayes.app.store import Store
 from textbayes.app.throttle import Throttle, TooManyTriesError
 from textbayes.app.training import Training
 from textbayes.core.errors import TextBayesError
@@ -52,7 +50,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         app.state.training.close()
-        app.state.room.close()
+        app.state.registry.close()
 
     app = FastAPI(
         title="textbayes review room",
@@ -66,7 +64,7 @@ def create_app(settings: AppSettings, launch_token: str | None = None) -> FastAP
     store = Store(settings.database)
     app.state.settings, app.state.throttle = settings, Throttle(store)
     app.state.launch = LaunchTokens(*([] if launch_token is None else [launch_token]))
-    app.state.room, app.state.training = Room(store, KeptFiles(settings.cache)), Training(store)
+    app.state.registry, app.state.training = ReviewRegistry(store, ReviewCache(settings.cache)), Training(store)
     if not settings.team:
         local_user(store)
     app.include_router(api_router, prefix="/api/v1")
@@ -86,13 +84,13 @@ def guard(app: FastAPI, settings: AppSettings, knows: Knows, pages: bool = True)
     knows : callable
         Whether the sender of a request may send something.
     pages : bool
-        Whether there are pages for people; else whatever is wrong is told as JSON.
+        Whether there are pages for people; else whatever is wrong is returned as JSON.
     """
     app.state.pages = pages
     ours = (TextBayesError, NotSignedInError, ForbiddenError)
     for kind in (*ours, RequestValidationError, HTTPException, *_NOT_STORABLE, OperationalError, Exception):
         app.add_exception_handler(kind, _tell)
-    app.add_middleware(Door, knows=knows, refuse=lambda request: _tell(request, NotSignedInError()))
+    app.add_middleware(AuthMiddleware, knows=knows, refuse=lambda request: _tell(request, NotSignedInError()))
     app.add_middleware(Guards, settings=settings)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from textbayes.app.desk import Place
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.live import LiveReview
 from textbayes.core.errors import InputError
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen import Screening
-from textbayes.screen.intervals import WIDE
+from textbayes.screen.solver import WIDE
 from textbayes.screen.topic import IRRELEVANT, RELEVANT, Topic
 from textbayes.text.tokenize import tokenize
 
@@ -21,7 +21,8 @@ MOST_PASTED = 200  # words taken of a protocol
 _SURE = 0.05  # p-value of Fisher's test below which answers contradict a word
 
 
-class SaidWord(NamedTuple):
+@dataclass(frozen=True)
+class SaidWord:
     """A word that somebody favours or disfavours.
 
     Parameters
@@ -49,7 +50,8 @@ class SaidWord(NamedTuple):
     conflict: bool
 
 
-class StrongWord(NamedTuple):
+@dataclass(frozen=True)
+class StrongWord:
     """A word of the model: its weight, and 90 % of its posterior distribution."""
 
     word: str
@@ -58,19 +60,19 @@ class StrongWord(NamedTuple):
     high: float
 
 
-def say(review: LiveReview, place: Place, word: str, direction: str) -> None:
+def say(review: LiveReview, place: ReviewerQueue, word: str, direction: str) -> None:
     """Favour (``"for"``), disfavour (``"against"``) or ``"forget"`` a word; the queue is ranked anew at once.
 
     Parameters
     ----------
     review : LiveReview
-    place : Place
+    place : ReviewerQueue
     word, direction : str
     """
     if len(word) > LONGEST_WORD or "\x00" in word:
         raise InputError(f"a word of {len(word)} characters cannot be used; give one of 1 to {LONGEST_WORD}")
     entry = review.screening.word(word, direction, place.topic)
-    review.step(place.user, lambda desk: [entry])
+    review.step(place.user, lambda assignments: [entry])
     review.shown.clear()
 
 

@@ -121,7 +121,7 @@ def user(name: str, administrator: bool, password_stdin: bool, database: str | N
 
     check_app_extra()
     from textbayes.app.accounts import create_user
-    from textbayes.app.store import Store
+    from textbayes.app.database import Store
 
     password, store = _password(password_stdin), Store(_chosen(database) or default_database())
     made = create_user(store, name, password, administrator, by="command line")
@@ -142,7 +142,7 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
 
     check_app_extra()
     from textbayes.app.accounts import reset_password as reset
-    from textbayes.app.store import Store
+    from textbayes.app.database import Store
 
     user = reset(Store(_chosen(database) or default_database()), name, _password(password_stdin), by="command line")
     locked = "" if user.active else ", once an administrator has opened the account again"
@@ -170,7 +170,7 @@ def backup(target: str, database: str | None) -> None:
     from textbayes.cli.files import check_output
 
     check_app_extra()
-    from textbayes.app.backup import back_up
+    from textbayes.app.database import back_up
 
     path = check_output(target)
     back_up(_chosen(database) or default_database(), path)

@@ -272,7 +272,7 @@ def export(folder: str, target: str, topic: str | None, output: Output) -> None:
     from textbayes.core.atomic import atomic_write
     from textbayes.screen import ScreenFolder
     from textbayes.screen.references import WRITERS
-    from textbayes.screen.table import table_rows
+    from textbayes.screen.status import table_rows
 
     path = check_output(target)
     opened = ScreenFolder.open(folder)

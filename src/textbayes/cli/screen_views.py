@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str | None) -> list[dict[str, Any]]:
     """Records that are handed out, with what is to be said of each."""
-    from textbayes.screen.ranking import estimate
+    from textbayes.screen.status import estimate
 
     screening = folder.screening
     known = screening.topic(topic)

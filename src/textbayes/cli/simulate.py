@@ -17,8 +17,7 @@ from textbayes.cli.settings import common_options
 
 if TYPE_CHECKING:
     from textbayes.core.types import Document
-    from textbayes.screen.calibration import Bin
-    from textbayes.screen.simulations import Result
+    from textbayes.screen.simulations import Bin, Result
 
 _MODELS = ("textbayes", "elas_u4")
 _COLUMNS = (
@@ -76,8 +75,7 @@ def simulate(
     textbayes simulate review.csv --label-field label_included --rule estimate
     """
     from textbayes.cli.screen import prior_table
-    from textbayes.screen.plots import check_plot_ending
-    from textbayes.screen.simulations import Task, run_tasks
+    from textbayes.screen.simulations import Task, check_plot_ending, run_tasks
 
     drawing = None if plot is None else check_output(plot)
     if drawing is not None:
@@ -94,7 +92,7 @@ def simulate(
         results = run_tasks(tasks, reviews, relevant, question, table, n_jobs, progress)
     bins = _calibration(results)
     if drawing is not None:
-        from textbayes.screen.plots import draw_recall
+        from textbayes.screen.simulations import draw_recall
 
         draw_recall(results, drawing, bins)
     if output.is_table:
@@ -118,12 +116,12 @@ def _reviews(inputs: Inputs) -> dict[str, list[Document]]:
 
 
 def _calibration(results: list[Result]) -> list[Bin]:
-    """What came of what the gauge said, over all simulations."""
+    """What came of what the estimate said, over all simulations."""
     import numpy as np
 
-    from textbayes.screen.calibration import calibration, gauge_checks
+    from textbayes.screen.simulations import calibration, estimate_checks
 
-    told = [gauge_checks(result.simulation, result.task.target) for result in results]
+    told = [estimate_checks(result.simulation, result.task.target) for result in results]
     return calibration(np.concatenate([said for said, _ in told]), np.concatenate([reached for _, reached in told]))
 
 
@@ -136,7 +134,7 @@ def _show(results: list[Result]) -> None:
 
 
 def _show_rules(results: list[Result], bins: list[Bin], target: float) -> None:
-    from textbayes.screen.calibration import summarise_stops
+    from textbayes.screen.simulations import summarise_stops
 
     stopped = [result for result in results if result.simulation.stops]
     if stopped:

@@ -1,4 +1,4 @@
-"""Screening: records in, the one to read next out, every answer learnt at once, and a gauge of what is left."""
+"""Screening: records in, the one to read next out, every answer learnt at once, and an estimate of what is left."""
 
 from __future__ import annotations
 

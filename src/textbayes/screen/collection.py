@@ -183,18 +183,18 @@ class Collection:
         """What :meth:`to_state` described; what does not belong together is refused."""
         from textbayes.screen.saved import check_collection  # loads pydantic
 
-        told = check_collection(meta)
-        vectorizer = TextVectorizer.from_state(told.vectorizer, arrays)
-        weighting = TermWeighting.from_state(told.weighting, part_of(arrays, "weighting"))
-        shape = len(told.ids) + len(told.questions), len(vectorizer.get_feature_names_out())
+        saved = check_collection(meta)
+        vectorizer = TextVectorizer.from_state(saved.vectorizer, arrays)
+        weighting = TermWeighting.from_state(saved.weighting, part_of(arrays, "weighting"))
+        shape = len(saved.ids) + len(saved.questions), len(vectorizer.get_feature_names_out())
         if len(weighting.idf_) != shape[1]:
             raise ModelFileError("words and their weights differ in number; was the file altered?")
         starts = saved_array(arrays, "X.indptr", np.int64, (shape[0] + 1,), least=0, most=np.iinfo(np.int32).max)
         X = saved_csr({**arrays, "X.indptr": starts.astype(np.int32)}, "X", shape, least=0.0)
         if X.nnz and X.data.max() > 1.0 + 1e-9:
             raise ModelFileError("a record is longer than one; was the file altered?")
-        known = {topic: _known(part_of(arrays, f"known.{k}"), shape[1]) for k, topic in enumerate(told.known)}
-        return cls(told.ids, X, vectorizer, weighting, told.questions, known)
+        known = {topic: _known(part_of(arrays, f"known.{k}"), shape[1]) for k, topic in enumerate(saved.known)}
+        return cls(saved.ids, X, vectorizer, weighting, saved.questions, known)
 
 
 def _known(arrays: Mapping[str, AnyArray], n_words: int) -> KnownWords:

@@ -10,7 +10,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.kinds.linear import FittedLinear
 from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
-from textbayes.screen.gauge import State, recalibration
+from textbayes.screen.remaining import State, recalibration
 from textbayes.screen.screening import Screening
 
 

@@ -1,4 +1,4 @@
-"""A screening that lives in a folder: every answer is in its log, on disk, before anyone is told.
+"""A screening that lives in a folder: every answer is in its log, on disk, before it is acknowledged.
 
 ::
 
@@ -35,8 +35,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.screen.collection import Collection
 from textbayes.screen.duplicates import Merged, merge_duplicates, with_own_ids
 from textbayes.screen.screening import Screening, check_record
-from textbayes.screen.settings import ScreenSettings
-from textbayes.screen.strategies import Pick
+from textbayes.screen.settings import Pick, ScreenSettings
 from textbayes.store.container import read_container, write_container
 from textbayes.store.event_folder import (
     Entry,
@@ -132,7 +131,7 @@ class ScreenFolder:
         """
         with self._events.locked():
             self._caught_up()
-            before = [Document(told["id"], told["text"], (), told["fields"]) for told in self.records()]
+            before = [Document(one["id"], one["text"], (), one["fields"]) for one in self.records()]
             taken = [record.id for record in before]
             found, merged = merge_duplicates(with_own_ids(records, taken), before)
             texts, table = [record.text for record in found], self.path / "prior.csv"
@@ -141,9 +140,11 @@ class ScreenFolder:
             collection = Collection.read(ids, texts, chosen.topics, chosen.questions, prior)
             _write_records(self.path, self._events.position.sequence + 1, found, collection)
             sync_folder(self.path)  # the log must not tell of files that a crash of the machine takes away
-            told = [duplicate._asdict() for duplicate in merged]
+            duplicates = [duplicate._asdict() for duplicate in merged]
             self._screening = None
-            self._events.append({"kind": "added", "records": ids[len(before) :], "merged": told, "time": clock.time()})
+            self._events.append(
+                {"kind": "added", "records": ids[len(before) :], "merged": duplicates, "time": clock.time()}
+            )
             _remove_others(self.path, (self._added, self._events.position.sequence))
             for place in snapshots(self._events.snapshots):  # of states of fewer records
                 place.unlink(missing_ok=True)
@@ -319,8 +320,8 @@ def _write_records(folder: Path, added: int, records: Sequence[Document], collec
     path, words = _files(folder, added)
     with atomic_write(path) as stream:
         for record in records:
-            told = {"id": record.id, "text": record.text, "fields": dict(record.fields)}
-            stream.write(json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+            stored = {"id": record.id, "text": record.text, "fields": dict(record.fields)}
+            stream.write(json.dumps(stored, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
     write_container(words, SCREEN_FILE, *collection.to_state())
 
 

@@ -27,18 +27,18 @@ def reference_of(row: Row) -> dict[str, Any]:
     Parameters
     ----------
     row : mapping
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     title = str(row.get("text") or "").split("\n", 1)[0]
     given = {name.lower(): " ".join(str(value).split()) for name, value in row.items() if value is not None}
-    told: dict[str, Any] = {name: given[name] for name in _USUAL if given.get(name)}
-    told |= {name: [part for part in told[name].split("; ") if part] for name in _LISTS if name in told}
-    told.setdefault("title", " ".join(title.split()))
+    reference: dict[str, Any] = {name: given[name] for name in _USUAL if given.get(name)}
+    reference |= {name: [part for part in reference[name].split("; ") if part] for name in _LISTS if name in reference}
+    reference.setdefault("title", " ".join(title.split()))
     number = pubmed_number(given)
-    told |= {"pmid": number} if number else {}
+    reference |= {"pmid": number} if number else {}
     decision = given.get("textbayes_decision", given.get("decision", "not read"))
     notes = {"decision": decision, "probability": row.get("probability"), "words": row.get("words")}
-    return {**told, "notes": [" ".join(f"{name}: {value}".split()) for name, value in notes.items()]}
+    return {**reference, "notes": [" ".join(f"{name}: {value}".split()) for name, value in notes.items()]}
 
 
 def ris_of(rows: Sequence[Row]) -> str:
@@ -47,7 +47,7 @@ def ris_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     try:
         import rispy  # type: ignore[import-untyped]
@@ -63,10 +63,10 @@ def ris_of(rows: Sequence[Row]) -> str:
     other = {"journal": "journal_name", "pmid": "accession_number", "url": "urls"}
     entries = []
     for row in rows:
-        told = {other.get(name, name): value for name, value in reference_of(row).items()}
-        told |= {"urls": [told["urls"]]} if "urls" in told else {}
+        reference = {other.get(name, name): value for name, value in reference_of(row).items()}
+        reference |= {"urls": [reference["urls"]]} if "urls" in reference else {}
         id = " ".join(_id_of(row).split())
-        entries.append({"type_of_reference": "JOUR", **({"id": id} if id else {}), **told})
+        entries.append({"type_of_reference": "JOUR", **({"id": id} if id else {}), **reference})
     return str(rispy.dumps(entries, implementation=Writer))
 
 
@@ -76,7 +76,7 @@ def bibtex_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     try:
         from pybtex.database import BibliographyData, Entry  # type: ignore[import-untyped]
@@ -84,17 +84,17 @@ def bibtex_of(rows: Sequence[Row]) -> str:
         raise MissingExtraError("pybtex", "screen", "writing BibTeX files") from None
     entries, taken = {}, set[str]()
     for k, row in enumerate(rows, start=1):
-        told = reference_of(row)
-        told = {name: _braced(value) for name, value in told.items() if name not in (*_LISTS, "notes")} | {
-            name: _braced(joint.join(told[key]))
+        reference = reference_of(row)
+        reference = {name: _braced(value) for name, value in reference.items() if name not in (*_LISTS, "notes")} | {
+            name: _braced(joint.join(reference[key]))
             for name, key, joint in (
                 ("author", "authors", " and "),
                 ("keywords", "keywords", "; "),
                 ("note", "notes", "; "),
             )
-            if told.get(key)
+            if reference.get(key)
         }
-        entries[_key_of(row, k, taken)] = Entry("article", told)
+        entries[_key_of(row, k, taken)] = Entry("article", reference)
     return str(BibliographyData(entries).to_string("bibtex"))
 
 
@@ -104,16 +104,16 @@ def nbib_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     tags = {"title": "TI", "abstract": "AB", "authors": "FAU", "year": "DP", "journal": "JT", "keywords": "OT"}
     lines = []
     for row in rows:
-        told = reference_of(row)
-        lines += [f"PMID- {told['pmid']}"] if "pmid" in told else []
-        told |= {"doi": f"{told['doi']} [doi]"} if "doi" in told else {}
+        reference = reference_of(row)
+        lines += [f"PMID- {reference['pmid']}"] if "pmid" in reference else []
+        reference |= {"doi": f"{reference['doi']} [doi]"} if "doi" in reference else {}
         for name, tag in {**tags, "doi": "AID", "notes": "GN"}.items():  # the title first: it begins a reference
-            values = told.get(name, [])
+            values = reference.get(name, [])
             lines += [
                 f"{tag:4s}- {' '.join(value.split())}" for value in ([values] if isinstance(values, str) else values)
             ]
@@ -127,7 +127,7 @@ def endnote_of(rows: Sequence[Row]) -> str:
     Parameters
     ----------
     rows : sequence of mappings
-        Of :func:`~textbayes.screen.table.table_rows`.
+        Of :func:`~textbayes.screen.status.table_rows`.
     """
     from lxml import etree
 
@@ -139,11 +139,11 @@ def endnote_of(rows: Sequence[Row]) -> str:
     root = etree.Element("xml")
     records = etree.SubElement(root, "records")
     for row in rows:
-        record, told = etree.SubElement(records, "record"), reference_of(row)
+        record, reference = etree.SubElement(records, "record"), reference_of(row)
         etree.SubElement(record, "ref-type", name="Journal Article").text = "17"
-        told["notes"] = "; ".join(told["notes"])
+        reference["notes"] = "; ".join(reference["notes"])
         for name, place in places.items():
-            values = told.get(name, [])
+            values = reference.get(name, [])
             *above, last = place.split("/")
             for value in [values] if isinstance(values, str) else values:
                 parent = record

@@ -58,33 +58,33 @@ class SavedScreening(_Marked):
 
 def check_collection(meta: Mapping[str, Any]) -> SavedCollection:
     """What a file says of records; names that are there twice are refused."""
-    told = read_saved(SavedCollection, meta, "the collection")
-    for names, what in ((told.ids, "record"), (told.questions, "question"), (told.known, "topic")):
+    saved = read_saved(SavedCollection, meta, "the collection")
+    for names, what in ((saved.ids, "record"), (saved.questions, "question"), (saved.known, "topic")):
         if len(set(names)) < len(names):
             raise ModelFileError(f"a {what} is there twice; was the file altered?")
-    return told
+    return saved
 
 
 def check_screening(
     meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_topics: int, n_records: int, n_rows: int
 ) -> SavedScreening:
     """What a snapshot says, with all its arrays checked: of so many topics, records, and rows of the matrix."""
-    told = read_saved(SavedScreening, meta, "the snapshot")
-    if len(told.topics) != n_topics:
-        raise ModelFileError(f"the snapshot has {len(told.topics)} topics, not {n_topics}; was the file altered?")
-    for k, topic in enumerate(told.topics):
+    saved = read_saved(SavedScreening, meta, "the snapshot")
+    if len(saved.topics) != n_topics:
+        raise ModelFileError(f"the snapshot has {len(saved.topics)} topics, not {n_topics}; was the file altered?")
+    for k, topic in enumerate(saved.topics):
         _check_topic(topic, part_of(arrays, str(k)), n_records, n_rows)
-    return told
+    return saved
 
 
-def _check_topic(told: SavedTopic, arrays: Mapping[str, AnyArray], n_records: int, n_rows: int) -> None:
+def _check_topic(saved: SavedTopic, arrays: Mapping[str, AnyArray], n_records: int, n_rows: int) -> None:
     least, most = _ANSWERS
     answers = saved_array(arrays, "answers", np.int8, (n_records,), least=least, most=most)
-    rows = [row for row, drawn in told.read if isinstance(drawn, bool) and not isinstance(row, bool)]
-    if len(rows) < len(told.read) or sorted(map(int, rows)) != np.flatnonzero(answers).tolist():
+    rows = [row for row, drawn in saved.read if isinstance(drawn, bool) and not isinstance(row, bool)]
+    if len(rows) < len(saved.read) or sorted(map(int, rows)) != np.flatnonzero(answers).tolist():
         raise ModelFileError("the records that were read are not those with an answer; was the file altered?")
-    shown = [row for row, reason in told.handed_out if isinstance(row, int) and isinstance(reason, str)]
-    if len(shown) < len(told.handed_out) or len(set(shown)) < len(shown) or max(shown, default=-1) >= n_records:
+    shown = [row for row, reason in saved.handed_out if isinstance(row, int) and isinstance(reason, str)]
+    if len(shown) < len(saved.handed_out) or len(set(shown)) < len(shown) or max(shown, default=-1) >= n_records:
         raise ModelFileError("a record that was handed out is none; was the file altered?")
     saved_array(arrays, "read_predictors", np.float64, (len(rows),))
     y = saved_array(arrays, "y", np.float64, (n_rows,), least=-1, most=1)

@@ -11,8 +11,7 @@ from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray
 from textbayes.core.validation import check_choice
 from textbayes.screen.collection import Collection
-from textbayes.screen.settings import ANSWERS, ScreenSettings
-from textbayes.screen.strategies import Pick, make_strategy
+from textbayes.screen.settings import ANSWERS, Pick, ScreenSettings, make_strategy
 from textbayes.screen.topic import Topic
 from textbayes.store.event_folder import Entry
 
@@ -58,8 +57,8 @@ class Screening:
         """
         check_choice("answer", answer, ANSWERS)
         check_record(id, self.collection.row_of)
-        told = {"kind": "judgement", "topic": self.topic(topic).name, "id": id, "answer": answer}
-        return told if time is None else {**told, "time": time}
+        entry = {"kind": "judgement", "topic": self.topic(topic).name, "id": id, "answer": answer}
+        return entry if time is None else {**entry, "time": time}
 
     def word(self, word: str, direction: str, topic: str | None = None) -> Entry:
         """The entry of a word that speaks for or against a topic.
@@ -95,7 +94,7 @@ class Screening:
         Parameters
         ----------
         strategy : str
-            See :func:`~textbayes.screen.strategies.make_strategy`.
+            See :func:`~textbayes.screen.settings.make_strategy`.
         """
         make_strategy(strategy)
         return {"kind": "strategy", "strategy": strategy}
@@ -148,14 +147,14 @@ class Screening:
         return {"topics": metas, "strategy": self.settings.strategy}, arrays
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """Go back to what :meth:`to_state` told; what cannot have been told is refused before anything is changed."""
+        """Undo :meth:`to_state`; a state that cannot be is refused before anything is changed."""
         from textbayes.screen.saved import check_screening  # loads pydantic
 
         n_records, n_rows = self.collection.n_records, self.collection.X.shape[0]
         strategy = check_screening(meta, arrays, len(self.topics), n_records, n_rows).strategy
         make_strategy(strategy or self.settings.strategy)
-        for k, (topic, told) in enumerate(zip(self.topics.values(), meta["topics"], strict=True)):
-            topic.restore(told, part_of(arrays, str(k)))
+        for k, (topic, saved) in enumerate(zip(self.topics.values(), meta["topics"], strict=True)):
+            topic.restore(saved, part_of(arrays, str(k)))
         self._set_strategy(strategy or self.settings.strategy)  # snapshots of earlier versions have none
 
     def _set_strategy(self, strategy: str) -> None:

@@ -1,4 +1,8 @@
-"""Simulated screenings: a review whose answers are known is read again, by our model or by the baseline."""
+"""Simulated screenings: a review whose answers are known is read again, by our model or by the baseline.
+
+Measures say how early what is relevant was found. They are computed of the answers in the order of reading, without the
+records that the simulation started from, as ASReview has it; what was not read counts as read last.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,149 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, IntArray
 from textbayes.screen.collection import Collection
-from textbayes.screen.gauge import Signs, State
-from textbayes.screen.measures import read_until
+from textbayes.screen.remaining import Signs, State
 from textbayes.screen.screening import Screening
 from textbayes.screen.settings import ScreenSettings
+from textbayes.screen.solver import GramSolver
 from textbayes.screen.stopping import Rule, ranked_p_value
-from textbayes.screen.topic import Topic
+from textbayes.screen.topic import Topic, balanced_weights
+
+
+def ranking_loss(found: ArrayLike) -> float:
+    """Area between the recall curve and the best one there can be, as a share of that between the best and the worst.
+
+    0 where all relevant records are read first, 1 where they are read last; ASReview's ``loss``.
+
+    Parameters
+    ----------
+    found : array of bool (n_records,)
+        Whether each record is relevant, in the order of reading.
+
+    Examples
+    --------
+    >>> ranking_loss([True, False, True, False]), ranking_loss([False, False, True, True])
+    (0.25, 1.0)
+    """
+    relevant = _both_sides(found)
+    places = np.flatnonzero(relevant)
+    n, k = len(relevant), len(places)
+    return float((places.sum() - k * (k - 1) / 2) / (k * (n - k)))
+
+
+def recall_at(found: ArrayLike, share: float) -> float:
+    """Share of the relevant records among the first ``share`` of all records.
+
+    Parameters
+    ----------
+    found : array of bool (n_records,)
+    share : float
+    """
+    relevant = _both_sides(found)
+    return float(relevant[: round(share * len(relevant))].sum() / relevant.sum())
+
+
+def extra_relevant(found: ArrayLike, share: float) -> float:
+    """Extra relevant records found (ERF): recall there, less what reading at random finds.
+
+    Parameters
+    ----------
+    found : array of bool (n_records,)
+    share : float
+    """
+    return recall_at(found, share) - share
+
+
+def work_saved(found: ArrayLike, recall: float = 0.95) -> float:
+    """Work saved over sampling (WSS): share of the records that need not be read for a recall, less 1 − recall.
+
+    Parameters
+    ----------
+    found : array of bool (n_records,)
+    recall : float
+    """
+    relevant = _both_sides(found)
+    return 1.0 - read_until(relevant, recall) / len(relevant) - (1.0 - recall)
+
+
+def read_until(found: ArrayLike, recall: float) -> int:
+    """Records read when a recall is reached.
+
+    Parameters
+    ----------
+    found : array of bool (n_records,)
+    recall : float
+    """
+    relevant = _both_sides(found)
+    needed = int(np.ceil(recall * relevant.sum() - 1e-9))
+    return int(np.searchsorted(np.cumsum(relevant), needed)) + 1
+
+
+def average_time(found: ArrayLike) -> float:
+    """Average time to discovery (ATD): mean place of a relevant record, as a share of all records.
+
+    Parameters
+    ----------
+    found : array of bool (n_records,)
+    """
+    relevant = _both_sides(found)
+    return float((np.flatnonzero(relevant) + 1).mean() / len(relevant))
+
+
+def _both_sides(found: ArrayLike) -> BoolArray:
+    relevant = np.asarray(found, dtype=np.bool_)
+    if relevant.all() or not relevant.any():
+        raise InputError("all records are relevant, or none; a measure of their order needs both kinds")
+    return relevant
+
+
+_C, _RATIO = 0.11, 9.8
+# Of slopes. On two reviews this has the loss of ASReview's own order, and 1e-2 one that is 0.4 and 1.4 % higher; 1e-6
+# has ASReview's own order on one of them, and 97 % of its places on the other.
+_TOLERANCE = 1e-3
+
+
+class ElasU4:
+    """Reads records in the order of ELAS u4, ASReview's default model since version 2: the baseline of simulations.
+
+    TF-IDF of words and pairs, sublinear, words in at most 95 % of the records; a linear support vector machine with
+    squared hinge, C = 0.11, relevant records 9.8 times the weight of irrelevant ones; the maximum is read next. The
+    optimum is found on the Gram matrix rather than by liblinear, so that simulations take seconds. It needs a relevant
+    and an irrelevant record to start from.
+
+    van de Schoot et al. (2021), An open source machine learning framework for efficient and transparent systematic
+    reviews, Nature Machine Intelligence 3; ASReview 2.2, ``asreview/models/models.py``.
+
+    Parameters
+    ----------
+    collection : Collection
+        Its questions and prior tables are not used.
+    tol : float
+        Largest slope of the dual at which a fit ends.
+    """
+
+    def __init__(self, collection: Collection, tol: float = _TOLERANCE) -> None:
+        self._n = collection.n_records
+        self._y = np.zeros(self._n)
+        self._solver = GramSolver(collection.X[: self._n], squared_hinge=True, tol=tol)
+        self._offset = np.zeros(self._n)
+
+    def answer(self, row: int, relevant: bool) -> None:
+        """Learn an answer."""
+        self._y[row] = 1.0 if relevant else -1.0
+
+    def next_row(self) -> int:
+        """The record to read next."""
+        judged = np.flatnonzero(self._y)
+        y = self._y[judged]
+        for_relevant, for_others = balanced_weights(y, _RATIO)
+        self._solver.fit(judged, y, (_C * for_relevant, _C * for_others), self._offset)
+        return int(np.argmax(np.where(self._y == 0.0, self._solver.predictors(self._offset), -np.inf)))
+
 
 _CHECKS = 200  # times that stopping rules are asked in a review, at most
 
@@ -83,7 +220,7 @@ class Check(NamedTuple):
     n_read, n_found, n_left : int
         Records read; relevant ones found, and left.
     signs : Signs
-        What a gauge goes by.
+        What an estimate goes by.
     p_value : float
         Of the ranked hypergeometric test.
     """
@@ -151,7 +288,7 @@ def simulate(
     Parameters
     ----------
     reader : Reader
-        :class:`TopicReader` or :class:`~textbayes.screen.baseline.ElasU4`, which has no stopping rules.
+        :class:`TopicReader` or :class:`~textbayes.screen.simulate.ElasU4`, which has no stopping rules.
     relevant : array of bool (n_records,)
     start : sequence of int
         Rows that are known beforehand.
@@ -191,5 +328,5 @@ def simulate(
     order = np.append(read, np.setdiff1d(np.arange(n), read))
     found = relevant[order]
     needed = read_until(found, target) if rules else 0
-    told = tuple(stops[k]._replace(excess=max(stops[k].n_read - needed, 0)) for k in range(len(rules)))
-    return Simulation(order, found, len(start), len(rows), told, tuple(checks))
+    ended = tuple(stops[k]._replace(excess=max(stops[k].n_read - needed, 0)) for k in range(len(rules)))
+    return Simulation(order, found, len(start), len(rows), ended, tuple(checks))

@@ -1,26 +1,162 @@
-"""Many simulated screenings side by side: reviews, models and seeds."""
+"""Many simulated screenings side by side: their measures, stops and calibration, and plots of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.errors import InputError
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError, MissingExtraError
 from textbayes.core.executor import in_parallel
 from textbayes.core.progress import Progress, silent
 from textbayes.core.threads import n_threads
-from textbayes.core.types import BoolArray, Document
+from textbayes.core.types import BoolArray, Document, FloatArray
 from textbayes.knowledge import WordPriors
-from textbayes.screen.baseline import ElasU4
-from textbayes.screen.calibration import calibration, gauge_checks
 from textbayes.screen.collection import Collection
-from textbayes.screen.measures import average_time, extra_relevant, ranking_loss, recall_at, work_saved
+from textbayes.screen.remaining import DEFAULT_WEIGHTS, RemainingWeights, may_be_left
 from textbayes.screen.settings import TOPIC, ScreenSettings
-from textbayes.screen.simulate import Simulation, TopicReader, draw_start, simulate
+from textbayes.screen.simulate import (
+    Check,
+    ElasU4,
+    Simulation,
+    Stop,
+    TopicReader,
+    average_time,
+    draw_start,
+    extra_relevant,
+    ranking_loss,
+    recall_at,
+    simulate,
+    work_saved,
+)
 from textbayes.screen.stopping import make_rule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
+LATE = 0.9  # p-value of the ranked test below which the estimate is looked at: before it, next to nothing is known
+
+
+class Bin(NamedTuple):
+    """Places in readings at which the estimate gave the target about the same probability.
+
+    Parameters
+    ----------
+    said : float
+        The mean of these probabilities.
+    reached : float
+        Share of the places at which the target was reached.
+    n : int
+    """
+
+    said: float
+    reached: float
+    n: int
+
+
+class RuleSummary(NamedTuple):
+    """The stops of one rule.
+
+    Parameters
+    ----------
+    rule : str
+    stops : int
+    right : float
+        Share of them at which the target was reached.
+    worst_recall : float
+    excess : float
+        Records read in all beyond those with which the target was reached, as a share of all records.
+    """
+
+    rule: str
+    stops: int
+    right: float
+    worst_recall: float
+    excess: float
+
+
+def is_late(check: Check) -> bool:
+    """Whether a check counts for the calibration: some was found, and the reading says a little of what is left."""
+    return check.p_value < LATE and check.n_found >= 2
+
+
+def estimate_checks(
+    simulation: Simulation, target: float, weights: RemainingWeights = DEFAULT_WEIGHTS
+) -> tuple[FloatArray, BoolArray]:
+    """The probability that the estimate gave the target at every late check, and whether the target was reached.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        With its checks, for this target.
+    target : float
+    weights : RemainingWeights
+    """
+    late, n = [check for check in simulation.checks if is_late(check)], len(simulation.rows)
+    said = [estimated_probability(check, n, target, weights) for check in late]
+    reached = [check.n_left <= may_be_left(check.n_found, target) for check in late]
+    return np.array(said, dtype=np.float64), np.array(reached, dtype=np.bool_)
+
+
+def estimated_probability(
+    check: Check, n_records: int, target: float, weights: RemainingWeights = DEFAULT_WEIGHTS
+) -> float:
+    """The probability that the estimate gave the target at a check.
+
+    Parameters
+    ----------
+    check : Check
+    n_records : int
+    target : float
+    weights : RemainingWeights
+    """
+    return weights.left(check.signs, n_records - check.n_read).at_most(may_be_left(check.n_found, target))
+
+
+def calibration(said: FloatArray, reached: BoolArray) -> list[Bin]:
+    """What happened, by what the estimate had said.
+
+    Parameters
+    ----------
+    said, reached : arrays (n_checks,)
+        Of :func:`estimate_checks`, of as many simulations as there are.
+
+    Examples
+    --------
+    >>> calibration(np.array([0.97, 0.99, 0.3]), np.array([True, True, False]))
+    [Bin(said=0.3, reached=0.0, n=1), Bin(said=0.98, reached=1.0, n=2)]
+    """
+    place = np.searchsorted(_EDGES, said, side="right")
+    place[said >= 1.0] = len(_EDGES) - 1
+    groups = [place == k for k in range(1, len(_EDGES))]
+    return [Bin(float(said[at].mean()), float(reached[at].mean()), int(at.sum())) for at in groups if at.any()]
+
+
+def summarise_stops(runs: Iterable[tuple[Sequence[Stop], int]], target: float) -> list[RuleSummary]:
+    """How often each rule was right, and what it cost.
+
+    Parameters
+    ----------
+    runs : iterable of (stops, n_records)
+        Each with the same rules.
+    target : float
+    """
+    by_rule: dict[int, list[tuple[Stop, int]]] = {}
+    for stops, n in runs:
+        for k, stop in enumerate(stops):
+            by_rule.setdefault(k, []).append((stop, n))
+    found = []
+    for stops_of_rule in by_rule.values():
+        recalls = np.array([stop.recall for stop, _ in stops_of_rule])
+        excess = sum(stop.excess for stop, _ in stops_of_rule) / sum(n for _, n in stops_of_rule)
+        right = float((recalls >= target - 1e-9).mean())
+        found.append(RuleSummary(stops_of_rule[0][0].rule, len(stops_of_rule), right, float(recalls.min()), excess))
+    return found
 
 
 class Task(NamedTuple):
@@ -61,7 +197,7 @@ class Result(NamedTuple):
 
     @property
     def row(self) -> dict[str, Any]:
-        """The measures, where rules would have stopped, and what came of what the gauge said, if it was asked."""
+        """The measures, where rules would have stopped, and what came of what the estimate said, if it was asked."""
         found, order = self.simulation.found, self.simulation.order
         return {
             "review": self.task.review,
@@ -75,7 +211,7 @@ class Result(NamedTuple):
             "erf_10": extra_relevant(order, 0.1),
             "atd": average_time(order),
             "stops": [stop._asdict() for stop in self.simulation.stops],
-            "estimate": [found._asdict() for found in calibration(*gauge_checks(self.simulation, self.task.target))],
+            "estimate": [found._asdict() for found in calibration(*estimate_checks(self.simulation, self.task.target))],
         }
 
 
@@ -133,3 +269,67 @@ def _run(task: Task, collection: Collection, relevant: BoolArray, settings: Any)
     return Result(
         task, simulate(reader, relevant, start, rules, task.target, any("estimate" in name for name in task.rules))
     )
+
+
+def check_plot_ending(path: str | Path) -> str:
+    """The format of a drawing by the ending of its file; others than PNG, SVG and PDF are refused."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in ("png", "svg", "pdf"):
+        raise InputError(f"{path} does not say what to draw; end it in .png, .svg or .pdf")
+    return ending
+
+
+def draw_recall(results: Sequence[Result], path: str | Path, bins: Sequence[Bin] = ()) -> None:
+    """Draw how recall grows with reading: a panel for each review, a thin line for each seed, a colour for each model.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    path : str or Path
+    bins : sequence of Bin
+        The estimate's calibration, in a panel of its own.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "demo", "drawing recall curves") from None
+    ending = check_plot_ending(path)
+    reviews = list(dict.fromkeys(result.task.review for result in results))
+    models = list(dict.fromkeys(result.task.model for result in results))
+    n_panels = len(reviews) + bool(bins)
+    columns = min(4, n_panels)
+    rows = -(-n_panels // columns)
+    figure = Figure(figsize=(3.2 * columns, 2.8 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for panel in panels[n_panels:]:
+        panel.set_axis_off()
+    for result in results:
+        order = result.simulation.order
+        panel = panels[reviews.index(result.task.review)]
+        colour = f"C{models.index(result.task.model)}"
+        panel.plot(np.arange(1, len(order) + 1) / len(order), np.cumsum(order) / order.sum(), color=colour, lw=0.8)
+        panel.set_title(Path(result.task.review).stem, fontsize=9)
+        for stop in result.simulation.stops:
+            panel.plot(stop.n_read / len(result.simulation.rows), stop.recall, ".", color=colour)
+    for k, model in enumerate(models):
+        panels[0].plot([], [], color=f"C{k}", label=model)
+    panels[0].legend(fontsize=8, loc="lower right")
+    if bins:
+        draw_calibration(panels[n_panels - 1], bins)
+    figure.supxlabel("share of the records read", fontsize=9)
+    figure.supylabel("recall", fontsize=9)
+    with atomic_write(path) as stream:
+        figure.savefig(stream, format=ending, dpi=120)
+
+
+def draw_calibration(panel: Axes, bins: Sequence[Bin]) -> None:
+    """Draw how often the target was reached by what the estimate had said; points on the line are right.
+
+    Parameters
+    ----------
+    panel : matplotlib Axes
+    bins : sequence of Bin
+    """
+    panel.plot([0, 1], [0, 1], color="0.7", lw=0.8)
+    panel.scatter([one.said for one in bins], [one.reached for one in bins], s=[8 + 3 * one.n**0.5 for one in bins])
+    panel.set_title("calibration: predicted (x), observed (y)", fontsize=9)

@@ -1,16 +1,100 @@
-"""How a topic stands: what was read and found, what is left, and what stopping rules say of it."""
+"""A screening as people see it: records with probabilities and intervals, the table of all, the status of a topic."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from textbayes.screen.forecast import reads_left, seconds_each
-from textbayes.screen.gauge import State, gauge
+import numpy as np
+
+from textbayes.core.types import FloatArray
+from textbayes.screen.remaining import State, estimate_remaining, recalibrated
 from textbayes.screen.screening import Screening
 from textbayes.screen.settings import ScreenSettings
-from textbayes.screen.stopping import make_rule
-from textbayes.screen.topic import UNSURE
+from textbayes.screen.solver import WIDE
+from textbayes.screen.stopping import make_rule, reads_left, seconds_each
+from textbayes.screen.topic import UNSURE, Topic
+
+
+class Estimate(NamedTuple):
+    """How probably a record is relevant, and between which bounds with 90 %.
+
+    Parameters
+    ----------
+    probability, low, high : float
+    """
+
+    probability: float
+    low: float
+    high: float
+
+
+def estimate(topic: Topic, rows: Sequence[int]) -> list[Estimate]:
+    """Probabilities of some records: recalibrated on what was read, in all as many as the estimate says are left.
+
+    Bounds are those of the model's weights alone; what the recalibration does not know is not in them.
+
+    Parameters
+    ----------
+    topic : Topic
+    rows : sequence of int
+    """
+    chosen = np.asarray(rows, dtype=np.int64)
+    spread = WIDE * topic.standard_errors(chosen)
+    predictors = topic.predictors[chosen]
+    found = probabilities(topic, np.concatenate([predictors, predictors - spread, predictors + spread]))
+    return [Estimate(*map(float, bounds)) for bounds in found.reshape(3, -1).T]
+
+
+def probabilities(topic: Topic, predictors: FloatArray) -> FloatArray:
+    """Probabilities at some predictors, as :func:`estimate` has them; cheap, whatever was read.
+
+    Parameters
+    ----------
+    topic : Topic
+    predictors : array
+    """
+    state = State.of(topic)
+    total = float(recalibrated(state).sum())
+    share = min(1.0, estimate_remaining(state).mean / total) if total > 0.0 else 1.0
+    return share * recalibrated(state, predictors)
+
+
+SAID = {0: "", 1: "relevant", -1: "irrelevant", 2: "unsure"}
+
+
+def table_rows(screening: Screening, records: Iterable[Mapping[str, Any]], topic: str | None) -> list[dict[str, Any]]:
+    """All records in the order of reading, those that were not read by probability, with their own fields first.
+
+    Parameters
+    ----------
+    screening : Screening
+    records : iterable of mappings
+        With ``id``, ``text`` and ``fields``, in the order of the rows.
+    topic : str, optional
+        Needed where there are several.
+    """
+    known = screening.topic(topic)
+    read = known.reading().rows.tolist()
+    unread = known.unread()
+    order = [*read, *unread[np.argsort(-known.predictors[unread], kind="stable")].tolist()]
+    place_of = {row: place for place, row in enumerate(order, start=1)}
+    found = estimate(known, range(len(order)))
+    rows = []
+    for row, record in enumerate(records):
+        fields = dict(record["fields"]) or {"text": record["text"]}
+        words = " ".join(f"{word} {part:+.2f}" for word, part in known.words_behind(row).items())
+        figures = {name: round(value, 4) for name, value in found[row]._asdict().items()}
+        said = SAID[int(known.answers[row])]
+        own = {"id": record["id"], "decision": said, "place": place_of[row], **figures, "words": words}
+        rows.append({**fields, **{_free(name, fields): value for name, value in own.items()}})
+    return [rows[row] for row in order]
+
+
+def _free(name: str, taken: Mapping[str, Any]) -> str:
+    """The name of a column of ours where the input may have one of the same name."""
+    return f"textbayes_{name}" if name in taken else name
+
 
 DEFAULT_RULES = ("estimate", "hypergeometric")
 
@@ -66,7 +150,7 @@ def status_of(standing: Standing, times: Sequence[float], rules: Sequence[str] =
         more = 0 if advice.stop else reads_left(state, rule)
         hours = None if each is None else round(more * each / 3600.0, 2)
         advices.append({"rule": rule.name, **advice._asdict(), "reads_left": more, "hours_left": hours})
-    left = gauge(state)
+    left = estimate_remaining(state)
     return {
         "topic": standing.topic,
         "records": state.n_records,

@@ -1,4 +1,7 @@
-"""Rules that say when enough was read, each with its reason; they can be combined."""
+"""Rules that say when enough was read, each with its reason; how much there is to read until one says so.
+
+Rules can be combined.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,17 @@ from scipy import stats
 
 from textbayes.core.errors import InputError
 from textbayes.core.wording import plural
-from textbayes.screen.gauge import DEFAULT_WEIGHTS, GaugeWeights, State, gauge, may_be_left
+from textbayes.screen.remaining import (
+    DEFAULT_WEIGHTS,
+    Line,
+    RemainingWeights,
+    State,
+    estimate_remaining,
+    may_be_left,
+    recalibration,
+)
 
-GATE = 0.3  # p-value of the ranked hypergeometric test from which on the gauge may speak
+GATE = 0.3  # p-value of the ranked hypergeometric test from which on the estimate may speak
 
 
 NOTHING_READ = "too early to estimate: no record has been read"
@@ -43,23 +54,33 @@ class Rule(Protocol):
         """What the rule says of a state."""
 
 
-class GaugeRule:
-    """Stop when the gauge is sure enough that the target is reached, and the reading so far does not speak against it.
+class _Target:
+    """A rule for a share of the relevant records, the target, that is to be found with some confidence."""
+
+    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
+        self._target, self._confidence = target, confidence
+
+
+class RemainingRule(_Target):
+    """Stop when the estimate is sure enough that the target is reached, and the reading so far does not contradict it.
 
     Parameters
     ----------
     target, confidence : float
-    weights : GaugeWeights
+    weights : RemainingWeights
     """
 
     name = "estimate"
 
-    def __init__(self, target: float = 0.95, confidence: float = 0.9, weights: GaugeWeights = DEFAULT_WEIGHTS) -> None:
-        self._target, self._confidence, self._weights = target, confidence, weights
+    def __init__(
+        self, target: float = 0.95, confidence: float = 0.9, weights: RemainingWeights = DEFAULT_WEIGHTS
+    ) -> None:
+        super().__init__(target, confidence)
+        self._weights = weights
 
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
-        left = gauge(state, self._weights)
+        left = estimate_remaining(state, self._weights)
         probability = left.at_most(may_be_left(state.n_found, self._target))
         held_back = ranked_p_value(state, self._target) > GATE
         if not len(state.reading.rows):
@@ -73,7 +94,7 @@ class GaugeRule:
         return Advice(probability >= self._confidence and not held_back, reason, probability)
 
 
-class RankedHypergeometric:
+class RankedHypergeometric(_Target):
     """Stop when so few relevant records in what was read last would be a surprise, were the target not reached.
 
     What was read after any find is treated as if it had been drawn at random from what was unread then: cautious, since
@@ -89,16 +110,13 @@ class RankedHypergeometric:
 
     name = "hypergeometric"
 
-    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
-        self._target, self._confidence = target, confidence
-
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
         p = ranked_p_value(state, self._target)
         return Advice(p < 1.0 - self._confidence, f"p = {p:.3f} for a recall below {self._target:.0%}", 1.0 - p)
 
 
-class AuditHypergeometric:
+class AuditHypergeometric(_Target):
     """The same test on records drawn at random at the end of the reading, for which it is exact.
 
     Parameters
@@ -107,9 +125,6 @@ class AuditHypergeometric:
     """
 
     name = "audit"
-
-    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
-        self._target, self._confidence = target, confidence
 
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
@@ -124,7 +139,7 @@ class AuditHypergeometric:
         )
 
 
-class QuantileBound:
+class QuantileBound(_Target):
     """Stop when enough of the relevant records drawn at random would have come up by themselves (QBCB).
 
     One that was drawn counts as come up when the ranking has nothing left that is as likely as it was before it was
@@ -138,9 +153,6 @@ class QuantileBound:
     """
 
     name = "qbcb"
-
-    def __init__(self, target: float = 0.95, confidence: float = 0.9) -> None:
-        self._target, self._confidence = target, confidence
 
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
@@ -205,8 +217,8 @@ class AllOf:
 
     def advise(self, state: State) -> Advice:
         """See :class:`Rule`."""
-        told = [rule.advise(state) for rule in self._rules]
-        return Advice(all(advice.stop for advice in told), "; ".join(advice.reason for advice in told))
+        advices = [rule.advise(state) for rule in self._rules]
+        return Advice(all(advice.stop for advice in advices), "; ".join(advice.reason for advice in advices))
 
 
 def ranked_p_value(state: State, target: float) -> float:
@@ -234,7 +246,14 @@ def _p_values(state: State, starts: np.ndarray, target: float) -> np.ndarray:
 
 _RULES: dict[str, Callable[..., Rule]] = {
     kind.name: kind
-    for kind in (GaugeRule, RankedHypergeometric, AuditHypergeometric, QuantileBound, ConsecutiveIrrelevant, ShareRead)
+    for kind in (
+        RemainingRule,
+        RankedHypergeometric,
+        AuditHypergeometric,
+        QuantileBound,
+        ConsecutiveIrrelevant,
+        ShareRead,
+    )
 }
 _OWN_NUMBER = ("consecutive", "share")
 
@@ -270,3 +289,83 @@ def make_rule(spec: str, target: float = 0.95, confidence: float = 0.9) -> Rule:
         else:
             rules.append(_RULES[name](target, confidence))
     return rules[0] if len(rules) == 1 else AllOf(rules)
+
+
+_LATEST = 50  # answers that tell the pace
+_PAUSE = 600.0  # seconds: a longer wait between two answers is a break, not reading
+
+
+class ReadingOn:
+    """States after more records were read, the most probable ones, none of them relevant.
+
+    Parameters
+    ----------
+    state : State
+        From which one reads on.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state, self._ahead = state, np.sort(state.unread)[::-1]
+        self._lines: dict[int, Line] = {}  # by how many were read
+
+    def after(self, n: int) -> State:
+        """The state after ``n`` more records.
+
+        Parameters
+        ----------
+        n : int
+        """
+        reading = self._state.reading
+        longer = reading._replace(
+            rows=np.append(reading.rows, np.full(n, -1)),
+            relevant=np.append(reading.relevant, np.zeros(n, dtype=np.bool_)),
+            predictors=np.append(reading.predictors, self._ahead[:n]),
+            at_random=np.append(reading.at_random, np.zeros(n, dtype=np.bool_)),
+        )
+        return State(self._state.n_records, longer, self._ahead[n:], self._recalibrate)
+
+    def _recalibrate(self, later: State) -> Line:
+        n_read = len(later.reading.rows)
+        if n_read not in self._lines:
+            last = next(reversed(self._lines.values()), None)  # a search comes closer and closer
+            self._lines[n_read] = recalibration(later._replace(quicker=None), last)
+        return self._lines[n_read]
+
+    def until(self, stops: Callable[[int], bool]) -> int:
+        """How many more are read before something holds; all that are left, if it never does.
+
+        Parameters
+        ----------
+        stops : callable
+            Given the number, whether it holds.
+        """
+        low, high = -1, len(self._ahead)  # does not hold; holds, or there is nothing more to read
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if stops(middle) else (middle, high)
+        return high
+
+
+def reads_left(state: State, rule: Rule) -> int:
+    """Records to read until a rule says stop, if none of them is relevant; all that are left, if it never does.
+
+    Parameters
+    ----------
+    state : State
+    rule : Rule
+    """
+    on = ReadingOn(state)
+    return on.until(lambda n: rule.advise(on.after(n)).stop)
+
+
+def seconds_each(times: Sequence[float]) -> float | None:
+    """Median time between two answers of late, without breaks; None where too few are known.
+
+    Parameters
+    ----------
+    times : sequence of float
+        When answers were given, in seconds.
+    """
+    waits = np.diff(np.asarray(times[-_LATEST:], dtype=np.float64))
+    waits = waits[(waits > 0.0) & (waits < _PAUSE)]
+    return float(np.median(waits)) if len(waits) >= 3 else None

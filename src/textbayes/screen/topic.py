@@ -10,10 +10,8 @@ import numpy as np
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.knowledge import WordPrior, WordPriors
 from textbayes.screen.collection import NOTHING, Collection
-from textbayes.screen.intervals import standard_errors, word_standard_errors
-from textbayes.screen.settings import ScreenSettings
-from textbayes.screen.solver import Weights, make_solver
-from textbayes.screen.strategies import Pick, RandomAudit, Waiting, make_strategy
+from textbayes.screen.settings import Pick, RandomAudit, ScreenSettings, Waiting, make_strategy
+from textbayes.screen.solver import Weights, make_solver, standard_errors, word_standard_errors
 
 UNREAD, RELEVANT, IRRELEVANT, UNSURE = 0, 1, -1, 2
 _PATIENCE = 5.0  # irrelevant records, nothing else being found, at which half of a question's weight is left
@@ -114,7 +112,7 @@ class Topic:
 
     @property
     def predictors(self) -> FloatArray:
-        """Log-odds of relevance of every record by the model; see ``gauge`` for probabilities."""
+        """Log-odds of relevance of every record by the model; see ``screen.remaining`` for probabilities."""
         if self._predictors is None:
             self._predictors = self._solver.predictors(self._offset())[: self._collection.n_records]
         return self._predictors
@@ -122,8 +120,8 @@ class Topic:
     def reading(self) -> Reading:
         """What was read, in order."""
         rows = np.fromiter(self._read, dtype=np.int64, count=len(self._read))
-        told = np.array(list(self._read.values()), dtype=np.float64).reshape(-1, 2)
-        return Reading(rows, self.answers[rows] == RELEVANT, told[:, 0], told[:, 1] > 0.0)
+        values = np.array(list(self._read.values()), dtype=np.float64).reshape(-1, 2)
+        return Reading(rows, self.answers[rows] == RELEVANT, values[:, 0], values[:, 1] > 0.0)
 
     def unread(self) -> IntArray:
         """Rows that have no answer."""
@@ -186,10 +184,10 @@ class Topic:
         return {"read": reading, "handed_out": handed_out, "words": self.words}, arrays
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """Go back to what :meth:`to_state` told; what follows is the same to the last bit."""
+        """Undo :meth:`to_state`; what follows is the same to the last bit."""
         self.answers = np.array(arrays["answers"], dtype=np.int8)
-        told = zip(meta["read"], arrays["read_predictors"].tolist(), strict=True)
-        self._read = {int(row): (predictor, bool(drawn)) for (row, drawn), predictor in told}
+        values = zip(meta["read"], arrays["read_predictors"].tolist(), strict=True)
+        self._read = {int(row): (predictor, bool(drawn)) for (row, drawn), predictor in values}
         self.handed_out = {int(row): str(reason) for row, reason in meta["handed_out"]}
         self.words = {str(word): str(said) for word, said in meta["words"].items()}
         if self.words:

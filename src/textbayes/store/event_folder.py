@@ -96,7 +96,7 @@ def read_log(path: Path, position: LogPosition = _START, brief: bool = False) ->
 
     With ``brief``, documents that were not delivered come without their words and ids, which is much quicker.
 
-    A last line that is not whole is left out: whoever wrote it was stopped before anyone was told of it.
+    A last line that is not whole is left out: whoever wrote it was stopped before it was acknowledged.
     """
     try:
         stream = path.open("rb")

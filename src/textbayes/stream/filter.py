@@ -6,7 +6,6 @@ import copy
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -125,7 +124,7 @@ class AdaptiveFilter:
         topics : iterable of str, optional
             Names of the topics; all labels if not given.
         prior : WordPriors or path, optional
-            What is known of words: means and scales of their weights enter the prior of the topics, as they are told.
+            What is known of words: means and scales of their weights enter the prior of the topics, as they are given.
         """
         settings = settings or FilterSettings()
         documents, statements = list(documents), list(statements)
@@ -134,7 +133,7 @@ class AdaptiveFilter:
 
     def copy(self, **changes: Any) -> Self:
         """Another filter that knows the same and goes its own way, under other settings if some are given."""
-        topics = [replace(topic, counts=topic.counts.copy()) for topic in self.topics]
+        topics = [topic.copy() for topic in self.topics]
         other = type(self)(self.settings.changed(**changes), copy.deepcopy(self.lexicon), topics, self.kept.copy())
         other.ids, other.judgements = dict(self.ids), dict(self.judgements)
         other.n_seen, other.spent, other.patience = self.n_seen, self.spent, copy.deepcopy(self.patience)
@@ -218,8 +217,8 @@ class AdaptiveFilter:
         if chosen:
             words = self._words_behind(bags, i, chosen) if explain else ({} for _ in chosen)
             for (k, reason), behind in zip(chosen, words, strict=True):
-                told = float(probability[k]), reason, float(gain[k]), behind
-                deliveries.append(Delivery(name, self.topics[k].name, *told))
+                scored = float(probability[k]), reason, float(gain[k]), behind
+                deliveries.append(Delivery(name, self.topics[k].name, *scored))
             kept = self.lexicon.keep_from(bags, i)
         records = self.patience.records(probability, self.n_seen)
         self.take_note(name, deliveries, time, kept, records, digest)

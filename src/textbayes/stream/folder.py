@@ -1,4 +1,4 @@
-"""A filter that lives in a folder: everything it decides and learns is in its log before anyone is told.
+"""A filter that lives in a folder: everything it decides and learns is in its log before it is printed or acknowledged.
 
 ::
 
@@ -131,8 +131,9 @@ class FilterFolder:
         """
         settings = self.filter.settings.changed(**(changes or {}))
         if settings != self.filter.settings:
-            told = {key: value for key, value in (changes or {}).items() if value != getattr(self.filter.settings, key)}
-            self._record({"kind": "settings", "changes": told, "time": clock.time()}, durable=False)
+            before = self.filter.settings
+            changed = {key: value for key, value in (changes or {}).items() if value != getattr(before, key)}
+            self._record({"kind": "settings", "changes": changed, "time": clock.time()}, durable=False)
         passed_over = self.state.inputs.get(name, 0) if go_on else 0
         entry = {"kind": "run", "input": name, "passed_over": passed_over, "textbayes": __version__}
         self._record({**entry, "time": clock.time()}, durable=False)
@@ -161,7 +162,7 @@ class FilterFolder:
         self._sources.append(source)
 
     def take_judgements(self, warn: Callable[[str], None]) -> None:
-        """Learn the judgements that have come in; those that cannot be are told to ``warn`` and not looked at again."""
+        """Learn the judgements that have come in; others are passed to ``warn`` and not looked at again."""
         for source in self._sources:
             offset = 0 if source.name is None else self.state.sources.get(source.name, 0)
             for line, end in source.lines(offset):
@@ -255,7 +256,7 @@ def write_surface(folder: str | Path, forms: Mapping[str, str]) -> None:
 def read_surface(folder: str | Path) -> dict[str, str]:
     """The forms in the folder of a filter; none where there are none, or they cannot be read."""
     try:
-        told = json.loads((Path(folder) / _SURFACE).read_bytes().decode("utf-8", "surrogatepass"))
+        forms = json.loads((Path(folder) / _SURFACE).read_bytes().decode("utf-8", "surrogatepass"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return {str(stem): str(form) for stem, form in told.items()} if isinstance(told, dict) else {}
+    return {str(stem): str(form) for stem, form in forms.items()} if isinstance(forms, dict) else {}

@@ -35,8 +35,8 @@ class Judgement(NamedTuple):
     text: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        told = {"id": self.id, "topic": self.topic, "relevant": self.relevant}
-        return told if self.text is None else {**told, "text": self.text}
+        fields = {"id": self.id, "topic": self.topic, "relevant": self.relevant}
+        return fields if self.text is None else {**fields, "text": self.text}
 
 
 def parse_relevant(value: Any) -> bool:
@@ -56,23 +56,23 @@ def parse_judgement(line: bytes) -> Judgement:
     """The judgement in a line such as ``{"id": "a7", "topic": "grain", "relevant": true}``."""
     example = 'write {"id": "a7", "topic": "grain", "relevant": true}'
     try:
-        told = json.loads(line.decode("utf-8"))
+        fields = json.loads(line.decode("utf-8"))
         if b"\\u" in line:
-            json.dumps(told, ensure_ascii=False).encode()  # half a surrogate pair could never be written again
+            json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair could never be written again
     except (UnicodeDecodeError, UnicodeEncodeError):
         raise InputError(f"a judgement is not UTF-8 text; {example}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{_short(line)} is not JSON; {example}") from None
-    if not isinstance(told, Mapping):
+    if not isinstance(fields, Mapping):
         raise InputError(f"{_short(line)} is not an object; {example}")
-    identity = next((told[name] for name in _ID_FIELDS if told.get(name) is not None), None)
-    for name, value in (("id", identity), ("topic", told.get("topic")), ("relevant", told.get("relevant"))):
+    identity = next((fields[name] for name in _ID_FIELDS if fields.get(name) is not None), None)
+    for name, value in (("id", identity), ("topic", fields.get("topic")), ("relevant", fields.get("relevant"))):
         if value is None or (name != "relevant" and not isinstance(value, (str, int))):
             raise InputError(f"{_short(line)} has no usable {name!r}; {example}")
-    text = told.get("text")
+    text = fields.get("text")
     if text is not None and not isinstance(text, str):
         raise InputError(f"{_short(line)} has a text that is no string; {example}")
-    return Judgement(str(identity), str(told["topic"]), parse_relevant(told["relevant"]), text)
+    return Judgement(str(identity), str(fields["topic"]), parse_relevant(fields["relevant"]), text)
 
 
 def give_judgements(folder: str | Path, judgements: Iterable[Judgement]) -> None:
@@ -84,7 +84,7 @@ def give_judgements(folder: str | Path, judgements: Iterable[Judgement]) -> None
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
             end = _whole(file)
-            os.ftruncate(file, end)  # the rest of a line whose writer was killed: nobody was told of it
+            os.ftruncate(file, end)  # the rest of a line whose writer was killed: it was never acknowledged
             os.lseek(file, end, os.SEEK_SET)
             done = 0
             while done < len(data):
@@ -119,7 +119,7 @@ class FileSource:
     """A file that grows: its whole lines after an offset, without their ends, each with the offset after it.
 
     The last line of a file that somebody wrote needs no end: it counts once it is a whole object. One of the inbox
-    does, for whoever was killed in writing it was told nothing.
+    does, for whoever was killed in writing it got no acknowledgement.
     """
 
     def __init__(self, path: Path, name: str | None = None) -> None:

@@ -216,8 +216,9 @@ def learn_judgement(
     local = lesson_rows(rows, watch.places.of(topic.words, rows.indices))
     before_it = topic.posterior if settings.retention == 1.0 else topic.posterior.drift(settings.retention)
     posterior, _ = before_it.learn(local, np.array(outcomes), likelihood)
-    topic = replace(topic, posterior=posterior)
-    return replace(topic, examples=topic.examples.followed_by(number)) if relevant else topic
+    if relevant:
+        topic.examples.append(number)
+    return replace(topic, posterior=posterior)
 
 
 def _rehearsed(topic: Topic, settings: FilterSettings) -> tuple[int, Topic]:
@@ -235,17 +236,17 @@ def _rehearsed(topic: Topic, settings: FilterSettings) -> tuple[int, Topic]:
 
 def _counted(topic: Topic, number: int, document: Columns, relevant: bool, n_words: int, before: bool | None) -> Topic:
     counts = topic.counts.resized(n_words)
-    n_relevant, n_later, examples, turn = topic.n_relevant, topic.n_later, topic.examples, topic.turn
+    n_relevant, n_later, turn = topic.n_relevant, topic.n_later, topic.turn
     if before is None:
         counts.later[document.columns] += 1
         n_later += 1
     elif before:
         counts.relevant[document.columns] -= 1
         n_relevant -= 1
-        place = examples.index(number)
-        examples = examples.without(place)
-        turn = (turn - (place < turn)) % max(len(examples), 1)
+        place = topic.examples.index(number)
+        del topic.examples[place]
+        turn = (turn - (place < turn)) % max(len(topic.examples), 1)
     if relevant:
         counts.relevant[document.columns] += 1
         n_relevant += 1
-    return replace(topic, counts=counts, n_relevant=n_relevant, n_later=n_later, examples=examples, turn=turn)
+    return replace(topic, counts=counts, n_relevant=n_relevant, n_later=n_later, turn=turn)

@@ -112,9 +112,9 @@ def read_pending(folder: Path) -> Iterator[Entry]:
     judged = set(read_ledger(folder).judgements)
     for entry, _ in filter_events(folder).entries(brief=True):
         if entry["kind"] == "document":
-            for told in entry["delivered"]:
-                if (entry["id"], told["topic"]) not in judged:
-                    yield {"id": entry["id"], **told, "time": entry["time"], "snippet": entry.get("snippet")}
+            for delivery in entry["delivered"]:
+                if (entry["id"], delivery["topic"]) not in judged:
+                    yield {"id": entry["id"], **delivery, "time": entry["time"], "snippet": entry.get("snippet")}
 
 
 def most_informative(pending: Iterator[Entry]) -> list[Entry]:

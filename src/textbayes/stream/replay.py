@@ -81,34 +81,34 @@ def _differs(state: FilterState, entry: Entry) -> str | None:
     seen = filter.see(document, entry["time"], bags, 0, scores, digest=entry_digest(entry))
     state.read_one()
     found = document_entry(document, seen, entry["time"], bags, 0, scores, filter)
-    told = {name: value for name, value in entry.items() if name != "snippet"}  # of a text that is not kept
-    return _first_difference(told, found, f"document {entry['id']!r}")
+    logged = {name: value for name, value in entry.items() if name != "snippet"}  # of a text that is not kept
+    return _first_difference(logged, found, f"document {entry['id']!r}")
 
 
-def _first_difference(told: Mapping[str, Any], found: Mapping[str, Any], where: str) -> str | None:
-    if told == found:
+def _first_difference(logged: Mapping[str, Any], found: Mapping[str, Any], where: str) -> str | None:
+    if logged == found:
         return None
-    for was, now in zip(told.get("delivered", []), found.get("delivered", []), strict=False):
+    for was, now in zip(logged.get("delivered", []), found.get("delivered", []), strict=False):
         for name in was:
             if was[name] != now.get(name):
                 topic = f"{where}, topic {was['topic']!r}"
                 return f"{topic}: {name} was {was[name]!r}, and is {now.get(name)!r} when computed anew"
-    for name in {**told, **found}:
-        if told.get(name) != found.get(name):
-            return f"{where}: {name} was {told.get(name)!r}, and is {found.get(name)!r} when computed anew"
+    for name in {**logged, **found}:
+        if logged.get(name) != found.get(name):
+            return f"{where}: {name} was {logged.get(name)!r}, and is {found.get(name)!r} when computed anew"
     return None
 
 
 def _differs_from(state: FilterState, path: Path) -> str | None:
     """Where a snapshot is not what was computed anew; one that cannot be read says nothing."""
     try:
-        told, arrays = read_container(path, FILTER_FILE)
-        checked_meta(path, told)
+        logged, arrays = read_container(path, FILTER_FILE)
+        checked_meta(path, logged)
     except ModelFileError:
         return None
     meta, computed = state.to_state()
     for name in meta:
-        if meta[name] != told.get(name):
+        if meta[name] != logged.get(name):
             return f"{path.name}: its {name} is not what comes out when computed anew"
     if set(arrays) != set(computed):
         return f"{path.name}: it has other arrays than what comes out when computed anew"

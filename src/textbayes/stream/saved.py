@@ -111,8 +111,8 @@ class SavedState(Saved):
 
 def check_state(meta: Mapping[str, Any]) -> None:
     """Refuse a snapshot that says what no filter would, before anything is made of it."""
-    told = read_saved(SavedState, meta, "the snapshot")
-    filter, names = told.filter, [topic.name for topic in told.filter.topics]
+    saved = read_saved(SavedState, meta, "the snapshot")
+    filter, names = saved.filter, [topic.name for topic in saved.filter.topics]
     if len(set(names)) < len(names):
         raise ModelFileError("two topics have one name; was the file altered?")
     numbers = set(filter.ids.values())

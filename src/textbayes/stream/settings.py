@@ -1,4 +1,4 @@
-"""What a filter is told at its start, and which of it may be changed later."""
+"""The settings of a filter, and which of them may be changed later."""
 
 from __future__ import annotations
 
@@ -206,14 +206,14 @@ class FilterSettings:
         for name in ("ask", "explore", "rehearsal"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name} is a function, which a state folder cannot keep; give a schedule by its name")
-        told = asdict(self)
-        told["text"]["ngram_range"] = list(self.text.ngram_range)
-        told["text"]["stop_words"] = list(self.text.stop_words)
-        return told
+        values = asdict(self)
+        values["text"]["ngram_range"] = list(self.text.ngram_range)
+        values["text"]["stop_words"] = list(self.text.stop_words)
+        return values
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
         """What :meth:`to_json` wrote."""
-        text = dict(told["text"])
+        text = dict(values["text"])
         text["ngram_range"], text["stop_words"] = tuple(text["ngram_range"]), tuple(text["stop_words"])
-        return cls(**{**told, "text": TextOptions(**text)})
+        return cls(**{**values, "text": TextOptions(**text)})

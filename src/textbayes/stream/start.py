@@ -21,7 +21,7 @@ from textbayes.models.online import DiagonalPosterior, GaussianProcess, OnlineLi
 from textbayes.priors import make_prior
 from textbayes.stream.learn import telling_words
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import POSTERIORS, Examples, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
+from textbayes.stream.topic import POSTERIORS, Topic, WordCounts, local_rows, ready_to_judge, start_posterior
 from textbayes.stream.words import Bags, Columns, KeptDocuments, Lexicon, Rows, vectorizer_of
 from textbayes.text.packed import sort_order, take
 
@@ -110,8 +110,8 @@ def start_topics(
     lexicon, rows = _read(documents, statements, settings)
     likelihood = OnlineLikelihood(settings.link, settings.noise)
     known = {} if prior is None else known_words(prior, names, lexicon, rows.weighed, settings)
-    told = [*statements, *documents]
-    every = [set(document.labels) for document in told]
+    training = [*statements, *documents]
+    every = [set(document.labels) for document in training]
     kept_numbers: dict[int, int] = {}
     kept = KeptDocuments()
 
@@ -124,7 +124,7 @@ def start_topics(
     untrained = []
     for name in names:
         relevant = np.array([name in labels for labels in every])
-        judged = np.ones(len(told), dtype=np.bool_)
+        judged = np.ones(len(training), dtype=np.bool_)
         judged[: len(statements)] = relevant[: len(statements)]
         topic = _counted(name, rows.presence, relevant, len(statements), settings)
         most = min(settings.start_words, settings.most_words)
@@ -133,7 +133,7 @@ def start_topics(
             words = np.union1d(words, known[name].columns)
         if settings.deferred:  # frequent words side by side: then most of what a document needs of a covariance is
             words = words[np.argsort(-lexicon.document_frequency[words], kind="stable")]
-        examples = Examples(keep(int(i)) for i in np.flatnonzero(relevant))
+        examples = [keep(int(i)) for i in np.flatnonzero(relevant)]
         posterior = (
             informed_posterior(settings, words, known[name]) if name in known else start_posterior(settings, words)
         )

@@ -25,7 +25,7 @@ from textbayes.stream.filter import DIGEST, AdaptiveFilter, Seen
 from textbayes.stream.judgements import Judgement
 from textbayes.stream.scoring import Scores
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.topic import Examples, Topic, WordCounts
+from textbayes.stream.topic import Topic, WordCounts
 from textbayes.stream.words import Bag, Bags, KeptDocuments, Lexicon, check_text_options
 from textbayes.text.packed import checked
 
@@ -54,8 +54,8 @@ def filter_state(filter: AdaptiveFilter) -> tuple[dict[str, Any], dict[str, AnyA
     if filter.settings.skip_seen:
         arrays["seen"] = np.frombuffer(b"".join(filter.seen), dtype=np.uint8).reshape(-1, DIGEST)
     for k, topic in enumerate(filter.topics):
-        told, own = _topic_state(topic)
-        meta["topics"].append(told)
+        described, own = _topic_state(topic)
+        meta["topics"].append(described)
         arrays |= under(f"topic{k}", own)
     return meta, arrays
 
@@ -71,8 +71,8 @@ def filter_from_state(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -
         raise ModelFileError("the lexicon has a word twice; was the file altered?")
     kept = KeptDocuments.from_arrays(arrays, len(lexicon))
     topics = [
-        _topic_from_state(told, part_of(arrays, f"topic{k}"), settings, lexicon, len(kept))
-        for k, told in enumerate(meta["topics"])
+        _topic_from_state(saved, part_of(arrays, f"topic{k}"), settings, lexicon, len(kept))
+        for k, saved in enumerate(meta["topics"])
     ]
     filter = AdaptiveFilter(settings, lexicon, topics, kept)
     filter.ids = {str(name): int(number) for name, number in meta["ids"].items()}
@@ -114,14 +114,14 @@ def _topic_state(topic: Topic) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 
 def _posterior(
-    told: Mapping[str, Any], arrays: Mapping[str, AnyArray], settings: FilterSettings, words: IntArray, n_words: int
+    saved: Mapping[str, Any], arrays: Mapping[str, AnyArray], settings: FilterSettings, words: IntArray, n_words: int
 ) -> Any:
     if settings.covariance == "full" and settings.deferred:
         return _deferred(arrays, settings, n_words)
     covariance = "process" if settings.covariance == "gp" else settings.covariance
     # A diagonal covariance has no words of its own: its rows are those of the topic.
     of_words = len(words) if covariance == "diagonal" else n_words
-    return posterior_from_state(covariance, told, arrays, 1, of_words, KERNELS[settings.kernel])
+    return posterior_from_state(covariance, saved, arrays, 1, of_words, KERNELS[settings.kernel])
 
 
 def _deferred(arrays: Mapping[str, AnyArray], settings: FilterSettings, n_words: int) -> DeferredPosterior:
@@ -158,7 +158,7 @@ def _topic_from_state(
     with_word, n_judged = lexicon.document_frequency + counts.later, lexicon.n_docs + meta["n_later"]
     if (counts.relevant < 0).any() or (counts.relevant > with_word).any() or (with_word > n_judged).any():
         raise ModelFileError(f"topic {name!r} counts words that cannot be; was the file altered?")
-    return Topic(name, posterior, words, counts, examples=Examples(examples), **{n: int(meta[n]) for n in _COUNTED})
+    return Topic(name, posterior, words, counts, examples=examples, **{n: int(meta[n]) for n in _COUNTED})
 
 
 def _word_counts(arrays: Mapping[str, AnyArray], name: str, n_words: int) -> AnyArray:
@@ -217,7 +217,7 @@ class FilterState:
         elif kind == "settings":
             self.filter.use(self.filter.settings.changed(**entry["changes"]))
         elif kind == "document":
-            deliveries = [Delivery(entry["id"], **told) for told in entry["delivered"]]
+            deliveries = [Delivery(entry["id"], **one) for one in entry["delivered"]]
             kept = self.filter.lexicon.keep(Bag.from_json(entry["words"])) if deliveries else None
             records = {self.filter.index[topic]: best for topic, best in entry.get("records", {}).items()}
             self.filter.take_note(entry["id"], deliveries, entry["time"], kept, records, entry_digest(entry))
@@ -266,9 +266,9 @@ def document_entry(
         entry["given"] = document.id
     delivered = []
     for delivery in seen.deliveries:
-        told = delivery._asdict()
-        del told["id"]
-        delivered.append(told)
+        described = delivery._asdict()
+        del described["id"]
+        delivered.append(described)
     entry["delivered"] = delivered
     if seen.records:
         entry["records"] = {filter.topics[k].name: best for k, best in seen.records.items()}

@@ -40,7 +40,7 @@ class Drift(NamedTuple):
         """Whether late deliveries are worse than chance explains."""
         return self.z < _FAR
 
-    def told(self, topic: str) -> str:
+    def message(self, topic: str) -> str:
         """In a sentence."""
         return (
             f"topic {topic!r} may have drifted: of the last {self.n_recent} delivered as relevant and judged, "
@@ -113,13 +113,13 @@ def why_silent(filter: AdaptiveFilter, k: int, found: Reach) -> str:
     """What to tell of a topic that cannot deliver, and what becomes of it."""
     topic, settings = filter.topics[k], filter.settings
     words = f"{len(topic.words)} word(s)" if len(topic.words) else "no words"
-    told = (
+    message = (
         f"topic {topic.name!r} cannot deliver yet: with {words}, none of its {found.examples} relevant document(s) is "
         f"more probable than {settings.threshold:g}"
     )
     if settings.ask != "never" and settings.patience:
-        return f"{told}; it will ask about the most probable documents instead, so judge them"
-    return f"{told}; give it more relevant documents, lower --threshold, or let it ask (--ask paper, --patience 50)"
+        return f"{message}; it will ask about the most probable documents instead, so judge them"
+    return f"{message}; give it more relevant documents, lower --threshold, or let it ask (--ask paper, --patience 50)"
 
 
 class TopicWord(NamedTuple):
@@ -212,11 +212,11 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
         if entry["kind"] in ("document", "repeated"):
             last = entry["time"]
             new_documents += new and is_counted(entry, filter.settings.skip_seen)
-        for told in entry.get("delivered", ()):
-            reasons[entry["id"], told["topic"]] = told["reason"]
-            if told["reason"] == "relevant":
-                promised[entry["id"], told["topic"]] = float(told["probability"])
-            counts["new_delivered", told["topic"]] += new
+        for delivery in entry.get("delivered", ()):
+            reasons[entry["id"], delivery["topic"]] = delivery["reason"]
+            if delivery["reason"] == "relevant":
+                promised[entry["id"], delivery["topic"]] = float(delivery["probability"])
+            counts["new_delivered", delivery["topic"]] += new
         if entry["kind"] == "judgement":
             key = (entry["id"], entry["topic"])
             if key not in learnt or learnt[key][0] != entry["relevant"]:  # the same again is none
@@ -249,7 +249,7 @@ def _topic_status(filter: AdaptiveFilter, k: int, counts: Counter[tuple[str, str
     topic, found = filter.topics[k], reach(filter, k)
     warning = None if found.can_deliver else why_silent(filter, k, found)
     if warning is None and drift is not None and drift.has_drifted:
-        warning = drift.told(topic.name)
+        warning = drift.message(topic.name)
     name, right = topic.name, counts["right", topic.name]
     n_told = right + counts["wrong", name]
     fresh = {f"new_{what}": counts[f"new_{what}", name] for what in ("delivered", "judged", "relevant")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -54,48 +53,9 @@ class WordCounts(NamedTuple):
         return WordCounts(self.relevant.copy(), self.later.copy())
 
 
-class Examples(Sequence[int]):
-    """Numbers in the order they came. Never changed: another that is longer by one shares its list, and costs O(1).
-
-    >>> first = Examples([4, 7])
-    >>> tuple(first.followed_by(9)), tuple(first.without(0))
-    ((4, 7, 9), (7,))
-    """
-
-    def __init__(self, numbers: Iterable[int] = ()) -> None:
-        self._shared = list(numbers)
-        self._n = len(self._shared)
-
-    def __len__(self) -> int:
-        return self._n
-
-    def __getitem__(self, i: Any) -> Any:
-        return self._shared[: self._n][i] if isinstance(i, slice) or i < 0 else self._shared[i]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._shared[: self._n])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def followed_by(self, number: int) -> Examples:
-        """With one more at the end."""
-        more = self if len(self._shared) == self._n else Examples(self)  # another has been made longer already
-        longer = object.__new__(Examples)
-        more._shared.append(number)
-        longer._shared, longer._n = more._shared, self._n + 1
-        return longer
-
-    def without(self, place: int) -> Examples:
-        """With one taken out."""
-        return Examples([*self[:place], *self[place + 1 :]])
-
-
 @dataclass(frozen=True, eq=False)
 class Topic:
-    """What a filter knows of one topic. Never changed but for its counts: learning makes another.
+    """What a filter knows of one topic. Never changed but for its counts and examples: learning makes another.
 
     Attributes
     ----------
@@ -104,8 +64,8 @@ class Topic:
     counts : WordCounts
     n_relevant, n_later : int
         Relevant documents, and documents judged for this topic alone.
-    examples : Examples
-        Numbers of the kept relevant documents, in the order they came.
+    examples : list of int
+        Numbers of the kept relevant documents, in the order they came; changed in place, as counts are.
     turn : int
         Which of them is rehearsed next.
     delivered : int
@@ -118,7 +78,7 @@ class Topic:
     counts: WordCounts
     n_relevant: int = 0
     n_later: int = 0
-    examples: Examples = field(default_factory=Examples)
+    examples: list[int] = field(default_factory=list)
     turn: int = 0
     delivered: int = 0
 
@@ -129,6 +89,10 @@ class Topic:
             return self.posterior.word_weights
         mean = self.posterior.mean
         return mean if mean.ndim == 1 else mean.ravel()
+
+    def copy(self) -> Self:
+        """A topic that goes its own way."""
+        return replace(self, counts=self.counts.copy(), examples=list(self.examples))
 
     def delivered_again(self) -> Self:
         """With one more delivery; in a stream this happens often, so without ``replace``, which calls the class."""

@@ -44,9 +44,9 @@ class Bag(NamedTuple):
         return dict(zip(self.words, self.counts, strict=True))
 
     @classmethod
-    def from_json(cls, told: Mapping[str, int]) -> Bag:
+    def from_json(cls, counts_by_word: Mapping[str, int]) -> Bag:
         """What :meth:`to_json` made, in whatever order it comes back."""
-        ordered = sorted(told.items())
+        ordered = sorted(counts_by_word.items())
         return cls(tuple(word for word, _ in ordered), tuple(int(count) for _, count in ordered))
 
 

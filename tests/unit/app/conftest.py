@@ -68,22 +68,22 @@ def team(database, tmp_path) -> Iterator[Callable[..., TestClient]]:
 
     def client(name: str, admin: bool = False) -> TestClient:
         if name not in known:
-            create_user(app.state.room.store, name, PASSWORD, admin)
+            create_user(app.state.registry.store, name, PASSWORD, admin)
             known[name] = TestClient(app, base_url=ORIGIN)
             known[name].post("/login", data={"name": name, "password": PASSWORD})
         return known[name]
 
     client.app = app  # type: ignore[attr-defined]
     yield client
-    app.state.room.close()
+    app.state.registry.close()
 
 
 @pytest.fixture
 def room(database, tmp_path):
     """A room on one's own machine, and its person."""
     app = create_app(AppSettings(database=database, origin=ORIGIN, cache=tmp_path / "cache"), "secret")
-    yield app.state.room
-    app.state.room.close()
+    yield app.state.registry
+    app.state.registry.close()
 
 
 @pytest.fixture

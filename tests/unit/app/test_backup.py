@@ -12,12 +12,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import DatabaseError
 
 from textbayes.app import judging
-from textbayes.app.backup import back_up
-from textbayes.app.database import Base, Event
-from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
-from textbayes.app.store import Store
+from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.database import Base, Event, Store, back_up
+from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.core.errors import InputError
 
 
@@ -45,13 +42,13 @@ def restore(database, request, tmp_path):
 
 
 def test_a_room_is_what_it_was(room, me, project, database, restore, tmp_path):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     for _ in range(5):
         judging.judge(review, place, judging.queue(review, place)[0].id, "relevant")
     back_up(database, tmp_path / "copy")
     before = everything(room.store)
     judging.judge(review, place, judging.queue(review, place)[0].id, "irrelevant")  # after the copy
-    again = Room(Store(restore(tmp_path / "copy")), KeptFiles(None))
+    again = ReviewRegistry(Store(restore(tmp_path / "copy")), ReviewCache(None))
     assert everything(again.store) == before
     with again.review(project).model() as screening:
         assert int((screening.topic().answers == 1).sum()) == 5
@@ -62,7 +59,7 @@ def test_a_room_is_what_it_was(room, me, project, database, restore, tmp_path):
 
 
 def test_a_copy_is_of_one_moment_while_people_answer(room, me, project, database, restore, tmp_path):
-    review, place, done = room.review(project), Place(me.id, "relevant"), threading.Event()
+    review, place, done = room.review(project), ReviewerQueue(me.id, "relevant"), threading.Event()
 
     def work():
         while not done.is_set() and (shown := judging.queue(review, place)):

@@ -18,13 +18,12 @@ from fastapi.testclient import TestClient
 from room_setup import ORIGIN, PASSWORD
 
 from textbayes.app import AppSettings, create_app, judging
-from textbayes.app.accounts import create_user
-from textbayes.app.desk import Place
+from textbayes.app.accounts import create_user, set_role
+from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.dashboard import DRAWINGS
 from textbayes.app.exports import KINDS
-from textbayes.app.figures import DRAWINGS
-from textbayes.app.listing import FILTERS
-from textbayes.app.members import set_role
 from textbayes.app.projects import Plan, create_project
+from textbayes.app.records import FILTERS
 from textbayes.screen import ScreenSettings
 
 pytest.importorskip("openpyxl", reason="needs the extra xlsx")
@@ -43,7 +42,7 @@ class Twin:
         clocks.append(self.clock)
         settings = AppSettings(database=f"sqlite:///{folder / 'room.sqlite3'}", team=True, origin=ORIGIN)
         self.app, self.clients = create_app(settings), {}
-        room = self.app.state.room
+        room = self.app.state.registry
         people = {name: create_user(room.store, name, PASSWORD) for name in ("ann", "bob", "cid", "dan")}
         plan = Plan("Tea", ScreenSettings(questions={TOPIC: "green tea"}), double=True, prior="none")
         self.project = create_project(room, people["ann"], plan, records)
@@ -54,12 +53,12 @@ class Twin:
         for id in ("r20", "r21", "r24", "r25"):  # both have answered these: there is something to see and to learn
             for name in ("ann", "bob"):
                 said = "relevant" if id in ("r20", "r24") else "irrelevant"
-                judging.judge(review, Place(self.ids[name], TOPIC), id, said)
-        judging.queue(review, Place(self.ids["ann"], TOPIC))
+                judging.judge(review, ReviewerQueue(self.ids[name], TOPIC), id, said)
+        judging.queue(review, ReviewerQueue(self.ids["ann"], TOPIC))
         for k, id in enumerate(FIRST):
             said = "relevant" if k % 4 == 0 else "irrelevant"
             judging.write_note(review, self.ids["ann"], id, NOTES[opposite])
-            judging.judge(review, Place(self.ids["ann"], TOPIC), id, OPPOSITE[said] if opposite else said)
+            judging.judge(review, ReviewerQueue(self.ids["ann"], TOPIC), id, OPPOSITE[said] if opposite else said)
 
     def client(self, name):
         if name not in self.clients:
@@ -88,13 +87,13 @@ class Twin:
 @pytest.fixture
 def twins(tmp_path, records, monkeypatch):
     clocks = []  # the last is that of the twin that is asked: the same is done at the same time in both
-    for module in ("live", "judging", "project_file"):
+    for module in ("live", "judging", "exports"):
         monkeypatch.setattr(f"textbayes.app.{module}.time", types.SimpleNamespace(time=lambda: next(clocks[-1])))
     made = [Twin(tmp_path / f"room{opposite}", records, opposite, clocks) for opposite in (False, True)]
     yield made
     for twin in made:
         twin.app.state.training.close()
-        twin.app.state.room.close()
+        twin.app.state.registry.close()
 
 
 # What parts of paths and questions may be; a route with another part must be added here.
@@ -213,7 +212,7 @@ def test_all_is_seen_when_both_have_answered(twins):
              f"{at}/export.tb", "/projects/{project_id}/record?id=r0", "/projects/{project_id}/dashboard")  # fmt: skip
     for twin in twins:
         for id in FIRST:
-            judging.judge(twin.review, Place(twin.ids["bob"], TOPIC), id, "relevant")
+            judging.judge(twin.review, ReviewerQueue(twin.ids["bob"], TOPIC), id, "relevant")
     for path in paths:
         (_, one), (_, other) = (twin.ask("bob", "GET", path) for twin in twins)
         assert one != other, path

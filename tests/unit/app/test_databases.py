@@ -13,10 +13,8 @@ from sqlalchemy import create_engine
 
 from textbayes.app import AppSettings, create_app, settings
 from textbayes.app import database as databases
-from textbayes.app.backup import back_up
-from textbayes.app.database import open_database
-from textbayes.app.kept import KeptFiles
-from textbayes.app.store import Store
+from textbayes.app.database import Store, back_up, open_database
+from textbayes.app.live import ReviewCache
 from textbayes.core.errors import InputError
 
 
@@ -91,7 +89,7 @@ def test_a_database_that_others_hold_is_told(tmp_path, monkeypatch):
     assert answer.status_code == 503
     assert "database is not responding" in answer.text
     holding.close()
-    app.state.room.close()
+    app.state.registry.close()
 
 
 def test_a_database_that_is_read_only_is_told_at_the_start(tmp_path):
@@ -124,7 +122,7 @@ def test_files_of_the_room_are_their_owners_alone(open_umask, tmp_path, monkeypa
     assert {mode(file) for file in files} == {0o600}
     back_up(address, tmp_path / "copy")
     assert mode(tmp_path / "copy") == 0o600
-    KeptFiles(tmp_path / "cache" / "room")
+    ReviewCache(tmp_path / "cache" / "room")
     assert mode(tmp_path / "cache" / "room") == 0o700
     store.close()
 
@@ -137,7 +135,7 @@ def test_files_that_all_could_read_are_closed_to_others(open_umask, tmp_path, mo
         file.chmod(0o644)
     folder.chmod(0o755)
     (tmp_path / "cache").mkdir(mode=0o755)
-    KeptFiles(tmp_path / "cache")
+    ReviewCache(tmp_path / "cache")
     second = Store(settings.default_database())
     assert {mode(file) for file in folder.iterdir()} == {0o600}
     assert len(list(folder.iterdir())) == 3

@@ -31,12 +31,12 @@ def app(database, tmp_path):
     made = create_app(AppSettings(database=database, origin=ORIGIN, cache=tmp_path / "cache"), "secret")
     yield made
     made.state.training.close()
-    made.state.room.close()
+    made.state.registry.close()
 
 
 @pytest.fixture
 def client(app):
-    store = app.state.room.store
+    store = app.state.registry.store
     token = create_token(store, local_user(store), "test")
     return TestClient(app, base_url=ORIGIN, headers={"authorization": f"Bearer {token}"}, raise_server_exceptions=False)
 
@@ -203,13 +203,13 @@ def described(tmp_path, monkeypatch):
     """A room on SQLite with a project, described; nothing is trained."""
     monkeypatch.setattr("textbayes.app.training.Training._train", lambda *_: None)
     app = create_app(AppSettings(database=f"sqlite:///{tmp_path / 'r.sqlite3'}", origin=ORIGIN), "secret")
-    store = app.state.room.store
+    store = app.state.registry.store
     token = create_token(store, local_user(store), "test")
     client = TestClient(app, base_url=ORIGIN, headers={"authorization": f"Bearer {token}"})
     project = make(client).json()["id"]
     yield app, token, project
     app.state.training.close()
-    app.state.room.close()
+    app.state.registry.close()
 
 
 def test_requests_of_all_kinds_are_answered_as_described(described):

@@ -10,22 +10,19 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import DatabaseError
 
 from textbayes.app import judging
+from textbayes.app.assignments import ReviewerQueue
 from textbayes.app.dashboard import costs_of_certainty
-from textbayes.app.database import Event, Project
-from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import MissingProjectError, Room
-from textbayes.app.project_file import read_project, write_project
+from textbayes.app.database import Event, Project, Store
+from textbayes.app.exports import read_project, write_project
+from textbayes.app.live import MissingProjectError, ReviewCache, ReviewRegistry
 from textbayes.app.projects import add_records, delete_project
-from textbayes.app.store import Store
 from textbayes.app.words import said_words, say
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 from textbayes.screen import Screening
 from textbayes.screen.folder import SCREEN_FILE
-from textbayes.screen.forecast import reads_left
-from textbayes.screen.gauge import State
-from textbayes.screen.stopping import make_rule
+from textbayes.screen.remaining import State
+from textbayes.screen.stopping import make_rule, reads_left
 from textbayes.store.container import read_container, write_container
 
 
@@ -46,7 +43,7 @@ def state(review):
 
 
 def test_reading_finds_what_the_question_asks_for(room, me, project):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     seen = read_on(review, place, 18)
     assert len(set(seen)) == 18
     assert {int(id[1:]) % 4 for id in seen[:15]} == {0}
@@ -54,14 +51,14 @@ def test_reading_finds_what_the_question_asks_for(room, me, project):
 
 
 def test_another_process_has_the_same_state_to_the_bit(room, me, project, database, tmp_path):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     read_on(review, place, 7)
     say(review, place, "leaves", "for")
     judging.undo(review, place)
     judging.skip(review, place, judging.queue(review, place)[0].id)
     judging.write_note(review, me.id, "r8", "read again")
-    for kept in (KeptFiles(None), KeptFiles(tmp_path / "other"), room.kept):
-        other = Room(Store(database), kept)
+    for kept in (ReviewCache(None), ReviewCache(tmp_path / "other"), room.kept):
+        other = ReviewRegistry(Store(database), kept)
         assert state(other.review(project)) == state(review)
         with other.review(project).looking() as theirs, review.looking() as ours:
             assert theirs.held == ours.held
@@ -71,22 +68,22 @@ def test_another_process_has_the_same_state_to_the_bit(room, me, project, databa
 
 def test_what_is_kept_is_not_believed(room, me, project, database, tmp_path):
     review = room.review(project)
-    read_on(review, Place(me.id, "relevant"), 7)
-    kept = KeptFiles(tmp_path / "other")
-    other = Room(Store(database), kept)
+    read_on(review, ReviewerQueue(me.id, "relevant"), 7)
+    kept = ReviewCache(tmp_path / "other")
+    other = ReviewRegistry(Store(database), kept)
     assert state(other.review(project)) == state(review)
     other.close()
     (place,) = (tmp_path / "other").glob("*.state.tbw")
     meta, arrays = read_container(place, SCREEN_FILE)
     write_container(place, SCREEN_FILE, meta, {**arrays, "0.answers": arrays["0.answers"] + 7})
-    again = Room(Store(database), kept)
+    again = ReviewRegistry(Store(database), kept)
     assert state(again.review(project)) == state(review)
     again.close()
 
 
 def test_two_processes_hand_nothing_out_twice(room, me, project, database):
-    other = Room(Store(database), KeptFiles(None))
-    places = [Place(me.id, "relevant"), Place(me.id + 1, "relevant")]
+    other = ReviewRegistry(Store(database), ReviewCache(None))
+    places = [ReviewerQueue(me.id, "relevant"), ReviewerQueue(me.id + 1, "relevant")]
     seen = {0: [], 1: []}
     for _ in range(10):
         for k, (one, place) in enumerate(zip((room, other), places, strict=True)):
@@ -99,7 +96,7 @@ def test_people_who_answer_at_once_lose_nothing(room, me, project):
     review, seen = room.review(project), {}
 
     def work(user):
-        seen[user] = read_on(review, Place(user, "relevant"), 10)
+        seen[user] = read_on(review, ReviewerQueue(user, "relevant"), 10)
 
     threads = [threading.Thread(target=work, args=(user,)) for user in range(1, 6)]
     for thread in threads:
@@ -116,7 +113,7 @@ def test_people_who_answer_at_once_lose_nothing(room, me, project):
 
 def test_state_is_that_of_the_screening_that_learns_the_same(room, me, project, records):
     """The room adds nothing to the engine's state machine: the same entries lead to the same weights."""
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     read_on(review, place, 9)
     alone = Screening(review.collection, review.screening.settings)
     with room.store.read() as session:
@@ -127,7 +124,7 @@ def test_state_is_that_of_the_screening_that_learns_the_same(room, me, project, 
 
 
 def test_events_are_never_changed(room, me, project):
-    read_on(room.review(project), Place(me.id, "relevant"), 2)
+    read_on(room.review(project), ReviewerQueue(me.id, "relevant"), 2)
     for statement in (update(Event).values(user_id=7), delete(Event)):
         with pytest.raises(DatabaseError, match="events are never changed"), room.store.write() as session:
             session.execute(statement)
@@ -140,9 +137,9 @@ def test_events_are_never_changed(room, me, project):
 
 
 def test_records_come_while_work_goes_on(room, me, project, database):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     read_on(review, place, 20)
-    other = Room(Store(database), KeptFiles(None))
+    other = ReviewRegistry(Store(database), ReviewCache(None))
     other.review(project)
     texts = {"r1": "Tea ceremonies of the east\nKettles.", "x": "Green tea for healthy adults 4\nMore."}
     new = [Document(id, text) for id, text in texts.items()]
@@ -154,13 +151,13 @@ def test_records_come_while_work_goes_on(room, me, project, database):
     with review.model() as screening:
         assert int((screening.topic().answers != 0).sum()) == 20
     assert judging.queue(review, place)[-1].id in review.collection.row_of
-    judging.top_up(other.review(project), Place(99, "relevant"))
+    judging.top_up(other.review(project), ReviewerQueue(99, "relevant"))
     assert state(other.review(project)) == state(room.review(project))
     other.close()
 
 
 def test_a_project_leaves_and_comes_back(room, me, project):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     read_on(review, place, 6)
     say(review, place, "kettle", "against")
     again = room.review(read_project(room, me, write_project(room, review, me.id)))
@@ -177,7 +174,7 @@ def test_a_project_that_was_altered_is_refused(room, me, project):
 
 
 def test_a_word_that_answers_contradict_is_flagged(room, me, project):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     say(review, place, "shafts", "for")
     say(review, place, "nowhere", "for")
     for i in range(40):
@@ -195,7 +192,7 @@ def test_a_word_that_answers_contradict_is_flagged(room, me, project):
 
 
 def test_certainty_costs_what_each_rule_would_have_read(room, me, project):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     read_on(review, place, 25)
     with review.model() as screening:
         seen = State.of(screening.topic())
@@ -205,7 +202,7 @@ def test_certainty_costs_what_each_rule_would_have_read(room, me, project):
 
 
 def test_words_rank_the_queue_anew_at_once(room, me, project):
-    review, place = room.review(project), Place(me.id, "relevant")
+    review, place = room.review(project), ReviewerQueue(me.id, "relevant")
     first = judging.queue(review, place)
     assert "tea" in first[1].title
     say(review, place, "ore", "for")

@@ -16,9 +16,8 @@ from sqlalchemy import func, select
 from textbayes.app import accounts
 from textbayes.app import throttle as throttling
 from textbayes.app.accounts import create_user, log_in, new_device, reset_password
-from textbayes.app.database import Audit, Session, Token, User
+from textbayes.app.database import Audit, Session, Store, Token, User
 from textbayes.app.launch import LaunchTokens, open_browser
-from textbayes.app.store import Store
 from textbayes.app.throttle import Throttle, TooManyTriesError, Try
 from textbayes.core.errors import InputError
 
@@ -64,7 +63,7 @@ def test_guessing_a_password_is_slowed_down_and_noted(team):
     assert codes[:6] == [401] * 6
     assert codes[7] == 429
     assert enter(eve, "ann") == 429
-    with team.app.state.room.store.read() as session:
+    with team.app.state.registry.store.read() as session:
         assert len(session.scalars(select(Audit).where(Audit.action == "failed login")).all()) == 6
 
 
@@ -93,9 +92,9 @@ def test_a_browser_is_known_for_its_person_alone(team):
     ann = team("ann")
     team("bob")
     device = ann.cookies["textbayes_device"]
-    with team.app.state.room.store.read() as session:
+    with team.app.state.registry.store.read() as session:
         old = new_device(session.scalar(select(User).where(User.name == "bob")))
-    reset_password(team.app.state.room.store, "bob", "another long password", "test")
+    reset_password(team.app.state.registry.store, "bob", "another long password", "test")
     for k, cookie in enumerate((device, "x.y", "x", "", old, device.partition(".")[0] + ".é")):
         eve = visitor(team, f"10.0.1.{k}")
         header = {"cookie": f"textbayes_device={cookie}".encode()}
@@ -241,7 +240,7 @@ def test_a_flood_of_guesses_does_not_fill_the_audit_log(store, monkeypatch):
 
 def test_an_administrator_who_is_alone_gets_a_new_password(team):
     admin = team("ann", admin=True)
-    store = team.app.state.room.store
+    store = team.app.state.registry.store
     token = re.search(r"tb_[\w-]+", admin.post("/account/tokens", data={"name": "x", "csrf": csrf_of(admin)}).text)[0]
     eve = visitor(team)
     guess_until_refused(eve, "ann")

@@ -30,7 +30,7 @@ def room(database, tmp_path):
     client.csrf = re.search(r'data-csrf="([^"]+)"', client.get("/models").text)[1]
     yield client, app
     app.state.training.close()
-    app.state.room.close()
+    app.state.registry.close()
 
 
 def train(client, content=TABLE, **form):
@@ -82,7 +82,7 @@ def test_what_cannot_be_trained_is_said(room):
     assert "no field &#39;zoo&#39;" in train(client, label_field="zoo").text
     assert "at least 4" in train(client, "kind,text\na,b\n").text
     assert client.get("/models/nothing").status_code == 400
-    with app.state.room.store.write() as session:
+    with app.state.registry.store.write() as session:
         session.add(Model(id="lost", user_id=1, name="Lost", state="training", message=""))
-    Training(app.state.room.store).close()
+    Training(app.state.registry.store).close()
     assert "the server was stopped" in client.get("/models/lost").text

@@ -25,7 +25,7 @@ class House:
 
     def __init__(self, address, *people):
         self.app = create_app(AppSettings(database=address, team=True, origin=ORIGIN))
-        self.people = {name: create_user(self.app.state.room.store, name, PASSWORD) for name in people}
+        self.people = {name: create_user(self.app.state.registry.store, name, PASSWORD) for name in people}
         self.clients = {}
         for name in people:
             self.clients[name] = client = TestClient(self.app, base_url=ORIGIN)
@@ -37,7 +37,7 @@ class House:
 
     def close(self):
         self.app.state.training.close()
-        self.app.state.room.close()
+        self.app.state.registry.close()
 
 
 def answer(client, project, id, said):
@@ -58,7 +58,7 @@ def moved(tmp_path, database, records):
     """A project that Ann and Bob began elsewhere, read again by Bob; Ann is called Anna here."""
     old = House(f"sqlite:///{tmp_path / 'old.sqlite3'}", "ann", "bob")
     plan = Plan("Tea", ScreenSettings(questions={"relevant": "green tea"}), double=True, prior="none")
-    project = create_project(old.app.state.room, old.people["bob"], plan, records[:12])
+    project = create_project(old.app.state.registry, old.people["bob"], plan, records[:12])
     old["bob"].put(f"{AT}/{project}/members", json={"name": "ann", "role": "reviewer"})
     for id in sorted(READ):
         assert answer(old["ann"], project, id, "relevant").status_code == 201
@@ -134,7 +134,7 @@ def test_the_page_asks_who_they_are_and_offers_the_same_name(tmp_path, records):
     """After a file was read, an owner sees the people it named."""
     old = House(f"sqlite:///{tmp_path / 'old.sqlite3'}", "Ann", "bob")
     project = create_project(
-        old.app.state.room, old.people["bob"], Plan("Tea", ScreenSettings(), prior="none"), records
+        old.app.state.registry, old.people["bob"], Plan("Tea", ScreenSettings(), prior="none"), records
     )
     old["bob"].put(f"{AT}/{project}/members", json={"name": "Ann", "role": "reviewer"})
     answer(old["Ann"], project, "r1", "relevant")

@@ -63,11 +63,11 @@ def served(tmp_path):
 def room(tmp_path, records):
     settings = AppSettings(database=f"sqlite:///{tmp_path / 'r.sqlite3'}", origin=ORIGIN, cache=tmp_path / "cache")
     app = create_app(settings, "secret")
-    me = local_user(app.state.room.store)
+    me = local_user(app.state.registry.store)
     plan = Plan("Tea", ScreenSettings(questions={"relevant": "green tea"}), prior="none")
-    project = create_project(app.state.room, me, plan, records)
+    project = create_project(app.state.registry, me, plan, records)
     paths = [*(f"/api/v1{path}" for path in paths_of(api_router)), *paths_of(page_router)]
-    return app, create_token(app.state.room.store, me, "test"), paths, project
+    return app, create_token(app.state.registry.store, me, "test"), paths, project
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "TRACE", "BREW", "PUT", "PATCH", "POST", "DELETE"])
@@ -88,7 +88,7 @@ def test_nothing_that_is_sent_is_a_fault_of_ours(which, method, tmp_path, record
                 assert answer.status_code < 500, (method, path, query, body[:60], kind, answer.text)
     if which == "room":
         app.state.training.close()
-        app.state.room.close()
+        app.state.registry.close()
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/login", "/favicon.ico", "/static/room.css"])
@@ -126,7 +126,7 @@ def test_a_body_in_pieces_that_is_too_large_is_refused_as_that(
     assert "larger than" in answer.json()["detail"]
     if which == "room":
         app.state.training.close()
-        app.state.room.close()
+        app.state.registry.close()
 
 
 @pytest.mark.parametrize("length", ["9" * 5_000, "-1", "1e3", "²", "99999999999999999999"])

@@ -15,8 +15,7 @@ from sqlalchemy import select
 
 from textbayes.app import AppSettings, create_app
 from textbayes.app.accounts import create_user
-from textbayes.app.database import Base, Session, Token, User, open_database
-from textbayes.app.migrate import upgrade
+from textbayes.app.database import Base, Session, Token, User, open_database, upgrade
 from textbayes.app.projects import Plan, create_project
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
@@ -31,7 +30,7 @@ def csrf_of(client) -> str:
 def local(tmp_path):
     app = create_app(AppSettings(database=f"sqlite:///{tmp_path / 'r.sqlite3'}", origin=ORIGIN), "secret")
     yield TestClient(app, base_url=ORIGIN)
-    app.state.room.close()
+    app.state.registry.close()
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:9999", "127.0.0.1.evil.example:8765", ""])
@@ -139,7 +138,7 @@ def test_a_request_that_is_too_large_is_refused(tmp_path):
     assert client.post("/uploads", content=pieces(), headers={"content-type": "text/plain"}).status_code in (403, 413)
     stranger = TestClient(app, base_url=ORIGIN)
     assert stranger.post("/login", data={"name": "a" * 100_000}).status_code == 413, "nobody knows who it is"
-    app.state.room.close()
+    app.state.registry.close()
 
 
 @pytest.mark.parametrize("path", ["/uploads", "/models", "/api/v1/projects", "/nowhere"])
@@ -164,7 +163,7 @@ def test_nothing_that_a_stranger_sends_is_read(local, path):
 def test_passwords_are_kept_as_argon2_and_secrets_as_hashes(team):
     client = team("ann")
     token = re.search(r"tb_[\w-]+", client.post("/account/tokens", data={"name": "x", "csrf": csrf_of(client)}).text)[0]
-    with team.app.state.room.store.read() as session:
+    with team.app.state.registry.store.read() as session:
         ann = session.scalar(select(User).where(User.name == "ann"))
         assert ann.password.startswith("$argon2id$")
         keys = [*session.scalars(select(Session.key)), *session.scalars(select(Token.key))]
@@ -177,7 +176,7 @@ def test_passwords_are_kept_as_argon2_and_secrets_as_hashes(team):
 
 
 def test_a_short_password_and_a_name_that_is_taken_are_refused(team):
-    store = team.app.state.room.store
+    store = team.app.state.registry.store
     with pytest.raises(InputError, match="at least 10"):
         create_user(store, "bob", "short")
     create_user(store, "bob", PASSWORD)
@@ -189,7 +188,7 @@ def test_a_short_password_and_a_name_that_is_taken_are_refused(team):
 def shared(team, records):
     """A project of Ann's, with Bob who reviews and Cid who reads."""
     clients = {name: team(name) for name in ("ann", "bob", "cid", "dan")}
-    room = team.app.state.room
+    room = team.app.state.registry
     with room.store.read() as session:
         ann = session.scalar(select(User).where(User.name == "ann"))
     settings = ScreenSettings(questions={"relevant": "green tea"})
@@ -239,7 +238,7 @@ def test_two_people_read_every_record_and_conflicts_are_settled(shared):
 
 def test_an_account_that_is_locked_opens_nothing(team):
     admin, bob = team("ann", admin=True), team("bob")
-    with team.app.state.room.store.read() as session:
+    with team.app.state.registry.store.read() as session:
         id = session.scalar(select(User.id).where(User.name == "bob"))
     assert bob.get("/people").status_code == 403
     assert bob.post(f"/people/{id}/active", data={"csrf": csrf_of(bob)}).status_code == 403
@@ -284,7 +283,7 @@ def test_a_database_of_another_kind_is_refused():
 
 def test_a_topic_of_any_name_can_be_judged(team):
     """Names of topics go into addresses: signs that mean something there do not break them."""
-    client, room = team("ann"), team.app.state.room
+    client, room = team("ann"), team.app.state.registry
     with room.store.read() as session:
         ann = session.scalar(select(User).where(User.name == "ann"))
     settings = ScreenSettings(topics=("a&b=c #1/ü", "other"))

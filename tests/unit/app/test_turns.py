@@ -11,37 +11,35 @@ from collections import defaultdict
 import pytest
 from sqlalchemy import select
 
-from textbayes.app import desk as desk_module
+from textbayes.app import assignments as assignments_module
 from textbayes.app import judging
-from textbayes.app.database import Event
-from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
+from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.database import Event, Store
+from textbayes.app.live import ReviewCache, ReviewRegistry
 from textbayes.app.projects import Plan, create_project
-from textbayes.app.showing import show
-from textbayes.app.store import Store
+from textbayes.app.records import show
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
 
 TOPIC = "relevant"
-ANN, BOB = Place(101, TOPIC), Place(102, TOPIC)
+ANN, BOB = ReviewerQueue(101, TOPIC), ReviewerQueue(102, TOPIC)
 SERVER = """
 import sys
 from textbayes.app import judging
-from textbayes.app.desk import Place
-from textbayes.app.kept import KeptFiles
-from textbayes.app.live import Room
-from textbayes.app.store import Store
+from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.live import ReviewCache
+from textbayes.app.live import ReviewRegistry
+from textbayes.app.database import Store
 import threading
 
 database, project, *users = sys.argv[1:]
-room = Room(Store(database), KeptFiles(None))
+room = ReviewRegistry(Store(database), ReviewCache(None))
 room.review(project)
 print("ready", flush=True)
 sys.stdin.readline()
 
 def read(user):
-    place = Place(int(user), "relevant")
+    place = ReviewerQueue(int(user), "relevant")
     while shown := judging.queue(room.review(project), place):
         judging.judge(room.review(project), place, shown[0].id, "irrelevant")
 
@@ -92,13 +90,15 @@ def test_two_servers_hand_no_record_to_two_people(room, project, database):
 
 def test_what_another_server_took_meanwhile_is_not_handed_out(room, project, database, monkeypatch):
     """Between the pick of a record and its handing out another server hands it out: a free one is given instead."""
-    other, review = Room(Store(database), KeptFiles(None)), room.review(project)
+    other, review = ReviewRegistry(Store(database), ReviewCache(None)), room.review(project)
     theirs, write, tried = [], review.write, []
 
     def late(make, store=None):
         if len(tried) < 3:
             tried.append(1)
-            theirs.extend(shown.id for shown in judging.queue(other.review(project), Place(300 + len(tried), TOPIC)))
+            theirs.extend(
+                shown.id for shown in judging.queue(other.review(project), ReviewerQueue(300 + len(tried), TOPIC))
+            )
         write(make, store)
 
     monkeypatch.setattr(review, "write", late)
@@ -115,9 +115,9 @@ def test_the_last_records_stay_with_those_who_read_them(room, project):
     held = {shown.id for shown in judging.queue(review, ANN)}
     while shown := judging.queue(review, BOB):
         judging.judge(review, BOB, shown[0].id, "irrelevant")
-    with review.looking() as desk:
-        assert set(desk.held[ANN]) == held
-        assert len(desk.opinions[TOPIC]) == 60 - len(held)
+    with review.looking() as assignments:
+        assert set(assignments.held[ANN]) == held
+        assert len(assignments.opinions[TOPIC]) == 60 - len(held)
     with pytest.raises(InputError, match="is being read by somebody else; your answer was not kept"):
         judging.judge(review, BOB, min(held), "relevant")
 
@@ -127,7 +127,7 @@ def test_what_lies_with_one_who_left_goes_to_another_and_not_to_both(room, proje
     held = [shown.id for shown in judging.queue(review, ANN)]
     while shown := judging.queue(review, BOB):
         judging.judge(review, BOB, shown[0].id, "irrelevant")
-    monkeypatch.setattr(desk_module, "LEFT_AFTER", -1.0)
+    monkeypatch.setattr(assignments_module, "LEFT_AFTER", -1.0)
     (taken, *_) = [shown.id for shown in judging.queue(review, BOB)]
     assert taken in held
     with pytest.raises(InputError, match="is being read by somebody else"):
@@ -136,8 +136,8 @@ def test_what_lies_with_one_who_left_goes_to_another_and_not_to_both(room, proje
     with pytest.raises(InputError, match="has an answer of somebody else"):
         judging.judge(review, ANN, taken, "relevant")
     judging.judge(review, ANN, taken, "relevant", replace=True)
-    with review.looking() as desk:
-        assert desk.opinions[TOPIC][taken] == {ANN.user: "relevant"}
+    with review.looking() as assignments:
+        assert assignments.opinions[TOPIC][taken] == {ANN.user: "relevant"}
 
 
 def test_no_third_person_reads_what_two_have_read(room, me, records):
@@ -147,15 +147,15 @@ def test_no_third_person_reads_what_two_have_read(room, me, records):
     judging.judge(review, BOB, "r1", "irrelevant")
     for replace in (False, True):
         with pytest.raises(InputError, match="has the answers of two others"):
-            judging.judge(review, Place(103, TOPIC), "r1", "relevant", replace=replace)
+            judging.judge(review, ReviewerQueue(103, TOPIC), "r1", "relevant", replace=replace)
     judging.judge(review, BOB, "r1", "relevant")
-    with review.looking() as desk:
-        assert desk.answer(TOPIC, "r1") == "relevant"
+    with review.looking() as assignments:
+        assert assignments.answer(TOPIC, "r1") == "relevant"
 
 
 def test_what_is_sent_again_with_its_key_counts_once(room, project, database):
     """Also where it comes late, after something else was said, and to another server."""
-    review, other = room.review(project), Room(Store(database), KeptFiles(None))
+    review, other = room.review(project), ReviewRegistry(Store(database), ReviewCache(None))
     first, second = (shown.id for shown in judging.queue(review, ANN))
     judging.judge(review, ANN, first, "relevant", "key-0001")
     judging.judge(review, ANN, second, "irrelevant", "key-0002")
@@ -175,7 +175,7 @@ def test_what_is_sent_again_with_its_key_counts_once(room, project, database):
 
 
 def test_a_note_that_another_server_kept_is_shown(room, project, database):
-    review, other = room.review(project), Room(Store(database), KeptFiles(None))
+    review, other = room.review(project), ReviewRegistry(Store(database), ReviewCache(None))
     (first, *_) = judging.queue(review, ANN)
     judging.write_note(other.review(project), ANN.user, first.id, "good")
     assert judging.queue(room.review(project), ANN)[0].note == "good"
@@ -190,8 +190,8 @@ def test_the_same_answer_is_stored_once_without_a_key_too(room, project):
         judging.judge(review, ANN, shown.id, answer)
     said = [body["answer"] for _, body in bodies(room.store, project) if body["kind"] == "judgement"]
     assert said == ["relevant", "withdrawn"]
-    with review.looking() as desk:
-        assert shown.id in desk.held[ANN]
+    with review.looking() as assignments:
+        assert shown.id in assignments.held[ANN]
 
 
 def test_one_answer_sent_by_many_at_once_is_stored_once(room, project):

@@ -20,7 +20,7 @@ from textbayes.screen import ScreenFolder, ScreenSettings
 from textbayes.screen import folder as folders
 from textbayes.screen.folder import replay
 from textbayes.screen.screening import Screening
-from textbayes.screen.table import table_rows
+from textbayes.screen.status import table_rows
 from textbayes.store.container import read_container, write_container
 from textbayes.store.event_folder import snapshots
 

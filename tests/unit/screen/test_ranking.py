@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from textbayes.screen.gauge import State, gauge
-from textbayes.screen.intervals import standard_errors
-from textbayes.screen.ranking import estimate
+from textbayes.screen.remaining import State, estimate_remaining
+from textbayes.screen.solver import standard_errors
+from textbayes.screen.status import estimate
 
 
 def test_standard_errors_are_those_of_all_weights():
@@ -28,7 +28,7 @@ def test_probabilities_add_up_to_what_is_left(screening, answer):
     topic = state.topic()
     told = estimate(topic, topic.unread().tolist())
     total = sum(record.probability for record in told)
-    assert total <= gauge(State.of(topic)).mean * 1.0001
+    assert total <= estimate_remaining(State.of(topic)).mean * 1.0001
     assert all(record.low < record.probability < record.high for record in told)
     order = np.argsort([-record.probability for record in told], kind="stable")
     np.testing.assert_array_equal(order, np.argsort(-topic.predictors[topic.unread()], kind="stable"))

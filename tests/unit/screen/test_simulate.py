@@ -11,11 +11,23 @@ import pytest
 from textbayes.core.errors import InputError
 from textbayes.data import corpus_path, load_corpus
 from textbayes.screen import Collection
-from textbayes.screen.baseline import ElasU4
-from textbayes.screen.calibration import RuleSummary, calibration, gauge_checks, summarise_stops
-from textbayes.screen.gauge import GaugeWeights, Signs
-from textbayes.screen.measures import average_time, extra_relevant, ranking_loss, read_until, recall_at, work_saved
-from textbayes.screen.simulate import Check, Simulation, Stop, TopicReader, draw_start, simulate
+from textbayes.screen.remaining import RemainingWeights, Signs
+from textbayes.screen.simulate import (
+    Check,
+    ElasU4,
+    Simulation,
+    Stop,
+    TopicReader,
+    average_time,
+    draw_start,
+    extra_relevant,
+    ranking_loss,
+    read_until,
+    recall_at,
+    simulate,
+    work_saved,
+)
+from textbayes.screen.simulations import RuleSummary, calibration, estimate_checks, summarise_stops
 from textbayes.screen.stopping import make_rule
 
 ORDER = [True, False, True, True, False, False, False, False, False, True]  # ten records, four of them relevant
@@ -69,12 +81,12 @@ def test_rules_are_asked_and_reading_goes_on_until_all_is_found(review):
         assert stop.excess == max(stop.n_read - needed, 0)
 
 
-def test_how_right_rules_were_and_what_came_of_what_the_gauge_said():
+def test_how_right_rules_were_and_what_came_of_what_the_estimate_said():
     stops = [Stop("share", "", 40, 1.0, 10), Stop("share", "", 60, 0.9, 0), Stop("share", "", 100, 0.95, 5)]
     (told,) = summarise_stops([((stop,), 100) for stop in stops], 0.95)
     assert told == RuleSummary("share", 3, pytest.approx(2 / 3), 0.9, pytest.approx(0.05))
-    # As many come true as are said, where what is left is drawn from what the gauge takes it to be.
-    random, weights = np.random.default_rng(0), GaugeWeights(0.0, 0.3, 0.8, 2.0)
+    # As many come true as are said, where what is left is drawn from what the estimate takes it to be.
+    random, weights = np.random.default_rng(0), RemainingWeights(0.0, 0.3, 0.8, 2.0)
     checks = []
     for _ in range(6000):
         signs = Signs(*random.normal(size=2))
@@ -83,7 +95,7 @@ def test_how_right_rules_were_and_what_came_of_what_the_gauge_said():
         checks.append(Check(100, int(random.integers(2, 80)), n_left, signs, 0.5))
     early = Check(100, 1, 500, Signs(0.0, 0.0), 0.5)  # one find says nothing
     told = Simulation(np.arange(1000), np.zeros(1000, dtype=bool), 0, 1000, (), (*checks, early))
-    said, reached = gauge_checks(told, 0.95, weights)
+    said, reached = estimate_checks(told, 0.95, weights)
     assert len(said) == 6000
     for found in calibration(said, reached):
         assert found.reached == pytest.approx(found.said, abs=4.0 * 0.5 / np.sqrt(found.n))

@@ -1,4 +1,4 @@
-"""Stopping rules by hand and by other means; the gauge by simulation."""
+"""Stopping rules by hand and by other means; the estimate by simulation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import pytest
 from scipy import stats
 
 from textbayes.core.errors import InputError
-from textbayes.screen.forecast import reads_left, seconds_each
-from textbayes.screen.gauge import GaugeWeights, Left, Signs, State, fit_gauge, may_be_left, recalibrated
+from textbayes.screen.remaining import Left, RemainingWeights, Signs, State, fit_remaining, may_be_left, recalibrated
 from textbayes.screen.stopping import (
     AuditHypergeometric,
     ConsecutiveIrrelevant,
-    GaugeRule,
     QuantileBound,
     RankedHypergeometric,
+    RemainingRule,
     make_rule,
     ranked_p_value,
+    reads_left,
+    seconds_each,
 )
 from textbayes.screen.topic import Reading
 
@@ -90,13 +91,13 @@ def test_distribution_of_what_is_left():
     assert left.quantile(0.9) == np.quantile(draws, 0.9)
 
 
-def test_the_numbers_of_a_gauge_are_found_again():
+def test_the_parameters_of_the_estimate_are_found_again():
     random = np.random.default_rng(1)
     signs = [Signs(*row) for row in random.normal(size=(4000, 2))]
-    truth = GaugeWeights(0.4, 0.3, 0.8, 2.0)
+    truth = RemainingWeights(0.4, 0.3, 0.8, 2.0)
     means = [truth.left(sign, 10**6).mean for sign in signs]
     left = random.negative_binomial(2.0, 2.0 / (2.0 + np.array(means)))
-    found = fit_gauge(signs, left, np.ones(4000))
+    found = fit_remaining(signs, left, np.ones(4000))
     np.testing.assert_allclose(found, truth, atol=0.15)
 
 
@@ -109,15 +110,15 @@ def test_recalibration_finds_slope_and_level():
     np.testing.assert_allclose(recalibrated(told, at), 1.0 / (1.0 + np.exp(2.0 - 0.6 * at)), atol=0.03)
 
 
-def test_the_gauge_waits_for_the_test():
+def test_the_estimate_waits_for_the_test():
     early = state("+" * 30, 1000, unread=np.full(970, -9.0))
-    sure = GaugeWeights(-9.0, 0.0, 0.0, 1.0)
-    advice = GaugeRule(weights=sure).advise(early)
+    sure = RemainingWeights(-9.0, 0.0, 0.0, 1.0)
+    advice = RemainingRule(weights=sure).advise(early)
     assert advice.probability > 0.99
     assert not advice.stop
     assert "to rely on it" in advice.reason
     late = state("+" * 30 + "-" * 900, 1000)
-    assert GaugeRule(weights=sure).advise(late).stop
+    assert RemainingRule(weights=sure).advise(late).stop
 
 
 def test_how_much_there_is_to_read():
@@ -131,14 +132,14 @@ def test_how_much_there_is_to_read():
     assert seconds_each([0, 10]) is None
 
 
-def test_how_much_there_is_to_read_for_the_gauge():
+def test_how_much_there_is_to_read_for_the_estimate():
     """Its search begins each recalibration at the last one; states made by hand begin each afresh."""
     random = np.random.default_rng(0)
     found = random.random(60) < np.linspace(0.7, 0.05, 60)
     told = state(found, 1500, random.normal(1.0, 1.0, 60), unread=random.normal(-2.0, 1.0, 1440))
     ahead = np.sort(told.unread)[::-1]
     for confidence in (0.5, 0.9):
-        rule = GaugeRule(0.95, confidence)
+        rule = RemainingRule(0.95, confidence)
         n = reads_left(told, rule)
         assert 0 < n < 1440
         said = []

@@ -13,7 +13,6 @@ from textbayes.core.types import Document
 from textbayes.stream import FilterFolder, FilterSettings, make_rehearsal
 from textbayes.stream.learn import _rehearsed
 from textbayes.stream.status import find_drift, read_status
-from textbayes.stream.topic import Examples
 
 from .conftest import draw
 
@@ -25,7 +24,7 @@ def everything(**settings) -> dict:
 # -- rehearsal --------------------------------------------------------------------------------------------------------
 @pytest.mark.equation("online", "4.2.2 distribution")
 def test_recent_examples_are_drawn_as_often_as_the_rule_says(make):
-    topic = replace(make().topics[0], examples=Examples(range(100, 110)))
+    topic = replace(make().topics[0], examples=list(range(100, 110)))
     settings = FilterSettings(rehearsal="recent:half_life=2")
     places = [_rehearsed(replace(topic, n_later=n), settings)[0] for n in range(1_500)]
     found = np.bincount(places, minlength=10) / 1_500
@@ -34,7 +33,7 @@ def test_recent_examples_are_drawn_as_often_as_the_rule_says(make):
 
 
 def test_a_draw_depends_on_seed_topic_and_judgements_alone(make):
-    topic = replace(make().topics[0], examples=Examples(range(50)), n_later=7)
+    topic = replace(make().topics[0], examples=list(range(50)), n_later=7)
     settings = FilterSettings(rehearsal="recent:half_life=50")
     assert _rehearsed(topic, settings)[0] == _rehearsed(topic, settings)[0]
     several = {
@@ -47,7 +46,7 @@ def test_a_draw_depends_on_seed_topic_and_judgements_alone(make):
 
 
 def test_a_function_can_say_whom_to_rehearse(make):
-    topic = replace(make().topics[0], examples=Examples(range(5)))
+    topic = replace(make().topics[0], examples=list(range(5)))
     oldest = FilterSettings(rehearsal=lambda age: float(age == 4))
     assert {_rehearsed(replace(topic, n_later=n), oldest)[0] for n in range(20)} == {0}
 
@@ -149,7 +148,7 @@ def test_a_fall_is_found_and_told():
     assert np.mean([one.has_drifted for one in found]) > 0.95
     assert np.mean([one.expected for one in found]) == pytest.approx(40.0, abs=1.0)
     told = f"of the last 50 delivered as relevant and judged, {found[0].relevant} were, where"
-    assert f"topic 'grain' may have drifted: {told}" in found[0].told("grain")
+    assert f"topic 'grain' may have drifted: {told}" in found[0].message("grain")
 
 
 def test_the_status_of_a_filter_tells_a_drift(start, filtered):

@@ -163,11 +163,11 @@ def test_rehearsal_in_turn(make, monkeypatch):
     monkeypatch.setattr(
         learning, "lesson_rows", lambda rows, places: lessons.append(rows.n_docs) or lesson_rows(rows, places)
     )
-    topic = desk.topics[0]
+    topic = desk.topics[0].copy()
     turns, kinds = [], "nnynnnynn" + "n" * len(topic.examples)
     for i, kind in enumerate(kinds):
         desk.see(Document(f"x{i}", f"corn word{i}"), time=0.0)
-        before = desk.topics[0]
+        before = desk.topics[0].copy()
         desk.judge(f"x{i}", "grain", kind == "y")
         after = desk.topics[0]
         if kind == "n":
@@ -175,7 +175,7 @@ def test_rehearsal_in_turn(make, monkeypatch):
             assert after.turn == (before.turn + 1) % len(before.examples)
             assert after.examples == before.examples
         else:
-            assert after.examples == (*before.examples, desk.ids[f"x{i}"])
+            assert after.examples == [*before.examples, desk.ids[f"x{i}"]]
             assert after.turn == before.turn
     row = [*topic.examples, desk.ids["x2"], desk.ids["x6"]]
     n = len(turns)
@@ -187,7 +187,7 @@ def test_no_rehearsal_where_it_is_not_wanted_or_nothing_is_relevant(make, stream
     desk = make(**everything(rehearse=False))
     judge_all(desk, stream[:5])
     assert all(topic.turn == 0 for topic in desk.topics)
-    topic = replace(make().topics[0], examples=())
+    topic = replace(make().topics[0], examples=[])
     desk.see(Document("a", "corn rain"), time=0.0)
     nothing = learning.learn_judgement(
         topic, desk.ids["a"], False, desk.kept, desk.lexicon, FilterSettings(), desk.likelihood
@@ -228,7 +228,7 @@ def test_a_changed_judgement_corrects_the_counts_and_is_learnt_as_one_more_docum
 
 def test_a_document_taken_out_of_the_row_does_not_upset_the_turn(make):
     desk = make(**everything())
-    topic = desk.topics[0]
+    topic = desk.topics[0].copy()
     n = len(topic.examples)
     for i, relevant in enumerate([True] + [False] * (n + 1)):
         desk.see(Document(f"x{i}", f"corn word{i}"), time=0.0)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from textbayes.app.api import account, judging, models, people, projects, team
+from textbayes.app.api import account, models, projects
 from textbayes.app.api.schemas import Problem
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -17,5 +17,12 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     413: {"model": Problem, "description": "Too large."},
 }
 api_router = APIRouter(responses=PROBLEMS)
-for part in (account, people, projects, judging, team, models):
-    api_router.include_router(part.router)
+for part in (
+    account.router,
+    account.people_router,
+    projects.router,
+    projects.judging_router,
+    projects.team_router,
+    models.router,
+):
+    api_router.include_router(part)

@@ -1,26 +1,38 @@
-"""Projects: make, look at, change, export, delete."""
+"""Projects: make, look at, change, export, delete; reading, answering and words; members and their disagreements."""
 
 from __future__ import annotations
 
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+from fastapi import APIRouter, BackgroundTasks, File, Form, Path, Query, Response, UploadFile
 
-from textbayes.app.access import Access, Owner, Reader, RoomOf, SignedIn, Writer
+from textbayes.app import judging
+from textbayes.app.access import Access, Owner, Reader, Registry, Reviewer, SignedIn, Writer
+from textbayes.app.accounts import (
+    ListedMember,
+    Stranger,
+    by_name,
+    list_members,
+    list_strangers,
+    match_person,
+    set_role,
+)
+from textbayes.app.api import schemas
 from textbayes.app.api.schemas import (
     MergedRecord,
-    ProjectListed,
     ProjectMade,
     ProjectTold,
     RecordsAdded,
     StrategyChange,
 )
-from textbayes.app.exports import export
-from textbayes.app.figures import picture
+from textbayes.app.dashboard import Disagreements, disagreements, picture, project_status
+from textbayes.app.exports import export, read_project
 from textbayes.app.importing import Mapping, read_records
-from textbayes.app.project_file import read_project
-from textbayes.app.projects import Plan, add_records, create_project, delete_project, list_projects
+from textbayes.app.projects import Plan, ProjectListed, add_records, create_project, delete_project, list_projects
+from textbayes.app.records import FILTERS, Shown, list_records
+from textbayes.app.records import show as show_record
+from textbayes.app.words import said_words, say, strong_words
 from textbayes.core.errors import InputError
 from textbayes.screen import ScreenSettings
 from textbayes.screen.duplicates import Merged
@@ -31,14 +43,14 @@ Topic = Annotated[str | None, Query(max_length=4_000, description="Needed where 
 
 
 @router.get("")
-def projects(room: RoomOf, who: SignedIn) -> list[ProjectListed]:
+def projects(registry: Registry, who: SignedIn) -> list[ProjectListed]:
     """List the projects that are shared with you."""
-    return [ProjectListed(**one._asdict()) for one in list_projects(room, who.user)]
+    return list_projects(registry, who.user)
 
 
 @router.post("", status_code=201)
 def make_project(
-    room: RoomOf,
+    registry: Registry,
     who: Writer,
     file: Annotated[UploadFile, File(description="RIS, PubMed, EndNote XML, BibTeX, CSV, TSV, XLSX or JSON lines.")],
     name: Annotated[str, Form(max_length=200)],
@@ -56,15 +68,15 @@ def make_project(
     settings = ScreenSettings(
         topics=tuple(asked), questions={topic: text for topic, text in asked.items() if text}, strategy=strategy
     )
-    id = create_project(room, who.user, Plan(name, settings, double, prior), records)
+    id = create_project(registry, who.user, Plan(name, settings, double, prior), records)
     return ProjectMade(id=id, n_records=len(records), merged=_merged(merged))
 
 
 @router.post("/import", status_code=201)
-def import_project(room: RoomOf, who: Writer, file: Annotated[UploadFile, File()]) -> ProjectTold:
+def import_project(registry: Registry, who: Writer, file: Annotated[UploadFile, File()]) -> ProjectTold:
     """Read a project again that was exported as zip."""
-    id = read_project(room, who.user, file.file.read())
-    return _told(Access(who.user, room.review(id), "owner", ""))
+    id = read_project(registry, who.user, file.file.read())
+    return _told(Access(who.user, registry.review(id), "owner", ""))
 
 
 @router.get("/{project_id}")
@@ -77,15 +89,15 @@ def project(who: Reader) -> ProjectTold:
 def change_strategy(who: Owner, change: StrategyChange) -> ProjectTold:
     """Hand records out by another strategy from now on."""
     entry = who.review.screening.change_of_strategy(change.strategy.strip())
-    who.review.step(who.user.id, lambda desk: [entry])
+    who.review.step(who.user.id, lambda assignments: [entry])
     with who.review.model():
         return _told(who)
 
 
 @router.delete("/{project_id}", status_code=204)
-def remove_project(room: RoomOf, who: Owner) -> None:
+def remove_project(registry: Registry, who: Owner) -> None:
     """Delete a project with everything in it."""
-    delete_project(room, who.review, who.user)
+    delete_project(registry, who.review, who.user)
 
 
 @router.post("/{project_id}/records", status_code=201)
@@ -97,15 +109,15 @@ def more_records(who: Owner, file: Annotated[UploadFile, File()]) -> RecordsAdde
 
 
 @router.get("/{project_id}/export.{kind}", response_class=Response)
-def export_file(room: RoomOf, who: Reader, kind: str, topic: Topic = None) -> Response:
+def export_file(registry: Registry, who: Reader, kind: str, topic: Topic = None) -> Response:
     """Take along decisions (csv, xlsx, jsonl, ris, bib, nbib, xml), the model (tb), or everything (zip)."""
-    return export(room, who.review, who.place(topic), kind).answer()
+    return export(registry, who.review, who.queue_of(topic), kind).answer()
 
 
 @router.get("/{project_id}/figures/{figure}.{format}", response_class=Response)
 def figure(who: Reader, figure: str, format: str, topic: Topic = None) -> Response:
     """Draw recall, left, probabilities or words, as svg or png."""
-    return picture(who.review, who.place(topic).topic, figure, format).answer()
+    return picture(who.review, who.queue_of(topic).topic, figure, format).answer()
 
 
 def _told(who: Access) -> ProjectTold:
@@ -121,13 +133,145 @@ def _questions(given: str) -> dict[str, str]:
     if not given.lstrip().startswith("{"):
         return {TOPIC: given.strip()}
     try:
-        told = json.loads(given)
+        values = json.loads(given)
     except (ValueError, RecursionError):
         raise InputError("questions is not JSON; give topics and questions as an object, or one question") from None
-    if not told or not all(isinstance(value, str) and 0 < len(name) <= 200 for name, value in told.items()):
+    if not values or not all(isinstance(value, str) and 0 < len(name) <= 200 for name, value in values.items()):
         raise InputError("questions must be an object of topics and questions, such as {'harms': 'adverse events'}")
-    return {str(name): value for name, value in told.items()}
+    return {str(name): value for name, value in values.items()}
 
 
 def _merged(merged: list[Merged]) -> list[MergedRecord]:
     return [MergedRecord(**one._asdict()) for one in merged]
+
+
+judging_router = APIRouter(prefix="/projects/{project_id}", tags=["judging"])
+RecordId = Annotated[str, Path(max_length=500)]
+
+
+@judging_router.get("/queue")
+def queue(who: Reviewer, topic: Topic = None) -> list[schemas.RecordShown]:
+    """Ask for the record to read now and the one after it; they are yours until they are answered."""
+    return [_shown(who, one) for one in judging.queue(who.review, who.queue_of(topic))]
+
+
+@judging_router.post("/judgements", status_code=201)
+def judge(who: Reviewer, later: BackgroundTasks, given: schemas.Judgement) -> list[schemas.RecordShown]:
+    """Keep an answer, which is in the database when this returns; the records that lie ready next are sent back."""
+    place = who.queue_of(given.topic)
+    judging.judge(who.review, place, given.id, given.answer, given.key, given.replace)
+    later.add_task(judging.top_up, who.review, place)
+    return [_shown(who, one) for one in judging.assigned_records(who.review, place)]
+
+
+@judging_router.post("/undo")
+def undo(who: Reviewer, given: schemas.Undo) -> schemas.Undone:
+    """Take back your last answer."""
+    return schemas.Undone(id=judging.undo(who.review, who.queue_of(given.topic), given.key))
+
+
+@judging_router.post("/skips", status_code=204)
+def skip(who: Reviewer, given: schemas.Skip) -> None:
+    """Put a record aside; it comes again when nothing else is left."""
+    judging.skip(who.review, who.queue_of(given.topic), given.id, given.key)
+
+
+@judging_router.get("/records")
+def records(
+    who: Reader,
+    topic: Topic = None,
+    show: Annotated[str, Query(description=", ".join(FILTERS))] = "all",
+    find: Annotated[str, Query(max_length=200)] = "",
+    start: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
+) -> schemas.RecordList:
+    """List records, fifty at a time."""
+    found = list_records(who.review, who.queue_of(topic), show, find, start)
+    rows = [
+        schemas.RecordListed(**{**one._asdict(), "notes": by_name(who.review.store, one.notes)})
+        for one in found.records
+    ]
+    return schemas.RecordList(records=rows, start=found.start, n_found=found.n_found)
+
+
+@judging_router.get("/records/{record_id}")
+def record(who: Reader, record_id: RecordId, topic: Topic = None) -> schemas.RecordShown:
+    """Look at one record."""
+    return _shown(who, show_record(who.review, who.queue_of(topic), record_id))
+
+
+@judging_router.put("/records/{record_id}/note", status_code=204)
+def note(who: Reviewer, record_id: RecordId, given: schemas.Note) -> None:
+    """Keep your note to a record, in place of the one there was."""
+    judging.write_note(who.review, who.user.id, record_id, given.text, given.key)
+
+
+@judging_router.get("/words")
+def words(who: Reader, topic: Topic = None) -> schemas.Words:
+    """See what was said of words, what became of it, and the strongest words of the model."""
+    name = who.queue_of(topic).topic
+    with who.review.model() as screening:
+        said, strong = said_words(screening, name), strong_words(screening, name)
+    return schemas.Words(said=said, strongest=strong)
+
+
+@judging_router.post("/words", status_code=204)
+def say_word(who: Reviewer, given: schemas.Word) -> None:
+    """Favour or disfavour a word, or forget it; the queue is ranked anew at once."""
+    say(who.review, who.queue_of(given.topic), given.word, given.direction)
+
+
+@judging_router.get("/status")
+def status(who: Reader, topic: Topic = None) -> schemas.Status:
+    """See what was found, what is left, and whether enough was read."""
+    return schemas.Status(**project_status(who.review, who.queue_of(topic).topic))
+
+
+def _shown(who: Access, one: Shown) -> schemas.RecordShown:
+    values = {name: value for name, value in vars(one).items() if name != "heading"}
+    text, notes = "".join(part.text for part in one.text), by_name(who.review.store, one.notes)
+    return schemas.RecordShown(**{**values, "text": text, "notes": notes})
+
+
+team_router = APIRouter(prefix="/projects/{project_id}", tags=["team"])
+
+
+@team_router.get("/members")
+def members(registry: Registry, who: Reader) -> list[ListedMember]:
+    """List the members of a project."""
+    return list_members(registry.store, who.review.id)
+
+
+@team_router.put("/members", status_code=204)
+def change_member(registry: Registry, who: Owner, given: schemas.MemberChange) -> None:
+    """Give somebody a role, or take it."""
+    set_role(registry.store, who.user, who.review, given.name, given.role)
+
+
+@team_router.get("/people")
+def strangers(registry: Registry, who: Reader) -> list[Stranger]:
+    """List the people whom the file of the project named, and who they are."""
+    return list_strangers(registry.store, who.review)
+
+
+@team_router.put("/people", status_code=204)
+def match(registry: Registry, who: Owner, given: schemas.PersonMatch) -> None:
+    """Say who a person of the file is."""
+    match_person(registry.store, who.user, who.review, given.name, given.account)
+
+
+@team_router.post("/unblind", status_code=204)
+def unblind(who: Owner) -> None:
+    """See all answers from now on, where two people read every record; you read no more of them yourself."""
+    judging.unblind(who.review, who.user.id)
+
+
+@team_router.get("/conflicts")
+def conflicts(who: Reader, topic: Topic = None) -> Disagreements:
+    """See the records that people answered differently, and how far they agree."""
+    return disagreements(who.review, who.queue_of(topic).topic)
+
+
+@team_router.post("/conflicts", status_code=204)
+def settle(who: Owner, given: schemas.Settlement) -> None:
+    """Settle a conflict."""
+    judging.settle(who.review, who.queue_of(given.topic), given.id, given.answer)

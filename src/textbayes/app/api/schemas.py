@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from textbayes.app.entries import Key
+from textbayes.app.words import SaidWord, StrongWord
 
 MOST_TEXTS = 10_000
 Answer = Literal["relevant", "irrelevant", "unsure", "withdrawn"]
@@ -51,16 +52,6 @@ class TokenListed(BaseModel):
 
     id: int
     name: str
-    created: float
-
-
-class ProjectListed(BaseModel):
-    """A project, and one's role in it."""
-
-    id: str
-    name: str
-    role: Literal["reader", "reviewer", "owner"]
-    n_records: int
     created: float
 
 
@@ -187,34 +178,11 @@ class Word(Body):
     topic: Plain | None = None
 
 
-class WordSaid(BaseModel):
-    """A word that somebody favours or disfavours: its weight before any answer and now, and whether answers agree."""
-
-    word: str
-    direction: str
-    prior: float | None
-    weight: float | None
-    low: float | None
-    high: float | None
-    n_relevant: int
-    n_irrelevant: int
-    conflict: bool
-
-
-class WordLearnt(BaseModel):
-    """A word of the model, with 90 % of the distribution of its weight."""
-
-    word: str
-    weight: float
-    low: float
-    high: float
-
-
 class Words(BaseModel):
     """Words that people spoke of, and the strongest of the model."""
 
-    said: list[WordSaid]
-    strongest: list[WordLearnt]
+    said: list[SaidWord]
+    strongest: list[StrongWord]
 
 
 class Status(BaseModel):
@@ -237,13 +205,6 @@ class Status(BaseModel):
     advice: list[dict[str, Any]]
 
 
-class MemberTold(BaseModel):
-    """A member of a project."""
-
-    name: str
-    role: Literal["reader", "reviewer", "owner"]
-
-
 class MemberChange(Body):
     """A role to give; none removes the member."""
 
@@ -251,43 +212,11 @@ class MemberChange(Body):
     role: Literal["reader", "reviewer", "owner", "none"]
 
 
-class StrangerTold(BaseModel):
-    """A person whom the file of a project named: the account it is, if any, and one of the same name."""
-
-    name: str
-    account: str
-    decided: bool
-    offered: str
-
-
 class PersonMatch(Body):
     """Who a person of the file is: the name of an account, or nothing for somebody who has none here."""
 
     name: Annotated[Plain, Field(min_length=1)]
     account: Annotated[Plain, Field(max_length=200)] = ""
-
-
-class ConflictTold(BaseModel):
-    """A record that people answered differently: person → answer."""
-
-    id: str
-    answers: dict[str, str]
-
-
-class AgreementTold(BaseModel):
-    """How far two people agree on what both have answered."""
-
-    people: list[str]
-    n_records: int
-    n_same: int
-    kappa: float | None
-
-
-class Conflicts(BaseModel):
-    """Conflicts that are not settled, and agreement."""
-
-    conflicts: list[ConflictTold]
-    agreement: list[AgreementTold]
 
 
 class Settlement(Body):

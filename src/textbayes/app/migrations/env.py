@@ -1,4 +1,4 @@
-"""Alembic's way in: the connection is that of ``textbayes.app.migrate``."""
+"""Alembic's way in: the connection is that of ``textbayes.app.database``."""
 
 from __future__ import annotations
 

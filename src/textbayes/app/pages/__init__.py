@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from textbayes.app.pages import dashboard, entry, home, judge, manage, models, people, records, words
+from textbayes.app.pages import account, models, projects, review
 
 page_router = APIRouter()
-for part in (entry, home, judge, words, dashboard, records, manage, models, people):
-    page_router.include_router(part.router)
+for part in (
+    account.router,
+    projects.router,
+    review.router,
+    projects.settings_router,
+    models.router,
+    account.people_router,
+):
+    page_router.include_router(part)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from textbayes.app.access import RoomOf, SignedIn, Writer
+from textbayes.app.access import Registry, SignedIn, Writer
 from textbayes.app.accounts import Visitor
 from textbayes.app.exports import Download
 from textbayes.app.model_answers import classify_texts, explain_text, labels_of
@@ -29,9 +29,9 @@ _LONGEST_TRIAL = 20_000  # characters
 
 
 @router.get("")
-def models_page(request: Request, room: RoomOf, who: SignedIn) -> HTMLResponse:
+def models_page(request: Request, registry: Registry, who: SignedIn) -> HTMLResponse:
     """All models of a person."""
-    return page(request, "models.html.jinja", who, models=list_models(room.store, who.user))
+    return page(request, "models.html.jinja", who, models=list_models(registry.store, who.user))
 
 
 @router.post("")
@@ -49,56 +49,56 @@ def train(
 
 
 @router.get("/{model_id}")
-def model_page(request: Request, room: RoomOf, who: SignedIn, model_id: str) -> HTMLResponse:
+def model_page(request: Request, registry: Registry, who: SignedIn, model_id: str) -> HTMLResponse:
     """One model: how its training goes, or what can be done with it."""
-    return _model(request, room, who, model_id)
+    return _model(request, registry, who, model_id)
 
 
 @router.post("/{model_id}/try")
 def try_text(
-    request: Request, room: RoomOf, who: Writer, model_id: str, text: Annotated[str, Form()] = ""
+    request: Request, registry: Registry, who: Writer, model_id: str, text: Annotated[str, Form()] = ""
 ) -> HTMLResponse:
     """Show what the model says of a text, and its words."""
-    return _model(request, room, who, model_id, text[:_LONGEST_TRIAL])
+    return _model(request, registry, who, model_id, text[:_LONGEST_TRIAL])
 
 
 @router.post("/{model_id}/stop")
-def stop(request: Request, room: RoomOf, who: Writer, model_id: str) -> Response:
+def stop(request: Request, registry: Registry, who: Writer, model_id: str) -> Response:
     """Stop a training."""
-    find_model(room.store, who.user, model_id)
+    find_model(registry.store, who.user, model_id)
     _training(request).stop(model_id)
     return RedirectResponse(f"/models/{model_id}", 303)
 
 
 @router.post("/{model_id}/delete")
-def delete(room: RoomOf, who: Writer, model_id: str) -> Response:
+def delete(registry: Registry, who: Writer, model_id: str) -> Response:
     """Delete a model."""
-    remove_model(room.store, who.user, model_id)
+    remove_model(registry.store, who.user, model_id)
     return RedirectResponse("/models", 303)
 
 
 @router.get("/{model_id}/report")
-def report(room: RoomOf, who: SignedIn, model_id: str) -> HTMLResponse:
+def report(registry: Registry, who: SignedIn, model_id: str) -> HTMLResponse:
     """The report of the training, which is a page of its own."""
-    found = find_model(room.store, who.user, model_id)
+    found = find_model(registry.store, who.user, model_id)
     if found.report is None:
         raise InputError("there is no report yet; wait until the model is trained")
     return HTMLResponse(found.report)
 
 
 @router.get("/{model_id}/model.tb")
-def download(room: RoomOf, who: SignedIn, model_id: str) -> Response:
+def download(registry: Registry, who: SignedIn, model_id: str) -> Response:
     """The model as a file."""
-    found = find_model(room.store, who.user, model_id)
+    found = find_model(registry.store, who.user, model_id)
     if found.content is None:
         raise InputError("the model is not ready; wait until it is trained")
     return Download("model.tb", "application/octet-stream", found.content).answer()
 
 
 @router.post("/{model_id}/classify")
-def classify(room: RoomOf, who: Writer, model_id: str, file: Annotated[UploadFile, File()]) -> Response:
+def classify(registry: Registry, who: Writer, model_id: str, file: Annotated[UploadFile, File()]) -> Response:
     """Classify a file; the answer is a table."""
-    model = opened(find_model(room.store, who.user, model_id))
+    model = opened(find_model(registry.store, who.user, model_id))
     content = classify_file(model, file.filename or "texts", file.file.read())
     return Download("classified.csv", "text/csv; charset=utf-8", content).answer()
 
@@ -108,8 +108,8 @@ def _training(request: Request) -> Training:
     return training
 
 
-def _model(request: Request, room: RoomOf, who: Visitor, model_id: str, text: str = "") -> HTMLResponse:
-    found = find_model(room.store, who.user, model_id)
+def _model(request: Request, registry: Registry, who: Visitor, model_id: str, text: str = "") -> HTMLResponse:
+    found = find_model(registry.store, who.user, model_id)
     answer = why = None
     marked: list[object] = []
     labels: list[str] = []

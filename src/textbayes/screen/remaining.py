@@ -33,7 +33,7 @@ Line = tuple[float, float]  # level and slope
 
 
 class State(NamedTuple):
-    """What gauges and stopping rules look at.
+    """What estimates and stopping rules look at.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class State(NamedTuple):
 
 
 class Signs(NamedTuple):
-    """The two figures that a gauge goes by, as logarithms."""
+    """The two figures that an estimate goes by, as logarithms."""
 
     recalibrated: float
     pace: float
@@ -78,8 +78,8 @@ class Signs(NamedTuple):
         return cls(math.log(float(probabilities.sum()) + 0.1), math.log(max(pace, 1e-3)))
 
 
-class GaugeWeights(NamedTuple):
-    """The numbers of a gauge, as reviews read to their end taught them.
+class RemainingWeights(NamedTuple):
+    """The parameters of the estimate, as reviews read to their end taught them.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class GaugeWeights(NamedTuple):
         return Left(min(mean, float(n_unread)), self.size)
 
 
-DEFAULT_WEIGHTS = GaugeWeights(-0.656, 0.101, 0.785, 2.741)  # of all 17 reviews
+DEFAULT_WEIGHTS = RemainingWeights(-0.656, 0.101, 0.785, 2.741)  # of all 17 reviews
 
 
 class Left(NamedTuple):
@@ -127,13 +127,13 @@ def may_be_left(n_found: int, target: float) -> int:
     return math.floor(n_found * (1.0 / target - 1.0) + 1e-9)
 
 
-def gauge(state: State, weights: GaugeWeights = DEFAULT_WEIGHTS) -> Left:
+def estimate_remaining(state: State, weights: RemainingWeights = DEFAULT_WEIGHTS) -> Left:
     """How many relevant records are left.
 
     Parameters
     ----------
     state : State
-    weights : GaugeWeights
+    weights : RemainingWeights
     """
     return weights.left(Signs.of(state), len(state.unread))
 
@@ -170,7 +170,7 @@ def recalibrated(state: State, at: FloatArray | None = None) -> FloatArray:
     return special.expit(level + slope * (state.unread if at is None else at))
 
 
-def fit_gauge(signs: Sequence[Signs], left: Sequence[int], weight: FloatArray) -> GaugeWeights:
+def fit_remaining(signs: Sequence[Signs], left: Sequence[int], weight: FloatArray) -> RemainingWeights:
     """The numbers that go best with what was really left, by maximum likelihood with a small ridge.
 
     Parameters
@@ -183,12 +183,12 @@ def fit_gauge(signs: Sequence[Signs], left: Sequence[int], weight: FloatArray) -
     A = np.column_stack([np.ones(len(signs)), np.array(signs)])
     y = np.asarray(left, dtype=np.float64)
 
-    def loss(told: FloatArray) -> float:
-        mean, size = np.exp(np.clip(A @ told[:-1], -12.0, 12.0)), math.exp(told[-1])
+    def loss(parameters: FloatArray) -> float:
+        mean, size = np.exp(np.clip(A @ parameters[:-1], -12.0, 12.0)), math.exp(parameters[-1])
         likelihood = special.gammaln(y + size) - math.lgamma(size) + size * np.log(size / (size + mean))
         likelihood += y * np.log(mean / (size + mean))
-        return float(-(weight * likelihood).sum() + _RIDGE * (told[1:-1] ** 2).sum())
+        return float(-(weight * likelihood).sum() + _RIDGE * (parameters[1:-1] ** 2).sum())
 
     found = optimize.minimize(loss, np.zeros(A.shape[1] + 1), method="L-BFGS-B").x
     intercept, recalibrated, pace, log_size = found.tolist()
-    return GaugeWeights(intercept, recalibrated, pace, math.exp(log_size))
+    return RemainingWeights(intercept, recalibrated, pace, math.exp(log_size))

@@ -1,4 +1,4 @@
-"""Coming in and going out: login, the link of a local room, one's own account."""
+"""Login, the link of a local room, one's own account; and the page of all accounts, for administrators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from textbayes.app import accounts
-from textbayes.app.access import COOKIE, RoomOf, SignedIn, Writer, find_visitor
+from textbayes.app.access import COOKIE, Admin, AdminLooks, Registry, SignedIn, Writer, find_visitor
 from textbayes.app.pages.render import page
 from textbayes.app.settings import LOGIN
 from textbayes.app.throttle import TooManyTriesError
@@ -28,11 +28,11 @@ def login_page(request: Request) -> Response:
 
 @router.post(LOGIN)
 def login(
-    request: Request, room: RoomOf, name: Annotated[str, Form()] = "", password: Annotated[str, Form()] = ""
+    request: Request, registry: Registry, name: Annotated[str, Form()] = "", password: Annotated[str, Form()] = ""
 ) -> Response:
     """Log in by password."""
     try:
-        cookies = _log_in(request, room, name, password)
+        cookies = _log_in(request, registry, name, password)
     except (accounts.LoginError, TooManyTriesError) as error:
         status = 429 if isinstance(error, TooManyTriesError) else 401
         return page(request, "login.html.jinja", http_status=status, problem=str(error))
@@ -46,67 +46,67 @@ def icon() -> Response:
 
 
 @router.get("/enter")
-def enter(request: Request, room: RoomOf, token: str = "") -> Response:
+def enter(request: Request, registry: Registry, token: str = "") -> Response:
     """Let the one person of a local room in, who has a link that was not used yet."""
     if find_visitor(request) is not None:
         return RedirectResponse("/", 303)
     if request.app.state.settings.team or not request.app.state.launch.use_up(token):
         return RedirectResponse(LOGIN, 303)
-    cookie = accounts.new_session(room.store, accounts.local_user(room.store))
+    cookie = accounts.new_session(registry.store, accounts.local_user(registry.store))
     # No redirect: a browser that comes from a file sends no strict cookie until a page of ours asks for the next.
     return _with_cookies(request, page(request, "entered.html.jinja"), cookie)
 
 
 @router.post("/logout")
-def logout(request: Request, room: RoomOf, who: Writer) -> Response:
+def logout(request: Request, registry: Registry, who: Writer) -> Response:
     """End the session."""
-    accounts.log_out(room.store, request.cookies.get(COOKIE, ""))
+    accounts.log_out(registry.store, request.cookies.get(COOKIE, ""))
     response = RedirectResponse(LOGIN, 303)
     response.delete_cookie(COOKIE)
     return response
 
 
 @router.get("/account")
-def account(request: Request, room: RoomOf, who: SignedIn) -> HTMLResponse:
+def account(request: Request, registry: Registry, who: SignedIn) -> HTMLResponse:
     """Tokens and password."""
-    return _account(request, room, who)
+    return _account(request, registry, who)
 
 
 @router.post("/account/tokens")
-def make_token(request: Request, room: RoomOf, who: Writer, name: Annotated[str, Form()]) -> HTMLResponse:
+def make_token(request: Request, registry: Registry, who: Writer, name: Annotated[str, Form()]) -> HTMLResponse:
     """Make a token and show it, once."""
-    return _account(request, room, who, secret=accounts.create_token(room.store, who.user, name))
+    return _account(request, registry, who, secret=accounts.create_token(registry.store, who.user, name))
 
 
 @router.post("/account/tokens/{token_id}/remove")
-def remove_token(room: RoomOf, who: Writer, token_id: int) -> Response:
+def remove_token(registry: Registry, who: Writer, token_id: int) -> Response:
     """Remove a token."""
-    accounts.remove_token(room.store, who.user, token_id)
+    accounts.remove_token(registry.store, who.user, token_id)
     return RedirectResponse("/account", 303)
 
 
 @router.post("/account/password")
 def change_password(
-    request: Request, room: RoomOf, who: Writer, old: Annotated[str, Form()], new: Annotated[str, Form()]
+    request: Request, registry: Registry, who: Writer, old: Annotated[str, Form()], new: Annotated[str, Form()]
 ) -> Response:
     """Change one's password; all sessions end, this one begins anew."""
     if who.user.password is None:
         raise InputError("this account has no password to change")
-    _log_in(request, room, who.user.name, old)
-    user = accounts.set_password(room.store, who.user.id, new, who.user.name)
-    session, device = accounts.new_session(room.store, user), accounts.new_device(user)
+    _log_in(request, registry, who.user.name, old)
+    user = accounts.set_password(registry.store, who.user.id, new, who.user.name)
+    session, device = accounts.new_session(registry.store, user), accounts.new_device(user)
     return _with_cookies(request, RedirectResponse("/", 303), session, device)
 
 
-def _account(request: Request, room: RoomOf, who: SignedIn, secret: str = "") -> HTMLResponse:
-    tokens = accounts.list_tokens(room.store, who.user)
+def _account(request: Request, registry: Registry, who: SignedIn, secret: str = "") -> HTMLResponse:
+    tokens = accounts.list_tokens(registry.store, who.user)
     return page(request, "account.html.jinja", who, tokens=tokens, secret=secret)
 
 
-def _log_in(request: Request, room: RoomOf, name: str, password: str) -> accounts.LoggedIn:
+def _log_in(request: Request, registry: Registry, name: str, password: str) -> accounts.LoggedIn:
     address = request.client.host if request.client else ""
     known = request.cookies.get(_DEVICE)
-    return accounts.log_in(room.store, request.app.state.throttle, name, password, address, known)
+    return accounts.log_in(registry.store, request.app.state.throttle, name, password, address, known)
 
 
 def _with_cookies(request: Request, response: Response, session: str, device: str | None = None) -> Response:
@@ -116,3 +116,41 @@ def _with_cookies(request: Request, response: Response, session: str, device: st
     if device is not None:  # stays when one logs out: it shows that somebody has logged in here, and opens nothing
         response.set_cookie(_DEVICE, device, max_age=400 * 86_400, **kept)
     return response
+
+
+people_router = APIRouter(prefix="/people")
+
+
+@people_router.get("")
+def people_page(request: Request, registry: Registry, who: AdminLooks) -> HTMLResponse:
+    """All accounts, and what was done lately."""
+    found, logged = accounts.list_people(registry.store), accounts.audit_log(registry.store)
+    return page(request, "people.html.jinja", who, people=found, logged=logged)
+
+
+@people_router.post("")
+def make_account(
+    registry: Registry,
+    who: Admin,
+    name: Annotated[str, Form()],
+    password: Annotated[str, Form()],
+    administrator: Annotated[bool, Form()] = False,
+) -> Response:
+    """Make an account."""
+    accounts.create_user(registry.store, name, password, administrator, by=who.user.name)
+    return RedirectResponse("/people", 303)
+
+
+@people_router.post("/{user_id}/password")
+def reset_password(registry: Registry, who: Admin, user_id: int, password: Annotated[str, Form()]) -> Response:
+    """Give somebody a new password."""
+    person = accounts.find_person(registry.store, user_id)
+    accounts.set_password(registry.store, person.id, password, by=who.user.name)
+    return RedirectResponse("/people", 303)
+
+
+@people_router.post("/{user_id}/active")
+def set_active(registry: Registry, who: Admin, user_id: int, active: Annotated[bool, Form()] = False) -> Response:
+    """Lock an account, or open it again."""
+    accounts.set_active(registry.store, who.user, user_id, active)
+    return RedirectResponse("/people", 303)

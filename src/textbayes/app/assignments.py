@@ -1,6 +1,6 @@
 """Who has which records and who said what: the part of a project's state that a screening knows nothing of.
 
-A pure state machine beside ``Screening``: it is told every event in order, and says which entries the screening is to
+A pure state machine beside ``Screening``: it is given every event in order, and says which entries the screening is to
 learn from it. It is cheap, so that an answer never waits for a model.
 
 Where two people read every record they are blind: before both have answered, nobody is shown what the other said, and
@@ -16,10 +16,10 @@ from typing import NamedTuple
 from textbayes.store.event_folder import Entry
 
 CONFLICT = "conflict"
-LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what lies on the desk
+LEFT_AFTER = 3_600.0  # seconds without a sign of a person, after which others may have what is in the queue
 
 
-class Place(NamedTuple):
+class ReviewerQueue(NamedTuple):
     """A person's queue of a topic."""
 
     user: int
@@ -40,8 +40,8 @@ class Conflict(NamedTuple):
     answers: dict[int, str]
 
 
-class Desk:
-    """What lies on the desks of the reviewers of one project.
+class Assignments:
+    """Which records the reviewers of one project have, and who answered what.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class Desk:
     Attributes
     ----------
     held : dict
-        Place → records that were handed out there and have no answer, in order, with the strategy that chose each.
+        Queue → records that were handed out there and have no answer, in order, with the strategy that chose each.
     later : dict
-        Place → records that were put aside there.
+        Queue → records that were put aside there.
     opinions : dict
         Topic → record → person → answer.
     settled : dict
@@ -63,7 +63,7 @@ class Desk:
     times : dict
         Topic → when answers were given.
     history : dict
-        Place → records answered there, in order.
+        Queue → records answered there, in order.
     seen : dict
         Person → when there was the last sign of them.
     keys : set
@@ -78,13 +78,13 @@ class Desk:
 
     def __init__(self, double: bool = False) -> None:
         self.double = double
-        self.held: dict[Place, dict[str, str]] = defaultdict(dict)
-        self.later: dict[Place, dict[str, str]] = defaultdict(dict)
+        self.held: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
+        self.later: dict[ReviewerQueue, dict[str, str]] = defaultdict(dict)
         self.opinions: dict[str, dict[str, dict[int, str]]] = defaultdict(dict)
         self.settled: dict[str, dict[str, str]] = defaultdict(dict)
         self.notes: dict[str, dict[int, str]] = {}
         self.times: dict[str, list[float]] = defaultdict(list)
-        self.history: dict[Place, dict[str, None]] = defaultdict(dict)
+        self.history: dict[ReviewerQueue, dict[str, None]] = defaultdict(dict)
         self.seen: dict[int, float] = {}
         self.keys: set[str] = set()
         self.unblinded: set[int] = set()
@@ -110,14 +110,14 @@ class Desk:
         if "key" in entry:
             self.keys.add(entry["key"])
         if kind == "judgement":
-            return list(self._judge(Place(user, entry["topic"]), time, entry["id"], entry["answer"]))
+            return list(self._judge(ReviewerQueue(user, entry["topic"]), time, entry["id"], entry["answer"]))
         if kind == "handed_out":
-            return list(self._hand_out(Place(user, entry["topic"]), entry["records"]))
+            return list(self._hand_out(ReviewerQueue(user, entry["topic"]), entry["records"]))
         if kind == "settle":
             self.settled[entry["topic"]][entry["id"]] = entry["answer"]
             return [_judgement(entry["topic"], entry["id"], entry["answer"])]
         if kind == "skip":
-            place = Place(user, entry["topic"])
+            place = ReviewerQueue(user, entry["topic"])
             self.later[place][entry["id"]] = self.held[place].pop(entry["id"], "")
         elif kind == "note":
             of_record = self.notes.setdefault(entry["id"], {})
@@ -126,18 +126,27 @@ class Desk:
                 of_record[user] = entry["text"]
         elif kind in ("word", "strategy"):
             topics = [entry["topic"]] if kind == "word" else [place.topic for place in list(self.held)]
-            return [entry, *(told for topic in dict.fromkeys(topics) for told in self._release(Place(user, topic), 1))]
+            return [
+                entry,
+                *(
+                    withdrawn
+                    for topic in dict.fromkeys(topics)
+                    for withdrawn in self._release(ReviewerQueue(user, topic), 1)
+                ),
+            ]
         elif kind == "unblind":
             self.unblinded.add(user)
             topics = [place.topic for place in [*self.held, *self.later] if place.user == user]
-            return [told for topic in dict.fromkeys(topics) for told in self._release(Place(user, topic))]
+            return [
+                withdrawn for topic in dict.fromkeys(topics) for withdrawn in self._release(ReviewerQueue(user, topic))
+            ]
         elif kind == "stranger":
             self.unmatched.add(entry["user"])
         elif kind == "person":
             return list(self._match(entry["user"], entry["account"]))
         return [entry] if kind == "advice" else []
 
-    def _judge(self, place: Place, time: float, id: str, answer: str) -> Iterator[Entry]:
+    def _judge(self, place: ReviewerQueue, time: float, id: str, answer: str) -> Iterator[Entry]:
         topic, said = place.topic, self.opinions[place.topic].get(id, {})
         before = self.answer(topic, id)
         if answer == "withdrawn":
@@ -172,7 +181,7 @@ class Desk:
         if now is None:
             yield {"kind": "handed_out", "topic": topic, "records": {id: self._reasons.get((topic, id), "")}}
 
-    def _hand_out(self, place: Place, records: dict[str, str]) -> Iterator[Entry]:
+    def _hand_out(self, place: ReviewerQueue, records: dict[str, str]) -> Iterator[Entry]:
         new = {id: reason for id, reason in records.items() if not self._is_out(place.topic, id)}
         for queue in (self.held, self.later):
             for other, theirs in queue.items():
@@ -184,7 +193,7 @@ class Desk:
         if new:
             yield {"kind": "handed_out", "topic": place.topic, "records": new}
 
-    def _release(self, place: Place, keep: int = 0) -> Iterator[Entry]:
+    def _release(self, place: ReviewerQueue, keep: int = 0) -> Iterator[Entry]:
         """Take back what was handed out: all, or what is ahead of the record that is being read."""
         released = list(self.held[place])[keep:]
         for id in released:
@@ -206,7 +215,7 @@ class Desk:
                 yield from self._news(topic, id, stood)
 
     def _is_out(self, topic: str, id: str) -> bool:
-        """Whether somebody has a record on the desk, or has answered it."""
+        """Whether somebody has a record in the queue, or has answered it."""
         return bool(self._holders(topic, id)) or id in self.opinions[topic]
 
     def _holders(self, topic: str, id: str) -> set[int]:
@@ -228,7 +237,7 @@ class Desk:
         return said.get(user, theirs[-1] if theirs else None)
 
     def readers(self, topic: str, id: str) -> set[int]:
-        """The people who have answered a record, or have it on their desks."""
+        """The people who have answered a record, or have it in their queues."""
         said = self.opinions[topic].get(id, {})
         return {self.person(user) for user in self._holders(topic, id) | said.keys()}
 
@@ -282,8 +291,8 @@ class Desk:
         return [Conflict(id, dict(said)) for id, said in found if self.answer(topic, id) == CONFLICT]
 
     def to_read_again(self, user: int, topic: str) -> list[str]:
-        """Records that one other person has answered, and that are on nobody's desk: the second reading of each."""
-        taken = self.on_desks(topic)
+        """Records that one other person has answered, and that are in nobody's queue: the second reading of each."""
+        taken = self.assigned(topic)
         return [id for id in self._waiting[topic] if id not in taken and self._may_read_again(user, topic, id)]
 
     def _may_read_again(self, user: int, topic: str, id: str) -> bool:
@@ -291,13 +300,13 @@ class Desk:
         said = self.opinions[topic].get(id, {})
         return self.own(user, said) is None and not self.unmatched & said.keys()
 
-    def on_desks(self, topic: str) -> set[str]:
+    def assigned(self, topic: str) -> set[str]:
         """Records of a topic that somebody has, to read now or later."""
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
         return {id for place, queue in queues if place.topic == topic for id in queue}
 
     def left_by_others(self, user: int, topic: str, now: float) -> list[str]:
-        """Records that lie unread on the desks of people who have left: what is to do when all else is done."""
+        """Records that wait unread in the queues of people who have left: what is to do when all else is done."""
         queues = (queue for all_of in (self.held, self.later) for queue in all_of.items())
         left = (queue for place, queue in queues if place.topic == topic and self._has_left(place.user, user, now))
         return [id for queue in left for id in queue if self._may_read_again(user, topic, id)]

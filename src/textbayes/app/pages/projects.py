@@ -1,0 +1,182 @@
+"""The list of projects, the way from a file to a new one, and the page of a project's settings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from textbayes.app import judging
+from textbayes.app.access import Access, Owner, Reader, Registry, SignedIn, Writer
+from textbayes.app.accounts import list_members, list_strangers, match_person, set_role
+from textbayes.app.exports import KINDS, export, read_project
+from textbayes.app.importing import Mapping, drop_upload, find_upload, keep_upload, preview, read_records
+from textbayes.app.pages.render import page
+from textbayes.app.projects import Plan, add_records, create_project, delete_project, list_projects
+from textbayes.core.errors import InputError
+from textbayes.screen import ScreenSettings
+from textbayes.screen.duplicates import Merged
+from textbayes.screen.settings import TOPIC
+
+router = APIRouter()
+
+
+@router.get("/")
+def home(request: Request, registry: Registry, who: SignedIn) -> HTMLResponse:
+    """All projects of a person."""
+    return page(request, "home.html.jinja", who, projects=list_projects(registry, who.user))
+
+
+@router.post("/uploads")
+def upload(registry: Registry, who: Writer, file: Annotated[UploadFile, File()]) -> Response:
+    """Take a file; a project that was exported is read at once, any other is looked at first."""
+    content, name = file.file.read(), file.filename or "records"
+    if name.lower().endswith(".zip"):
+        id = read_project(registry, who.user, content)
+        after = "settings" if list_strangers(registry.store, registry.review(id)) else "judge"
+        return RedirectResponse(f"/projects/{id}/{after}", 303)
+    return RedirectResponse(f"/uploads/{keep_upload(registry.store, who.user, name, content)}", 303)
+
+
+@router.get("/uploads/{upload_id}")
+def look(request: Request, registry: Registry, who: SignedIn, upload_id: str) -> HTMLResponse:
+    """Show what a file holds, and ask what it is for."""
+    return _look(request, registry, who, upload_id, Mapping(), {"name": "", "questions": "", "double": False})
+
+
+@router.post("/uploads/{upload_id}")
+def take(
+    request: Request,
+    registry: Registry,
+    who: Writer,
+    upload_id: str,
+    name: Annotated[str, Form()] = "",
+    questions: Annotated[str, Form()] = "",
+    title_field: Annotated[str, Form()] = "",
+    text_field: Annotated[str, Form()] = "",
+    id_field: Annotated[str, Form()] = "",
+    prior: Annotated[str, Form()] = "none",
+    double: Annotated[bool, Form()] = False,
+    action: Annotated[str, Form()] = "create",
+) -> Response:
+    """Make a project of a file, or look at it again with other fields."""
+    mapping = Mapping(tuple(dict.fromkeys(field for field in (title_field, text_field) if field)), id_field)
+    if action == "look":
+        given: dict[str, str | bool] = {"name": name, "questions": questions, "double": double}
+        return _look(request, registry, who, upload_id, mapping, given)
+    sent = find_upload(registry.store, who.user, upload_id)
+    records, _ = read_records(sent.name, sent.content, mapping)
+    topics = topics_of(questions)
+    settings = ScreenSettings(topics=tuple(topics), questions={k: v for k, v in topics.items() if v})
+    id = create_project(registry, who.user, Plan(name or sent.name, settings, double, prior), records)
+    registry.review(id)  # reads all records, here rather than at the first look
+    drop_upload(registry.store, upload_id)
+    return RedirectResponse(f"/projects/{id}/judge", 303)
+
+
+def topics_of(questions: str) -> dict[str, str]:
+    """Topics and their questions: one question, or lines such as ``harms: adverse events of …``.
+
+    >>> topics_of("green tea and blood pressure")
+    {'relevant': 'green tea and blood pressure'}
+    >>> topics_of("tea: green tea\\nharms: adverse events")
+    {'tea': 'green tea', 'harms': 'adverse events'}
+    """
+    lines = [line.strip() for line in questions.splitlines() if line.strip()]
+    named = [line.partition(":") for line in lines]
+    if len(lines) > 1 and all(mark and name.strip() and len(name) <= 40 for name, mark, _ in named):
+        return {name.strip(): question.strip() for name, _, question in named}
+    return {TOPIC: " ".join(lines)}
+
+
+def _look(
+    request: Request, registry: Registry, who: SignedIn, upload_id: str, mapping: Mapping, given: dict[str, str | bool]
+) -> HTMLResponse:
+    sent = find_upload(registry.store, who.user, upload_id)
+    seen = preview(sent.name, sent.content, mapping)
+    return page(request, "preview.html.jinja", who, upload_id=upload_id, seen=seen, given=given)
+
+
+settings_router = APIRouter(prefix="/projects/{project_id}")
+
+
+@settings_router.get("/settings")
+def settings_page(request: Request, registry: Registry, who: Reader, topic: str | None = None) -> HTMLResponse:
+    """All settings."""
+    return _settings(request, registry, who, topic)
+
+
+@settings_router.post("/strategy")
+def change_strategy(who: Owner, strategy: Annotated[str, Form()]) -> Response:
+    """Hand records out by another strategy from now on."""
+    entry = who.review.screening.change_of_strategy(strategy.strip())
+    who.review.step(who.user.id, lambda assignments: [entry])
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.post("/records")
+def more_records(request: Request, registry: Registry, who: Owner, file: Annotated[UploadFile, File()]) -> HTMLResponse:
+    """Add records while work goes on."""
+    records, merged = read_records(file.filename or "records", file.file.read())
+    added = add_records(who.review, who.user, records)
+    return _settings(request, registry, who, None, added.n_added, [*merged, *added.merged])
+
+
+@settings_router.get("/export.{kind}")
+def export_file(registry: Registry, who: Reader, kind: str, topic: str | None = None) -> Response:
+    """A table of decisions, the model, or the whole project as a file."""
+    return export(registry, who.review, who.queue_of(topic or who.first_topic), kind).answer()
+
+
+@settings_router.post("/members")
+def change_member(
+    registry: Registry, who: Owner, name: Annotated[str, Form()], role: Annotated[str, Form()]
+) -> Response:
+    """Share the project with somebody, or no longer."""
+    set_role(registry.store, who.user, who.review, name, role)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.post("/people")
+def match(
+    registry: Registry, who: Owner, name: Annotated[str, Form()], account: Annotated[str, Form()] = ""
+) -> Response:
+    """Say who a person is whom the file of the project named."""
+    match_person(registry.store, who.user, who.review, name, account)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.post("/unblind")
+def unblind(who: Owner) -> Response:
+    """See all answers, and read no more."""
+    judging.unblind(who.review, who.user.id)
+    return RedirectResponse(f"/projects/{who.review.id}/settings", 303)
+
+
+@settings_router.post("/delete")
+def delete(registry: Registry, who: Owner, name: Annotated[str, Form()] = "") -> Response:
+    """Delete the project, if its name is given as it is."""
+    if name.strip() != who.review.name:
+        raise InputError(f"write the name of the project, “{who.review.name}”, to delete it")
+    delete_project(registry, who.review, who.user)
+    return RedirectResponse("/", 303)
+
+
+def _settings(
+    request: Request,
+    registry: Registry,
+    who: Access,
+    topic: str | None,
+    n_added: int | None = None,
+    merged: list[Merged] | None = None,
+) -> HTMLResponse:
+    members, place = list_members(registry.store, who.review.id), who.queue_of(topic or who.first_topic)
+    strangers = list_strangers(registry.store, who.review)
+    with who.review.looking() as assignments:
+        unblinded = assignments.sees_all(who.user.id)
+    return page(
+        request, "settings.html.jinja", who, topic=place.topic, members=members, kinds=KINDS, strangers=strangers,
+        unblinded=unblinded,
+        n_added=n_added, merged=merged or [],
+    )  # fmt: skip

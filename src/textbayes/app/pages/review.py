@@ -1,0 +1,211 @@
+"""The pages of a review: answering, words, lists of records, the dashboard and conflicts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, BackgroundTasks, Form, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
+
+from textbayes.app import judging
+from textbayes.app.access import Access, Owner, Reader, Reviewer
+from textbayes.app.accounts import by_name, names_of
+from textbayes.app.assignments import ReviewerQueue
+from textbayes.app.dashboard import DRAWINGS, Seen, costs_of_certainty, disagreements, page_svg, picture, project_status
+from textbayes.app.entries import Key
+from textbayes.app.pages.render import page
+from textbayes.app.records import FILTERS, Shown, list_records, show
+from textbayes.app.records import show as show_record
+from textbayes.app.words import said_words, say, strong_words, words_of_protocol
+
+router = APIRouter(prefix="/projects/{project_id}")
+FormKey = Annotated[Key | None, Form(description="What is sent again with its key is kept once.")]
+_PART = "x-part"  # header of a request by script, which wants the records and not the whole page
+
+
+@router.get("")
+def project(who: Reader) -> Response:
+    """Go on where people are most of the time."""
+    return RedirectResponse(f"/projects/{who.review.id}/{'judge' if _reads(who) else 'dashboard'}", 303)
+
+
+@router.get("/judge")
+def judge_page(request: Request, who: Reader, topic: str | None = None) -> Response:
+    """The record to read now, and the next."""
+    place = who.queue_of(topic or who.first_topic)
+    shown = judging.queue(who.review, place) if _reads(who) else []
+    return _answer(request, who, place, shown)
+
+
+@router.post("/judge")
+def judge(
+    request: Request,
+    who: Reviewer,
+    later: BackgroundTasks,
+    id: Annotated[str, Form()],
+    answer: Annotated[str, Form()],
+    topic: Annotated[str | None, Form()] = None,
+    key: FormKey = None,
+    replace: Annotated[bool, Form()] = False,
+) -> Response:
+    """Keep an answer, or put a record aside; what comes next is in the queue already."""
+    place = who.queue_of(topic or who.first_topic)
+    if answer == "skip":
+        judging.skip(who.review, place, id, key)
+    else:
+        judging.judge(who.review, place, id, answer, key, replace)
+    later.add_task(judging.top_up, who.review, place)
+    return _answer(request, who, place, judging.assigned_records(who.review, place))
+
+
+@router.post("/undo")
+def undo(request: Request, who: Reviewer, topic: Annotated[str | None, Form()] = None, key: FormKey = None) -> Response:
+    """Take back the last answer."""
+    place = who.queue_of(topic or who.first_topic)
+    judging.undo(who.review, place, key)
+    return _answer(request, who, place, judging.assigned_records(who.review, place))
+
+
+@router.post("/note")
+def note(
+    request: Request,
+    who: Reviewer,
+    id: Annotated[str, Form()],
+    text: Annotated[str, Form()] = "",
+    topic: Annotated[str | None, Form()] = None,
+    key: FormKey = None,
+) -> Response:
+    """Keep one's note to a record."""
+    judging.write_note(who.review, who.user.id, id, text, key)
+    place = who.queue_of(topic or who.first_topic)
+    return _answer(request, who, place, judging.assigned_records(who.review, place))
+
+
+def _reads(who: Access) -> bool:
+    with who.review.looking() as assignments:
+        return who.may("reviewer") and not assignments.sees_all(who.user.id)
+
+
+def _answer(request: Request, who: Access, place: ReviewerQueue, shown: list[Shown]) -> Response:
+    """The records for a script, the page for a person, or the way to the page after a form was sent."""
+    with who.review.looking() as assignments:
+        n_read = len(assignments.history[place])
+    content: dict[str, Any] = {"shown": shown, "n_read": n_read, "topic": place.topic}
+    if _PART in request.headers:
+        return page(request, "records_part.html.jinja", who, **content)
+    if request.method == "POST":
+        return RedirectResponse(f"/projects/{who.review.id}/judge?{urlencode({'topic': place.topic})}", 303)
+    return page(request, "judge.html.jinja", who, n_records=who.review.collection.n_records, **content)
+
+
+@router.get("/words")
+def words_page(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
+    """What was said of words, and the strongest words of the model."""
+    return _words(request, who, topic)
+
+
+@router.post("/words")
+def say_word(
+    who: Reviewer,
+    direction: Annotated[str, Form()],
+    word: Annotated[list[str], Form()],
+    topic: Annotated[str | None, Form()] = None,
+    back: Annotated[str, Form()] = "words",
+) -> Response:
+    """Favour, disfavour or forget words; commas stand between several. ``back`` is the page that follows."""
+    place = who.queue_of(topic or who.first_topic)
+    for one in [part.strip() for given in word for part in given.split(",")]:
+        if one:
+            say(who.review, place, one, direction)
+    after = "judge" if back == "judge" else "words"
+    return RedirectResponse(f"/projects/{who.review.id}/{after}?{urlencode({'topic': place.topic})}", 303)
+
+
+@router.post("/protocol")
+def read_protocol(
+    request: Request, who: Reviewer, text: Annotated[str, Form()] = "", topic: Annotated[str | None, Form()] = None
+) -> HTMLResponse:
+    """Find the words of a protocol that records have, for a person to choose among."""
+    return _words(request, who, topic, found=words_of_protocol(who.review, text), pasted=text)
+
+
+def _words(
+    request: Request, who: Access, topic: str | None, found: list[str] | None = None, pasted: str = ""
+) -> HTMLResponse:
+    name = who.queue_of(topic or who.first_topic).topic
+    with who.review.model() as screening:
+        said, strong = said_words(screening, name), strong_words(screening, name)
+    known = {one.word for one in said}
+    strong = [one for one in strong if one.word not in known]
+    return page(request, "words.html.jinja", who, topic=name, said=said, strong=strong, found=found, pasted=pasted)
+
+
+@router.get("/records")
+def records_page(
+    request: Request, who: Reader, topic: str | None = None, show: str = "all", find: str = "", start: int = 0
+) -> HTMLResponse:
+    """Records with what stands of each, some at a time."""
+    place = who.queue_of(topic or who.first_topic)
+    listed = list_records(who.review, place, show, find, start)
+    return page(
+        request, "records.html.jinja", who, topic=place.topic, listed=listed, filters=FILTERS, show=show, find=find,
+        people=names_of(who.review.store),
+    )  # fmt: skip
+
+
+@router.get("/record")
+def record_page(request: Request, who: Reader, id: str, topic: str | None = None) -> HTMLResponse:
+    """One record, to look at or to answer anew."""
+    place = who.queue_of(topic or who.first_topic)
+    shown = show_record(who.review, place, id)
+    notes = by_name(who.review.store, shown.notes)
+    return page(request, "record.html.jinja", who, topic=place.topic, record=shown, notes=notes)
+
+
+_MOST_CONFLICTS = 50  # of a page
+
+
+@router.get("/dashboard")
+def dashboard(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
+    """Estimate, curve, forecast, probabilities and words."""
+    name = who.queue_of(topic or who.first_topic).topic
+    status = project_status(who.review, name)
+    with who.review.model() as screening:
+        seen = Seen.of(screening, name)
+    costs = costs_of_certainty(seen.state, seen.target, status["seconds_each"])
+    drawings = {kind: Markup(page_svg(kind, seen)) for kind in DRAWINGS}
+    return page(
+        request, "dashboard.html.jinja", who, topic=name, status=status, costs=costs, drawings=drawings,
+        agreements=disagreements(who.review, name).agreement,
+    )  # fmt: skip
+
+
+@router.get("/figures/{kind}.{format}")
+def figure(who: Reader, kind: str, format: str, topic: str | None = None) -> Response:
+    """A drawing as a file."""
+    return picture(who.review, who.queue_of(topic or who.first_topic).topic, kind, format).answer()
+
+
+@router.get("/conflicts")
+def conflicts(request: Request, who: Reader, topic: str | None = None) -> HTMLResponse:
+    """Records that people answered differently."""
+    place = who.queue_of(topic or who.first_topic)
+    name = place.topic
+    found = disagreements(who.review, name)
+    rows = [(show(who.review, place, one.id), one.answers) for one in found.conflicts[:_MOST_CONFLICTS]]
+    return page(
+        request, "conflicts.html.jinja", who, topic=name, rows=rows, n_conflicts=len(found.conflicts),
+        agreements=found.agreement,
+    )  # fmt: skip
+
+
+@router.post("/conflicts")
+def settle(
+    who: Owner, id: Annotated[str, Form()], answer: Annotated[str, Form()], topic: Annotated[str | None, Form()] = None
+) -> Response:
+    """Settle a conflict."""
+    place = who.queue_of(topic or who.first_topic)
+    judging.settle(who.review, place, id, answer)
+    return RedirectResponse(f"/projects/{who.review.id}/conflicts?{urlencode({'topic': place.topic})}", 303)

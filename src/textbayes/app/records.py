@@ -1,0 +1,249 @@
+"""Records as they are shown: with telling words marked, made ready before anyone asks; and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from sqlalchemy import select
+
+from textbayes.app.assignments import CONFLICT, Assignments, ReviewerQueue
+from textbayes.app.database import Record
+from textbayes.app.live import LiveReview
+from textbayes.core.validation import check_choice
+from textbayes.report.records import Fragment
+from textbayes.report.surface import highlight
+from textbayes.screen import Collection, Screening
+from textbayes.screen.screening import check_record
+from textbayes.screen.status import probabilities
+from textbayes.screen.topic import Topic
+
+_MOST_SHOWN = 20_000  # characters of a text
+_MARKED, _NAMED = 40, 8  # words of a record that may be marked, and that are named
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A record as anybody sees it.
+
+    Parameters
+    ----------
+    id, title : str
+    text : list of Fragment
+        What follows the title, with words marked by what each adds to the log-odds.
+    heading : list of Fragment
+        The title, marked likewise.
+    fields : dict
+        Everything else that is known of it.
+    probability : float
+    words : dict
+        Words that move it most, and by how much.
+    """
+
+    id: str
+    title: str
+    text: list[Fragment]
+    heading: list[Fragment]
+    fields: dict[str, str]
+    probability: float
+    words: dict[str, float]
+
+
+class Said(NamedTuple):
+    """What a person may see of what was said of a record.
+
+    Parameters
+    ----------
+    reason : str
+        The strategy that put it in the person's queue.
+    note : str
+        The person's own.
+    notes : dict
+        Those of others, by who wrote them.
+    answer : str or None
+        What stands of it, or else the person's own answer.
+    """
+
+    reason: str
+    note: str
+    notes: dict[int, str]
+    answer: str | None
+
+    @classmethod
+    def of(cls, assignments: Assignments, place: ReviewerQueue, id: str) -> Self:
+        """What the person at a place may see."""
+        notes = assignments.notes_for(place.user, id)
+        others = {who: text for who, text in notes.items() if assignments.person(who) != place.user}
+        reason = assignments.held[place].get(id, "")
+        return cls(reason, assignments.own(place.user, notes) or "", others, assignments.answer_for(*place, id))
+
+
+@dataclass(frozen=True)
+class Shown(Ready):
+    """A record as a person sees it: what all see, and what was said of it; see :class:`Said`."""
+
+    reason: str
+    note: str
+    notes: dict[int, str]
+    answer: str | None
+
+
+def show(review: LiveReview, place: ReviewerQueue, id: str) -> Shown:
+    """A record as the person at a place may see it; one that is in a queue is ready.
+
+    Parameters
+    ----------
+    review : LiveReview
+    place : ReviewerQueue
+    id : str
+    """
+    ready = review.shown.get((place.topic, id))
+    if ready is None:
+        check_record(id, review.collection.row_of)
+        with review.model() as screening:
+            (ready,) = _made(review, screening, place.topic, [id])
+    with review.looking() as assignments:
+        said = Said.of(assignments, place, id)
+    return Shown(**vars(ready), **said._asdict())
+
+
+def make_ready(review: LiveReview, screening: Screening, topic: str) -> None:
+    """Make all records of a topic that are in queues ready to be shown, and forget those that do not any more.
+
+    Parameters
+    ----------
+    review : LiveReview
+    screening : Screening
+        Of the review, which has learnt everything.
+    topic : str
+    """
+    with review.looking() as assignments:
+        there = [id for place, queue in assignments.held.items() if place.topic == topic for id in queue]
+    lying = {(topic, id) for id in there}
+    for key in [key for key in review.shown if key[0] == topic and key not in lying]:
+        review.shown.pop(key, None)
+    missing = [id for id in there if (topic, id) not in review.shown]
+    for one in _made(review, screening, topic, missing):
+        review.shown[topic, one.id] = one
+
+
+def _made(review: LiveReview, screening: Screening, topic: str, ids: Sequence[str]) -> list[Ready]:
+    if not ids:
+        return []
+    rows = [screening.collection.row_of[id] for id in ids]
+    with review.store.read() as session:
+        found = session.execute(
+            select(Record.row, Record.text, Record.fields).where(Record.project_id == review.id, Record.row.in_(rows))
+        ).all()
+    stored = {row: (text, fields) for row, text, fields in found}
+    known = screening.topic(topic)
+    p = probabilities(known, known.predictors[np.asarray(rows, dtype=np.int64)]).tolist()
+    return [
+        _ready(known, screening.collection, row, *stored[row], probability)
+        for row, probability in zip(rows, p, strict=True)
+    ]
+
+
+def _ready(
+    known: Topic, collection: Collection, row: int, text: str, fields: dict[str, str], probability: float
+) -> Ready:
+    words = known.words_behind(row, _MARKED)
+    title, _, body = text.partition("\n")
+    heading, marked = _split(highlight(text, collection.vectorizer, words, _MOST_SHOWN))
+    return Ready(
+        id=collection.ids[row],
+        title=title,
+        text=marked,
+        heading=heading,
+        fields={name: value for name, value in fields.items() if value and value not in (title, body)},
+        probability=probability,
+        words=dict(list(words.items())[:_NAMED]),
+    )
+
+
+def _split(fragments: list[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
+    """A marked text as its first line and the rest."""
+    for place, fragment in enumerate(fragments):
+        first, end, rest = fragment.text.partition("\n")
+        if end:
+            return [*fragments[:place], Fragment(first)], [Fragment(rest), *fragments[place + 1 :]]
+    return fragments, []
+
+
+AT_ONCE = 50
+FILTERS = ("all", "unread", "relevant", "irrelevant", "unsure", "conflict", "aside", "noted")
+
+
+class ListedRecord(NamedTuple):
+    """A record in a list: id, title, what stands of it or one's own answer, one's note, and those of others."""
+
+    id: str
+    title: str
+    answer: str
+    note: str
+    notes: dict[int, str]
+
+
+class Listing(NamedTuple):
+    """Some records of a list.
+
+    Parameters
+    ----------
+    records : list of ListedRecord
+    start, n_found : int
+        The place of the first of them, and how many there are in all.
+    """
+
+    records: list[ListedRecord]
+    start: int
+    n_found: int
+
+
+def list_records(review: LiveReview, place: ReviewerQueue, show: str, find: str = "", start: int = 0) -> Listing:
+    """Records by what a person may see of what was said of them, or whose text has some words.
+
+    Parameters
+    ----------
+    review : LiveReview
+    place : ReviewerQueue
+    show : str
+        One of ``FILTERS``.
+    find : str
+        Text that is looked for, in any letter case.
+    start : int
+    """
+    check_choice("show", show, FILTERS)
+    own = Record.project_id == review.id
+    with review.looking() as assignments, review.store.read() as session:
+        wanted = _wanted(review, assignments, place, show)
+        if find.strip():
+            pattern = find.strip().replace("\x00", "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            matching = select(Record.row).where(own, Record.text.ilike(f"%{pattern}%", escape="\\"))
+            met = set(session.scalars(matching))
+            wanted = [row for row in wanted if row in met]
+        start = max(0, min(start, len(wanted)) // AT_ONCE * AT_ONCE)
+        some = wanted[start : start + AT_ONCE]
+        found = session.execute(select(Record.row, Record.name, Record.text).where(own, Record.row.in_(some))).all()
+        by_row = {row: (name, text.split("\n", 1)[0]) for row, name, text in found}
+        said = {row: Said.of(assignments, place, by_row[row][0]) for row in some}
+        records = [ListedRecord(*by_row[row], said[row].answer or "", said[row].note, said[row].notes) for row in some]
+    return Listing(records, start, len(wanted))
+
+
+def _wanted(review: LiveReview, assignments: Assignments, place: ReviewerQueue, show: str) -> list[int]:
+    row_of, topic = review.collection.row_of, place.topic
+    if show == "all":
+        return list(range(len(row_of)))
+    if show == "unread":
+        return [row for id, row in row_of.items() if assignments.answer_for(*place, id) is None]
+    if show == "noted":
+        ids = [id for id in assignments.notes if assignments.notes_for(place.user, id)]
+    elif show == "aside":
+        seen = [one for one in assignments.later if one == place or (one.topic == topic and not assignments.double)]
+        ids = [id for one in seen for id in assignments.later[one]]
+    else:
+        sought = CONFLICT if show == "conflict" else show
+        ids = [id for id in assignments.opinions[topic] if assignments.answer_for(*place, id) == sought]
+    return [row_of[id] for id in ids]
