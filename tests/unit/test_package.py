@@ -44,6 +44,7 @@ def test_text_and_selection_do_not_load_the_compiler():
     assert out.strip() == "False"
 
 
+@pytest.mark.slow
 def test_second_process_finds_every_kernel_compiled():
     """Kernels take arrays and scalars only: nothing is compiled twice, whatever the first process had to compile."""
     code = """
@@ -70,6 +71,7 @@ print(hits, [key for key, value in misses.items() if value])
     assert misses == "[]"
 
 
+@pytest.mark.slow
 def test_a_user_who_waits_for_the_compiler_is_told_why_once(tmp_path):
     code = """
 import numpy as np, numba
