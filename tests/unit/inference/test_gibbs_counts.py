@@ -75,27 +75,25 @@ def test_slack_falls_as_far_as_the_first_of_the_copies_lets_it(margin):
 
 def integrated(problem, counts, centre, width):
     """Mean and sd of the two weights by a grid."""
-    axis = np.linspace(-width, width, 201)
+    axis = np.linspace(-width, width, 401)
     grid = np.stack(np.meshgrid(axis + centre[0], axis + centre[1], indexing="ij"), axis=-1).reshape(-1, 2)
     prior = problem.prior
     density = -0.5 * (((grid - prior.mean) / prior.scale) ** 2).sum(axis=1)
     density += counts @ LOGIT.log_prob(problem.X @ grid.T, np.repeat(problem.y, len(grid), axis=1))
     density = np.exp(density - density.max())
     density /= density.sum()
-    assert density.reshape(201, 201)[[0, -1]].max() < 1e-12  # the grid is wide enough
-    assert density.reshape(201, 201)[:, [0, -1]].max() < 1e-12
+    assert density.reshape(401, 401)[[0, -1]].max() < 1e-12  # the grid is wide enough
+    assert density.reshape(401, 401)[:, [0, -1]].max() < 1e-12
     mean = density @ grid
     return mean, np.sqrt(density @ (grid - mean) ** 2)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "draws"), [("auto", 2000), ("sweeps", 6000), ("words", 2000), ("documents", 2000)]
-)  # sweeps mix more slowly
-def test_the_posterior_of_documents_with_counts_is_what_integration_says(problem, method, draws):
+@pytest.mark.parametrize("method", ["auto", "sweeps", "words", "documents"])
+def test_the_posterior_of_documents_with_counts_is_what_integration_says(problem, method):
     counts = np.random.default_rng(4).choice([0, 1, 2, 25, 60], 30)
     given = problem._replace(sample_weight=counts.astype(float))
-    run = Gibbs(chains=2, random_state=5, max_draws=draws, target_ess=1e9, method=method).run(given)
+    run = Gibbs(chains=2, random_state=5, max_draws=2000, target_ess=1e9, method=method).run(given)
     weights = run.draws.labels[0].weights.astype(float)
     mean, sd = integrated(problem, counts, run.mean[0], 8.0 * np.sqrt(run.var[0].max()))
     for values, wanted in ((weights, mean), ((weights - mean) ** 2, sd**2)):
