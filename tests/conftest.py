@@ -37,6 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: looks at pages in Chromium")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests wait for processes, servers and pages a fifth of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever asks for a browser is marked by that."""
     for item in items:

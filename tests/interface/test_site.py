@@ -153,12 +153,14 @@ def _view(browser: Any, site: Path, width: int, scheme: str, some: bool = False)
     assert said == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", SCREENS)
 def test_no_page_is_wider_than_the_screen(width, browser, site):
     found = {name: wide for name, tab in _view(browser, site, width, "light") if (wide := tab.evaluate(TOO_WIDE))}
     assert found == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_axe_finds_nothing_serious(width, scheme, browser, site):
     """All pages in light, those with a picture in dark.
