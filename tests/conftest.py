@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -32,6 +33,26 @@ settings.load_profile("textbayes")
 def pytest_configure(config: pytest.Config) -> None:
     """Tests of a paper's equations say which: docs/papers/index.md lists them by it (docs/_equations.py)."""
     config.addinivalue_line("markers", "equation(paper, *numbers): equations of docs/papers/equations.toml held here")
+    config.addinivalue_line("markers", "slow: takes more than three seconds of CPU")
+    config.addinivalue_line("markers", "browser: looks at pages in Chromium")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests wait for processes, servers and pages a fifth of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever asks for a browser is marked by that."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
+def pytest_runtest_teardown() -> None:
+    """Commands that ran in this process with --quiet leave no later test without the warnings it looks for."""
+    logging.getLogger("textbayes").setLevel(logging.NOTSET)
 
 
 @pytest.fixture

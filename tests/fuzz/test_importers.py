@@ -19,8 +19,8 @@ from textbayes.data import FORMATS
 
 @pytest.mark.parametrize("name", importers.READERS)
 def test_mutated_files_are_read_or_refused(name):
-    found = importers.run(name, n=120, seed=13)
-    assert found.n_run == 120
+    found = importers.run(name, n=60, seed=13)
+    assert found.n_run == 60
     assert not found.findings, "\n".join(map(str, found.findings))
 
 

@@ -31,6 +31,7 @@ def parts(tmp_path, documents):
     return f"{tmp_path}/part-*.parquet"
 
 
+@pytest.mark.slow
 def test_training_on_partitions_writes_an_ordinary_model(run, scheduler, parts, documents, tmp_path):
     told = run("train", parts, "--cluster", scheduler, "--preset", "linear", "-o", tmp_path / "model.tb", "--json")
     summary = json.loads(told.stdout)

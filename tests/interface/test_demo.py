@@ -39,6 +39,7 @@ def small_corpus(monkeypatch):
     monkeypatch.setattr("textbayes.data.catalogue.load_corpus", lambda name: corpus)
 
 
+@pytest.mark.slow
 def test_the_embedded_corpus(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = _run()

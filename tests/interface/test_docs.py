@@ -51,6 +51,7 @@ def test_what_the_demo_prints():
     _assert_fresh("docs/start.md", generate.stale_blocks(TEXTS["docs/start.md"], left_out))
 
 
+@pytest.mark.slow
 @_needs_a_shell
 @pytest.mark.parametrize("page", WITH_EXAMPLES)
 def test_examples(page):

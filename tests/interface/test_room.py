@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sqlite3
 import stat
 import sys
@@ -15,7 +16,31 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra app")
+import _forked
+
 PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def port() -> int:
+    """A port that nobody has: the same test may run beside this one."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+@pytest.fixture
+def start_soon(start):
+    """Start a command without the seconds of its imports, and end it with the test."""
+    running = []
+
+    def call(*arguments):
+        running.append(start(*arguments, program=_forked.command()))
+        return running[-1]
+
+    yield call
+    for process in running:
+        process.terminate()
+        process.wait(60)
 
 
 def first_line(process) -> dict:
@@ -24,27 +49,29 @@ def first_line(process) -> dict:
     return json.loads(line)
 
 
-def test_the_room_opens_by_its_link_and_by_no_other(start, tmp_path):
-    process = start("app", "--no-browser", "--port", 18777, "--database", f"sqlite:///{tmp_path / 'room.sqlite3'}")
+@pytest.mark.slow
+def test_the_room_opens_by_its_link_and_by_no_other(start, port, tmp_path):
+    process = start("app", "--no-browser", "--port", port, "--database", f"sqlite:///{tmp_path / 'room.sqlite3'}")
     told = first_line(process)
-    assert told["link"].startswith("http://127.0.0.1:18777/enter?token=")
+    assert told["link"].startswith(f"http://127.0.0.1:{port}/enter?token=")
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     assert "You are logged in" in opener.open(told["link"]).read().decode()
-    assert "New project" in opener.open("http://127.0.0.1:18777/").read().decode()
-    assert "Open the link" in urllib.request.urlopen("http://127.0.0.1:18777/").read().decode()
+    assert "New project" in opener.open(f"http://127.0.0.1:{port}/").read().decode()
+    assert "Open the link" in urllib.request.urlopen(f"http://127.0.0.1:{port}/").read().decode()
     assert "works once" in urllib.request.urlopen(told["link"]).read().decode()
     process.terminate()
     assert process.wait(30) in (0, 143, -15)
 
 
-def test_the_arguments_of_the_browser_let_nobody_in(start, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_the_arguments_of_the_browser_let_nobody_in(start_soon, port, tmp_path, monkeypatch):
     """Every user of the machine sees them; the file that they name is its owner's alone, and gone at the end."""
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/partly\nmv {tmp_path}/partly {tmp_path}/arguments\n')
     browser.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"{browser} %s")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    process = start("app", "--port", 18779, "--database", f"sqlite:///{tmp_path / 'room.sqlite3'}")
+    process = start_soon("app", "--port", port, "--database", f"sqlite:///{tmp_path / 'room.sqlite3'}")
     told = first_line(process)
     for _ in range(600):
         if (tmp_path / "arguments").exists():
@@ -66,12 +93,11 @@ def test_the_arguments_of_the_browser_let_nobody_in(start, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(("proxy", "noted"), [([], "127.0.0.1"), (["--proxy", "127.0.0.1"], "203.0.113.9")])
-def test_only_a_proxy_that_is_named_says_for_whom_it_asks(start, run, tmp_path, proxy, noted):
+def test_only_a_proxy_that_is_named_says_for_whom_it_asks(start_soon, port, run, tmp_path, proxy, noted):
     path = tmp_path / "room.sqlite3"
-    process = start("app", "--team", "--port", 18781, "--database", f"sqlite:///{path}", *proxy)
-    first_line(process)
+    first_line(start_soon("app", "--team", "--port", port, "--database", f"sqlite:///{path}", *proxy))
     headers = {"X-Forwarded-For": "203.0.113.9", "Content-Type": "application/x-www-form-urlencoded"}
-    request = urllib.request.Request("http://127.0.0.1:18781/login", b"name=eve&password=x", headers)
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/login", b"name=eve&password=x", headers)
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(request)
     database = sqlite3.connect(path)
@@ -132,8 +158,8 @@ def test_a_copy_is_whole_while_others_write(run, tmp_path):
     copy.close()
 
 
-def test_a_model_is_served(start, models):
-    process = start("serve", models["multiclass"], "--port", 18778)
+def test_a_model_is_served(start, port, models):
+    process = start("serve", models["multiclass"], "--port", port)
     told = first_line(process)
     body = json.dumps({"texts": ["corn harvest", "the striker scored"]}).encode()
     headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": "application/json"}
@@ -143,9 +169,9 @@ def test_a_model_is_served(start, models):
 
 
 @pytest.mark.parametrize(("given", "shown"), [("", True), ("  ", True), ("the-token\n", False)])
-def test_a_token_is_shown_unless_one_was_given(start, models, monkeypatch, given, shown):
+def test_a_token_is_shown_unless_one_was_given(start_soon, port, models, monkeypatch, given, shown):
     monkeypatch.setenv("TEXTBAYES_TOKEN", given)
-    told = first_line(start("serve", models["multiclass"], "--port", 18782))
+    told = first_line(start_soon("serve", models["multiclass"], "--port", port))
     assert (told["token"] is not None) == shown
     headers = {"Authorization": f"Bearer {told['token'] or 'the-token'}"}
     request = urllib.request.Request(f"{told['url']}/model", headers=headers)

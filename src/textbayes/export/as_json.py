@@ -17,7 +17,7 @@ import numpy as np
 from textbayes._version import __version__
 from textbayes.core.types import FloatArray
 from textbayes.export.scoring import DispersedBlock, Scoring, TermBlock, TextReading
-from textbayes.text.patterns import ENTITY
+from textbayes.text.tokenize import ENTITY
 
 FORMAT = "textbayes scoring"
 VERSION = 2

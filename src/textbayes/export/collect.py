@@ -22,8 +22,8 @@ from textbayes.kinds.multinomial import FittedMultinomial
 from textbayes.kinds.weights import FittedWeights
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.head import LONGEST_HEAD
-from textbayes.text.patterns import PATTERN_NAMES, token_expression
+from textbayes.text.batches import LONGEST_HEAD
+from textbayes.text.tokenize import PATTERN_NAMES, token_expression
 from textbayes.text.unspaced import SCRIPTS
 from textbayes.text.views import TextViews
 

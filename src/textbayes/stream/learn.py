@@ -16,7 +16,7 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.models.online import OnlineLikelihood
 from textbayes.select import select_per_label
 from textbayes.select.score_functions import log_likelihood_ratio
-from textbayes.select.tables import Table
+from textbayes.select.tables import PresenceTable
 from textbayes.stream.schedules import make_rehearsal
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordPlaces, lesson_rows
@@ -72,7 +72,7 @@ def word_scores(relevant: AnyArray, with_word: AnyArray, n_relevant: int, n_docs
     a, total = np.asarray(relevant, dtype=np.float64), np.asarray(with_word, dtype=np.float64)
     b, c = total - a, n_relevant - a
     with np.errstate(divide="ignore", invalid="ignore"):  # empty margins, overwritten
-        scores = log_likelihood_ratio(Table(a, b, c, n_docs - total - c))
+        scores = log_likelihood_ratio(PresenceTable(a, b, c, n_docs - total - c))
     return np.where((total > 0) & (total < n_docs) & (0 < n_relevant < n_docs), scores, 0.0)
 
 

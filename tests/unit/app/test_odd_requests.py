@@ -40,6 +40,7 @@ BODIES = [
     (b"x", "multipart/form-data"),
     (b"x", "é/é"),
 ]
+FOR_PAGES = [(body, kind) for body, kind in BODIES if kind != JSON or body in (b"{", b"null")]  # they take forms
 QUERY = "?topic=%ff&start=NaN&limit=999999999999999999999999&id=%00&q=%ed%a0%80&part=%00&kind=%ff"
 ODD = ["/docs", "/redoc", "/nowhere", "/api", "/api/v1/nowhere", "//", "/%00", "/%ff", "/static/%00", "/static/../x"]
 
@@ -70,6 +71,7 @@ def room(tmp_path, records):
     return app, create_token(app.state.registry.store, me, "test"), paths, project
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "TRACE", "BREW", "PUT", "PATCH", "POST", "DELETE"])
 @pytest.mark.parametrize("which", ["serve", "room"])
 def test_nothing_that_is_sent_is_a_fault_of_ours(which, method, tmp_path, records):
@@ -77,7 +79,8 @@ def test_nothing_that_is_sent_is_a_fault_of_ours(which, method, tmp_path, record
     assert len(set(paths)) > (3 if which == "serve" else 60)
     client = TestClient(app, base_url=ORIGIN, raise_server_exceptions=False)
     for path in sorted({"/", *paths, *ODD}):
-        bodies = BODIES if method == "POST" or (method in ("PUT", "PATCH") and "/api/" in path) else BODIES[:1]
+        sends = method == "POST" or (method in ("PUT", "PATCH") and "/api/" in path)
+        bodies = (BODIES if "/api/" in path else FOR_PAGES) if sends else BODIES[:1]
         filled = re.sub(r"\{[^}]*\}", "1", path.replace("{project_id}", project))
         if method in ("DELETE", "POST") and path.endswith(("{project_id}", "/delete")):
             continue  # the others are asked of it
@@ -86,6 +89,8 @@ def test_nothing_that_is_sent_is_a_fault_of_ours(which, method, tmp_path, record
                 headers = {"authorization": f"Bearer {token}", **({"content-type": kind.encode()} if kind else {})}
                 answer = client.request(method, filled + query, content=body, headers=headers, follow_redirects=False)
                 assert answer.status_code < 500, (method, path, query, body[:60], kind, answer.text)
+                if answer.status_code == 405:  # no body is read
+                    break
     if which == "room":
         app.state.training.close()
         app.state.registry.close()

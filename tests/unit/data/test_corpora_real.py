@@ -19,6 +19,7 @@ def load(name: str, **options: object) -> Corpus:
     return load_corpus(name, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "ohsumed_trec9"])
 def test_counts_are_those_declared(name):
     needs(name)
@@ -34,6 +35,7 @@ def test_ohsumed_trec9_topics_and_judgements():
     assert found["judgements 88-91"] == 3205
 
 
+@pytest.mark.slow
 def test_reuters_top10_and_texts():
     corpus = load("reuters21578", topics="top10")
     assert " ".join(corpus.label_names) == "acq corn crude earn grain interest money-fx ship trade wheat"
@@ -44,6 +46,7 @@ def test_reuters_top10_and_texts():
     assert not any("&#" in text or "&lt;" in text or "Blah blah" in text for text in corpus.texts)
 
 
+@pytest.mark.slow
 def test_spamassassin_bodies_are_readable():
     corpus = load("spamassassin", classes="three")
     assert {name: corpus.targets.count(name) for name in corpus.label_names} == {

@@ -61,6 +61,7 @@ def _words_as_common_as_in_texts(seed):
     return X, eta - np.quantile(eta, 0.9) + rng.logistic(0, 0.5, n) > 0.0
 
 
+@pytest.mark.slow
 def test_an_intercept_that_is_off_does_not_keep_words_from_ending(monkeypatch):
     """Its slope is a sum over all documents: moved by itself, it takes fewer steps of the words to come to rest."""
     steps = {}

@@ -265,6 +265,7 @@ def test_a_later_table_replaces_rows_of_an_earlier_one():
     assert len(WordPriors.merge([])) == 0
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows_come_back():
     means = np.random.default_rng(0).normal(size=100_000).tolist()
     table = WordPriors(WordPrior(f"w{i}", f"l{i % 90}", mean, 0.5) for i, mean in enumerate(means))

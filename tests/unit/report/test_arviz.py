@@ -113,6 +113,7 @@ def test_the_likelihood_is_that_of_the_link(model, data):
     np.testing.assert_allclose(data.sample_stats["total_log_likelihood"], found.sum("document"), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_leave_one_out_is_near_what_leaving_out_gives():
     """Three documents left out one after the other, against the estimate from draws that saw them all."""
     rng = np.random.default_rng(4)

@@ -223,6 +223,7 @@ def test_a_missing_extra_is_named(monkeypatch, package):
         check_report_extra()
 
 
+@pytest.mark.slow
 def test_importing_is_cheap_and_collecting_needs_no_plots():
     code = (
         "import sys, textbayes.report; from textbayes.report import collect_report, print_report, write_report;"

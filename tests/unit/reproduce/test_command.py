@@ -15,6 +15,9 @@ from textbayes.cli.reproduce import reproduce
 from textbayes.core.errors import CorpusNotFoundError, InputError, NotSupportedError
 from textbayes.reproduce import Experiment, Figure, Run, Table, papers
 
+# Click keeps the option of help that a command first had: tables of help in other tests have -h.
+HELP = {"help_option_names": ["-h", "--help"]}
+
 
 class Fake:
     """A paper of three exhibits that remembers what was asked of it: numbers and whether to be quick."""
@@ -46,7 +49,7 @@ def fake(monkeypatch) -> Fake:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(reproduce, list(map(str, arguments)))
+    return CliRunner().invoke(reproduce, list(map(str, arguments)), **HELP)
 
 
 def test_without_a_paper_the_papers_are_listed(fake):

@@ -310,6 +310,7 @@ def test_the_figure_is_a_drawing_and_names_words():
 
 
 # -- the paper --------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_the_paper_is_listed_and_runs_through(documents, monkeypatch):
     paper = papers.get("gibbs")
     assert paper.corpora_for(paper.numbers) == ("openstax",)

@@ -8,6 +8,9 @@ from click.testing import CliRunner
 from textbayes.cli.reproduce import reproduce
 from textbayes.reproduce import Experiment, Run, Table, papers
 
+# Click keeps the option of help that a command first had: tables of help in other tests have -h.
+HELP = {"help_option_names": ["-h", "--help"]}
+
 
 @pytest.fixture
 def asked(monkeypatch) -> list[int | None]:
@@ -28,7 +31,7 @@ def asked(monkeypatch) -> list[int | None]:
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(reproduce, list(map(str, arguments)))
+    return CliRunner().invoke(reproduce, list(map(str, arguments)), **HELP)
 
 
 def test_draws_reach_the_paper_and_its_page(asked, tmp_path):

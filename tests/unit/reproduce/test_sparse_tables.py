@@ -99,6 +99,7 @@ def test_strictest_and_loosest_thresholds_make_equally_few_errors():
     np.testing.assert_array_equal(decide(train, Y, train, "half"), train > 0.5)
 
 
+@pytest.mark.slow
 def test_open_choices_are_compared_with_the_first(monkeypatch):
     seen = []
 
@@ -117,6 +118,7 @@ def test_open_choices_are_compared_with_the_first(monkeypatch):
     assert tables.table_3a(Run(quick=True)).rows == tuple(tables.CHOICES)[:2]
 
 
+@pytest.mark.slow
 def test_tables_share_the_columns_that_the_paper_s_share(make_run):
     one, two, six = (make(make_run()) for make in (tables.table_1, tables.table_2, tables.table_6))
     five = tables.table_5(make_run(quick=True))

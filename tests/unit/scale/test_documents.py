@@ -159,6 +159,7 @@ def test_documents_that_are_left_out_are_not_learnt(executors, tmp_path):
     np.testing.assert_allclose(found.predict_proba(["ship corn"]), whole.predict_proba(["ship corn"]), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_model_is_loaded_without_a_cluster(executors, tmp_path):
     given = rows()
     documents = spread(executors("serial"), write_parts(tmp_path / "parts", given))

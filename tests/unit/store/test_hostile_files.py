@@ -8,7 +8,6 @@ import json
 import struct
 import subprocess
 import sys
-import time
 import zipfile
 
 import numpy as np
@@ -227,13 +226,11 @@ def test_packed_members_are_read_no_further_than_their_header_says(state, tmp_pa
         load_model(tmp_path / "m.tb")
 
 
-def test_a_pattern_of_a_file_never_hangs(state, tmp_path):
+def test_a_pattern_that_could_hang_is_refused_before_a_text_is_read(state, tmp_path):
     meta, arrays = copy.deepcopy(state)
     meta["vectorizer"]["params"]["token_pattern"] = r"(?:\w+)+@"
-    start = time.process_time()
     with pytest.raises(ModelFileError):
-        load_model(write(tmp_path / "m.tb", meta, arrays)).predict(["a" * 60])
-    assert time.process_time() - start < 5.0
+        load_model(write(tmp_path / "m.tb", meta, arrays))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

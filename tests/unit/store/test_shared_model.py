@@ -60,6 +60,7 @@ def n_texts(path) -> int:
     return int(load_categorizer(path).label_counts_.sum())
 
 
+@pytest.mark.slow
 def test_processes_that_teach_at_once_lose_nothing(path, teacher):
     both = [teacher(10), teacher(10)]
     for process in both:
@@ -88,6 +89,7 @@ def test_who_comes_second_waits_and_learns_on(path, teacher):
     np.testing.assert_array_equal(shared.model.predict_proba(TEXTS), load_categorizer(path).predict_proba(TEXTS))
 
 
+@pytest.mark.slow
 def test_a_killed_process_holds_no_lock(path, teacher):
     other = teacher(1)
     assert other.stdout.readline() == "ready\n"

@@ -45,6 +45,7 @@ def test_same_columns_as_scikit_learn(
     assert (Y.astype(np.int64) != X).nnz == 0
 
 
+@pytest.mark.slow
 def test_columns_are_the_same_in_every_process() -> None:
     program = (
         "from textbayes.text import HashingTextVectorizer as H;"

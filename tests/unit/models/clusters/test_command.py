@@ -14,6 +14,9 @@ from textbayes import TextCategorizer, load_model, save_model
 from textbayes.cli.clusters import clusters
 from textbayes.core.errors import NotSupportedError
 
+# Click keeps the option of help that a command first had: tables of help in other tests have -h.
+HELP = {"help_option_names": ["-h", "--help"]}
+
 TOPICS = {
     "grain": "wheat corn harvest farmers rain exports",
     "money": "bank loans rates deposits credit cash",
@@ -36,7 +39,7 @@ def texts(tmp_path):
 
 
 def run(*arguments, code=0):
-    done = CliRunner().invoke(clusters, [str(argument) for argument in arguments])
+    done = CliRunner().invoke(clusters, [str(argument) for argument in arguments], **HELP)
     assert done.exit_code == code, (done.output, done.exception)
     return done
 
@@ -98,11 +101,11 @@ def test_what_is_refused(texts, tmp_path):
     assert "No such option" in run(texts, "--save", tmp_path / "c.tb", code=2).output
     bare = tmp_path / "bare.jsonl"
     bare.write_text('{"id": "1", "text": "wheat wheat"}\n{"id": "2", "text": "wheat corn corn"}\n', encoding="utf-8")
-    failed = CliRunner().invoke(clusters, [str(bare), "--labels"])
+    failed = CliRunner().invoke(clusters, [str(bare), "--labels"], **HELP)
     assert "has a label" in str(failed.exception)
     many = tmp_path / "many.jsonl"
     many.write_text('{"id": "1", "text": "wheat", "labels": ["a", "b"]}\n', encoding="utf-8")
-    failed = CliRunner().invoke(clusters, [str(many), "--labels"])
+    failed = CliRunner().invoke(clusters, [str(many), "--labels"], **HELP)
     assert "one at most" in str(failed.exception)
 
 
