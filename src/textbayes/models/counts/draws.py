@@ -19,7 +19,7 @@ from textbayes.core.lazy import LazyModule
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.models.counts.base import CountSums
-from textbayes.models.counts.hierarchy import Fit, Hyper, KernelDocuments, of_lengths
+from textbayes.models.counts.hierarchy import Fit, HierarchyConstants, KernelDocuments, of_lengths
 
 contagion_draws_kernels = LazyModule("textbayes.kernels.counts.contagion_draws")
 rates_kernels = LazyModule("textbayes.kernels.counts.rates")
@@ -60,7 +60,7 @@ class Drawn(NamedTuple):
 
 
 def sample_rate_posterior(
-    stats: CountSums, shares: FloatArray, hyper: Hyper, modes: FloatArray, sampling: Sampling
+    stats: CountSums, shares: FloatArray, hyper: HierarchyConstants, modes: FloatArray, sampling: Sampling
 ) -> Drawn:
     """Draws of the Dirichlet–Poisson posterior; ``modes`` (V, C) are the log-rates to start around.
 
@@ -69,7 +69,7 @@ def sample_rate_posterior(
     stats : CountSums
     shares : array (V, C) or (1, C)
         The Dirichlet's shares.
-    hyper : Hyper
+    hyper : HierarchyConstants
         β.
     modes : array (V, C)
         Log-rates to start around.
@@ -93,7 +93,7 @@ def sample_rate_posterior(
 
 
 def sample_dispersed_posterior(
-    documents: KernelDocuments, shares: FloatArray, hyper: Hyper, fit: Fit, sampling: Sampling
+    documents: KernelDocuments, shares: FloatArray, hyper: HierarchyConstants, fit: Fit, sampling: Sampling
 ) -> Drawn:
     """Draws of the Dirichlet–negative-binomial posterior around the modes ``fit``.
 
@@ -102,7 +102,7 @@ def sample_dispersed_posterior(
     documents : KernelDocuments
     shares : array (V, C) or (1, C)
         The Dirichlet's shares.
-    hyper : Hyper
+    hyper : HierarchyConstants
         β.
     fit : Fit
         The modes to start around.

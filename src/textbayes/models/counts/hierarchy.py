@@ -30,7 +30,7 @@ BASES = ("log", "ratio")
 SPREAD_DEFAULTS = (500.0, 1.0, 1.0)  # β₃: dispersions of a word nearly equal in all classes; β₄, β₅: ξ exponential
 
 
-class Hyper(NamedTuple):
+class HierarchyConstants(NamedTuple):
     """Hyperparameters β₁ … β₅; a model of rates alone uses the first two."""
 
     beta_1: float
@@ -40,7 +40,7 @@ class Hyper(NamedTuple):
     beta_5: float = SPREAD_DEFAULTS[2]
 
 
-def check_beta(beta: Any, most: int, basis: str) -> Hyper | None:
+def check_beta(beta: Any, most: int, basis: str) -> HierarchyConstants | None:
     """β as given, from two numbers on; None for ``"auto"`` and ``"evidence"``, which are found from the documents."""
     check_choice("basis", basis, BASES)
     if isinstance(beta, str):
@@ -57,7 +57,7 @@ def check_beta(beta: Any, most: int, basis: str) -> Hyper | None:
             f"beta={beta!r} has its mode at the edge, where rates are zero; with basis='ratio' pass β₁ and β₃ above 1, "
             "or use basis='log'"
         )
-    return Hyper(*(float(value) for value in values))
+    return HierarchyConstants(*(float(value) for value in values))
 
 
 def shares_of(rate_means: Any, n_classes: int, n_features: int) -> FloatArray:
@@ -68,7 +68,9 @@ def shares_of(rate_means: Any, n_classes: int, n_features: int) -> FloatArray:
     return np.ascontiguousarray(n_classes * means / means.sum(axis=1, keepdims=True))
 
 
-def start_log_rates(counts: FloatArray, exposure: FloatArray, shares: FloatArray, hyper: Hyper) -> FloatArray:
+def start_log_rates(
+    counts: FloatArray, exposure: FloatArray, shares: FloatArray, hyper: HierarchyConstants
+) -> FloatArray:
     """Log-rates (V, C) to start Newton's method from: the mode if all classes had the same exposure."""
     counts = counts.T
     mean = max(float(exposure.mean()), 1e-9)
@@ -92,7 +94,7 @@ def level_unseen(values: FloatArray, counts: FloatArray, shares: FloatArray) -> 
     return values
 
 
-def spread_constant(hyper: Hyper, n_classes: int) -> float:
+def spread_constant(hyper: HierarchyConstants, n_classes: int) -> float:
     """The constant of the dispersions' prior, which the kernels leave out and a comparison of β needs."""
     dirichlet = special.gammaln(n_classes * hyper.beta_3) - n_classes * special.gammaln(hyper.beta_3)
     gamma = hyper.beta_5 * np.log(hyper.beta_5 / hyper.beta_4) - special.gammaln(hyper.beta_5)
@@ -100,8 +102,8 @@ def spread_constant(hyper: Hyper, n_classes: int) -> float:
 
 
 def chosen_beta(
-    beta: Any, basis: str, exposure: FloatArray, dispersed: bool, log_evidence: Callable[[Hyper], float]
-) -> Hyper:
+    beta: Any, basis: str, exposure: FloatArray, dispersed: bool, log_evidence: Callable[[HierarchyConstants], float]
+) -> HierarchyConstants:
     """β as a model is to use it: as given, by the amount of text (``"auto"``), or of the highest ``log_evidence``."""
     hyper = check_beta(beta, 5 if dispersed else 2, basis)
     if hyper is not None:
@@ -111,7 +113,7 @@ def chosen_beta(
     return max(evidence_grid(exposure, dispersed), key=log_evidence)
 
 
-def automatic_beta(exposure: FloatArray, dispersed: bool) -> Hyper:
+def automatic_beta(exposure: FloatArray, dispersed: bool) -> HierarchyConstants:
     """β₁ = 10 occurrences; β₂ a share of the T thousand words that a class has on average: 0.3, or T/(T + 3).
 
     Words of a class are not independent of each other, so that their evidence adds up to too much; made-up text with
@@ -122,16 +124,16 @@ def automatic_beta(exposure: FloatArray, dispersed: bool) -> Hyper:
     less, whole vocabularies more. ``beta="cv"`` finds what is best.
     """
     words = float(exposure.mean())
-    return Hyper(10.0, (0.3 if dispersed else words / (words + 3.0)) * words)
+    return HierarchyConstants(10.0, (0.3 if dispersed else words / (words + 3.0)) * words)
 
 
-def evidence_grid(exposure: FloatArray, spread: bool) -> list[Hyper]:
+def evidence_grid(exposure: FloatArray, spread: bool) -> list[HierarchyConstants]:
     """β among which the evidence chooses: β₁ and β₂ on their scales, β₂ relative to the words of a class."""
     mean = float(exposure.mean())
     pairs = [(one, two * mean) for one in (0.3, 1.0, 3.0, 10.0) for two in (0.0, 0.03, 0.3, 3.0)]
     if not spread:
-        return [Hyper(*pair) for pair in pairs]
-    return [Hyper(one, two, three) for one, two in pairs for three in (20.0, 500.0)]
+        return [HierarchyConstants(*pair) for pair in pairs]
+    return [HierarchyConstants(one, two, three) for one, two in pairs for three in (20.0, 500.0)]
 
 
 _FIRST, _LAST, _NODES = math.log(1e-6), math.log(1.1e4), 384  # of ln δ, where A is tabulated

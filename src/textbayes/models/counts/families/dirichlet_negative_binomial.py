@@ -27,7 +27,7 @@ from textbayes.models.counts.draws import Sampling, integrated_dispersed_scores,
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
     Fit,
-    Hyper,
+    HierarchyConstants,
     KernelDocuments,
     check_beta,
     chosen_beta,
@@ -132,7 +132,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         pooled_rates(sums.counts, sums.exposure)  # refuses no documents at all
         documents = kernel_documents(stats)
 
-        def scaled(hyper: Hyper) -> Hyper:
+        def scaled(hyper: HierarchyConstants) -> HierarchyConstants:
             return hyper._replace(beta_2=hyper.beta_2 / scale)
 
         hyper = chosen_beta(
@@ -174,7 +174,7 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
             return integrated_dispersed_scores(X, omega, estimate.rate_draws, estimate.delta_draws)
         return dispersed_scores(X, omega, Dispersed(estimate.rates, estimate.deltas))
 
-    def _fit(self, documents: KernelDocuments, sums: CountSums, hyper: Hyper, log_basis: bool) -> Fit:
+    def _fit(self, documents: KernelDocuments, sums: CountSums, hyper: HierarchyConstants, log_basis: bool) -> Fit:
         n_classes, n_features = sums.counts.shape
         shares = shares_of(self.rate_means, n_classes, n_features)
         log_rates = start_log_rates(sums.counts, sums.exposure, shares, hyper)
@@ -182,6 +182,6 @@ class DirichletNegativeBinomial(BaseCountModel[DocumentStore, DispersedPosterior
         no_pseudo = np.zeros((1, 2, n_classes))
         return fit_contagion(documents, start, no_pseudo, shares, np.array(hyper), log_basis)
 
-    def _evidence(self, documents: KernelDocuments, sums: CountSums, hyper: Hyper) -> float:
+    def _evidence(self, documents: KernelDocuments, sums: CountSums, hyper: HierarchyConstants) -> float:
         fit = self._fit(documents, sums, hyper, True)
         return float(fit.evidence.sum()) + len(fit.evidence) * spread_constant(hyper, len(fit.rates))

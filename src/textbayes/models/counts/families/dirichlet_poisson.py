@@ -15,7 +15,7 @@ from textbayes.models.counts.base import CountSums, SummedModel, per_class_field
 from textbayes.models.counts.draws import Sampling, integrated_rate_scores, sample_rate_posterior
 from textbayes.models.counts.families import count_models
 from textbayes.models.counts.hierarchy import (
-    Hyper,
+    HierarchyConstants,
     check_beta,
     chosen_beta,
     level_unseen,
@@ -107,7 +107,9 @@ class DirichletPoisson(SummedModel[RatePosterior]):
             return integrated_rate_scores(X, omega, estimate.draws)
         return rate_scores(X, omega, estimate.rates)
 
-    def _modes(self, stats: CountSums, hyper: Hyper, log_basis: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _modes(
+        self, stats: CountSums, hyper: HierarchyConstants, log_basis: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         shares = shares_of(self.rate_means, *stats.counts.shape)
         start = start_log_rates(stats.counts, stats.exposure, shares, hyper)
         counts = np.ascontiguousarray(stats.counts.T)
