@@ -27,7 +27,7 @@ from textbayes.categorizer.trained import Trained, TrainingData
 from textbayes.core.folds import stratified_folds
 from textbayes.core.progress import Progress
 from textbayes.knowledge import WordPriors
-from textbayes.knowledge.table import AGAINST, FOR
+from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TextVectorizer
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.copies import Copies, find_copies, text_sketches
