@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from textbayes.knowledge.audit import AuditRow, audit_priors
     from textbayes.knowledge.bxr import read_bxr
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
+    from textbayes.knowledge.rows import WordPrior
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
     from textbayes.knowledge.strength import CountPriors, Strength, count_priors
-    from textbayes.knowledge.table import WordPrior, WordPriors
+    from textbayes.knowledge.table import WordPriors
 
 _PUBLIC = {
     "AuditRow": "textbayes.knowledge.audit",
@@ -27,7 +28,7 @@ _PUBLIC = {
     "MatchedPriors": "textbayes.knowledge.match",
     "Strength": "textbayes.knowledge.strength",
     "WeightChoice": "textbayes.knowledge.apply",
-    "WordPrior": "textbayes.knowledge.table",
+    "WordPrior": "textbayes.knowledge.rows",
     "WordPriors": "textbayes.knowledge.table",
     "audit_priors": "textbayes.knowledge.audit",
     "choose_weight": "textbayes.knowledge.apply",

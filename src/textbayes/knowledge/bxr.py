@@ -23,7 +23,8 @@ from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.streams import Source, read_lines, source_label
 from textbayes.knowledge.files import refuse_in
-from textbayes.knowledge.table import ALL_LABELS, WordPrior, WordPriors, checked
+from textbayes.knowledge.rows import ALL_LABELS, WordPrior, checked
+from textbayes.knowledge.table import WordPriors
 
 _HELD = 1e-5  # the scale in place of BXR's variance of 0
 _INTERCEPT = ("0", "@constant")

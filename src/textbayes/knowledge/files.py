@@ -30,7 +30,7 @@ from textbayes.core import spreadsheet
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.core.validation import check_choice
 from textbayes.data.streams import Source, read_text, source_label
-from textbayes.knowledge.table import ALL_LABELS, COLUMNS, FOR, Refusal, WordPrior, checked
+from textbayes.knowledge.rows import ALL_LABELS, COLUMNS, FOR, Refusal, WordPrior, checked
 
 _ENDINGS = {".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
 _SIGNS = {"": None, "+": 1, "+1": 1, "1": 1, "-": -1, "−": -1, "-1": -1, "0": 0}

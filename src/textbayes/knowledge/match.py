@@ -11,7 +11,8 @@ from sklearn.base import clone
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, IntArray
-from textbayes.knowledge.table import AGAINST, ALL_LABELS, FOR, WordPrior, WordPriors
+from textbayes.knowledge.rows import AGAINST, ALL_LABELS, FOR, WordPrior
+from textbayes.knowledge.table import WordPriors
 
 Analyze = Callable[[str], Iterable[str]]
 """The words of a text, as a model's vocabulary has them."""

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray
 from textbayes.knowledge.match import Analyze
-from textbayes.knowledge.table import AGAINST, FOR, WordPrior, WordPriors
+from textbayes.knowledge.rows import AGAINST, FOR, WordPrior
+from textbayes.knowledge.table import WordPriors
 
 _JOINED = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")  # the words of money-fx, comp.graphics, human_rights, MoneyMarket
 

@@ -11,7 +11,7 @@ import numpy as np
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray
 from textbayes.knowledge import WordPrior, WordPriors
-from textbayes.knowledge.table import ALL_LABELS
+from textbayes.knowledge.rows import ALL_LABELS
 from textbayes.screen.collection import Collection
 from textbayes.screen.settings import TOPIC, ScreenSettings
 from textbayes.screen.solver import make_solver
