@@ -108,7 +108,7 @@ def use_filter(place: Path) -> Any:
     path = FOLDER / "used"
     shutil.rmtree(path, ignore_errors=True)
     shutil.copytree(place.parents[1], path)
-    FilterFolder.open(path)._lock.release()
+    FilterFolder.open(path)._events.release()
     with late():
         told: list[Any] = [read_ledger(path), list(read_pending(path)), read_status(path, 0.0, 3.0)]
         filter = newest_state(path).filter
