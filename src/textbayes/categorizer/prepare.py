@@ -24,7 +24,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
 from textbayes.kinds import kind_of, make_model
 from textbayes.knowledge import WordPriors
-from textbayes.knowledge.table import AGAINST, FOR
+from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.copies import Copies, find_copies, text_sketches
