@@ -15,7 +15,7 @@ from textbayes.core.errors import InputError
 from textbayes.display.drawing import Colours, blank_figure, figure_svg
 
 INK, MUTED, LINE = "#1c2430", "#5c6675", "#d5dae1"
-SERIES = ("#1f5fbf", "#b5530c", "#7a3fb0", "#1b7f4b")  # several curves in one figure, told apart in grey as well
+SERIES = ("#1f5fbf", "#b5530c", "#7a3fb0", "#1b7f4b")  # several curves in one figure, distinguishable in grey as well
 
 
 class Sketch:

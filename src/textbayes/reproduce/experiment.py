@@ -104,7 +104,7 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
 
 
 def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
-    """Apply a function to every unit, by the executor in use or in threads unless told otherwise, in their order."""
+    """Apply a function to every unit, by the executor in use or in ``threads``; results are in their order."""
     from threadpoolctl import threadpool_limits
 
     # Threads are for units: those of the linear algebra would wait for each other.

@@ -165,8 +165,8 @@ def table_3(run: Run) -> Table:
         for selection in SELECTION:
             documents, errors = _errors(run, name, selection)
             ours[f"{name}, {selection}"] = error_rates(errors)
-            told = f"{name}: {_counts(documents)}. " if selection == "IG" else ""
-            notes.append(f"{told}{name}, by {selection}: {describe_errors(errors)}")
+            data = f"{name}: {_counts(documents)}. " if selection == "IG" else ""
+            notes.append(f"{data}{name}, by {selection}: {describe_errors(errors)}")
     theirs = {f"{name}, {selection}": row for (name, selection), row in published.TABLE_3.items()}
     authors = [row for row in ours if row not in theirs]  # beside Reagan's, in whose place they stand
     rows = [*list(theirs)[:2], *authors, *list(theirs)[2:]]

@@ -60,7 +60,7 @@ def margin_is_better(truth: BoolArray, bayesian: BoolArray, margin: BoolArray) -
 
 
 def seen_on_both_sides(collection: TopicCollection) -> IntArray:
-    """Topics that have a story among the training and one among the other documents, so that something can be told."""
+    """Topics that have a story among the training and one among the other documents: there members can be compared."""
     return np.flatnonzero(collection.Y_train.any(axis=0) & collection.Y_test.any(axis=0))
 
 
@@ -75,8 +75,8 @@ def table_2b(run: Run, topics: TopicSystems) -> Table:
     full = topics.collection
     alone = _decisions(run, topics, "")
     earlier = run.load("the training stories", systems.held_out)
-    told = seen_on_both_sides(earlier)
-    part = TopicSystems(earlier.of_topics(told))
+    compared = seen_on_both_sides(earlier)
+    part = TopicSystems(earlier.of_topics(compared))
     tried = _decisions(run, part, ", held-out stories")
     uses_margin = {MARGIN: np.ones(len(full.words), dtype=np.bool_)}
     decisions, signs = {MARGIN: alone[MARGIN]}, []
@@ -84,7 +84,7 @@ def table_2b(run: Run, topics: TopicSystems) -> Table:
         held_out = part.collection.Y_test, tried[name], tried[MARGIN]
         line = line_of_rarity(part.collection.Y_train.sum(axis=0), *held_out)
         own = np.ones(len(full.words), dtype=np.bool_)  # a topic that shows nothing is rare
-        own[told] = margin_is_better(*held_out)
+        own[compared] = margin_is_better(*held_out)
         ways = {
             name: np.zeros_like(own),
             f"{name}, {MARGIN} below {line} training stories": full.Y_train.sum(axis=0) < line,
@@ -109,8 +109,8 @@ def table_2b(run: Run, topics: TopicSystems) -> Table:
         {way: (*averages(full.Y_test, decisions[way]), float(of_topic.sum())) for way, of_topic in uses_margin.items()},
         digits=2,
         notes=(
-            f"Held out are the later {earlier.Y_test.shape[0]:,} of the training stories; {len(told)} topics have "
-            f"stories before and after. Where topics choose for themselves, the other {len(own) - len(told)} are "
+            f"Held out are the later {earlier.Y_test.shape[0]:,} of the training stories; {len(compared)} topics have "
+            f"stories before and after. Where topics choose for themselves, the other {len(own) - len(compared)} are "
             f"left to {MARGIN}.",
             f"s-test and S-test, as in Table 3: {'; '.join(signs)}.",
             "Who knows the test stories has the highest macro-average that a choice between two members can have.",

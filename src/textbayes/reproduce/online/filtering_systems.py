@@ -350,8 +350,8 @@ def matrix(rows: Rows, n_words: int) -> Any:
 
 
 def _deliveries(relevant: Any, queried: Any, features: list[int], task: FilteringTask) -> Deliveries:
-    told = np.array(relevant, dtype=np.bool_), np.array(queried, dtype=np.bool_)
-    return Deliveries(*told, tuple(features), int(task.test_relevant.sum()), len(task.test))
+    flags = np.array(relevant, dtype=np.bool_), np.array(queried, dtype=np.bool_)
+    return Deliveries(*flags, tuple(features), int(task.test_relevant.sum()), len(task.test))
 
 
 GROUP: Final = 10

@@ -165,13 +165,13 @@ def features_by_relevant(deliveries: Sequence[Deliveries], most: int) -> FloatAr
 def growth(number: str, where: str, outcome: FilteringOutcome) -> Figure:
     """Figure 2 or 2a: how many words topics have."""
     most = max(len(of_topic.features) for system in _PLOTTED for of_topic in outcome.deliveries[system]) - 1
-    told = []
+    ends = []
     with sketch(5.0, 3.4) as drawn:
         axes = drawn.axes
         for system, colour in zip(_PLOTTED, SERIES, strict=True):
             curve = features_by_relevant(outcome.deliveries[system], most)
             axes.plot(range(most + 1), curve, color=colour, label=system)
-            told.append(f"{system} from {curve[0]:.1f} to {curve[-1]:.1f}")
+            ends.append(f"{system} from {curve[0]:.1f} to {curve[-1]:.1f}")
         axes.set(xlabel="relevant documents delivered", ylabel="words of a topic, mean")
         axes.legend(frameon=False, fontsize=8)
     return Figure(
@@ -179,7 +179,7 @@ def growth(number: str, where: str, outcome: FilteringOutcome) -> Figure:
         f"How the number of words grows as relevant documents are delivered: {where}.",
         drawn.svg,
         notes=("A topic for which no more relevant documents were delivered counts with the words that it had last.",),
-        description="Rising curves: " + "; ".join(told),
+        description="Rising curves: " + "; ".join(ends),
     )
 
 

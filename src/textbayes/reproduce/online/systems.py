@@ -238,7 +238,7 @@ class TopicSystems(Systems[OnlineSystem, int, list[Probabilities], list[TopicPro
 
 
 def svm_light_cost(X: Any, kernel: str) -> float:
-    """C of SVMlight unless told otherwise: 1/r², r the mean distance of a document from the empty one in feature space.
+    """Default C of SVMlight: 1/r², r the mean distance of a document from the empty one in feature space.
 
     Joachims (1999), Making large-scale SVM learning practical. The squared distance is K(x, x) − 2 K(x, 0) + K(0, 0).
     """

@@ -48,8 +48,8 @@ class Decisions(Systems[Method, int, BoolArray, RegressionOutcome]):
         super().__init__(range(len(collection.topics)))
         self.collection = collection
         gain = scores.get("information_gain")(collection.train, collection.Y_train).scores
-        told = np.sort(np.argsort(-gain.max(axis=0), kind="stable")[:n_words])
-        self._train, self._test = (sparse.csr_matrix(X[:, told] > 0, dtype=np.float64) for X in collection[:2])
+        words = np.sort(np.argsort(-gain.max(axis=0), kind="stable")[:n_words])
+        self._train, self._test = (sparse.csr_matrix(X[:, words] > 0, dtype=np.float64) for X in collection[:2])
 
     def fit(self, system: Method, unit: int) -> BoolArray:
         """Decisions on the test documents."""
