@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.data import load_corpus
 from textbayes.evaluate import contingency, f_measure
 from textbayes.reproduce.experiment import Systems, best_setting, run_units
 from textbayes.reproduce.flexlink import published
@@ -25,6 +26,7 @@ from textbayes.reproduce.flexlink.walk import (
 from textbayes.reproduce.texts import indicator
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
+from textbayes.text import TextVectorizer
 
 N_WORDS, N_SPLITS = 100, 5
 
@@ -124,8 +126,6 @@ METHODS: dict[str, Callable[[Point], bool]] = {
 @lru_cache(maxsize=1)
 def stories() -> tuple[tuple[str, ...], BoolArray]:
     """Texts and categories of the 9,035 ModApte stories, training and test together, in one of the ten categories."""
-    from textbayes.data import load_corpus
-
     corpus = load_corpus("reuters21578", topics="top10", unlabelled="drop")
     return tuple(corpus.texts), indicator(corpus.labels, published.TOPICS)
 
@@ -142,8 +142,6 @@ def body(story: str) -> str:
 @lru_cache(maxsize=2)
 def documents(text: str = "body", weights: str = "counts") -> TopicDocuments:
     """Words of two letters or more, in lower case and not stemmed, without those of the SMART list of 571."""
-    from textbayes.text import TextVectorizer
-
     texts, Y = stories()
     if text == "body":
         texts = tuple(map(body, texts))

@@ -12,6 +12,7 @@ from sklearn.preprocessing import binarize
 
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.data import load_corpus
 from textbayes.evaluate import calibration_error, contingency, log_loss, sensitivity, specificity
 from textbayes.reproduce.experiment import Systems
 from textbayes.reproduce.gibbs.published import BURN_IN, DOMAINS, ITERATIONS, N_OF_DOMAIN, N_WORDS
@@ -28,6 +29,7 @@ from textbayes.reproduce.gibbs.svm import Kernel, machine
 from textbayes.reproduce.results import standard_error
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
+from textbayes.text import TermWeighting, TextVectorizer
 
 _PAPER_DOCUMENTS = tuple((name, 0) for name in DOMAINS)
 
@@ -69,9 +71,6 @@ def documents(of: Sequence[tuple[str, int]] = _PAPER_DOCUMENTS) -> DomainDocumen
     The paper's documents have more than 3,000 words each; the longest modules come closest. As there, the matrix is
     made of all documents before they are divided: the idf sees the words of test documents, never their domains.
     """
-    from textbayes.data import load_corpus
-    from textbayes.text import TermWeighting, TextVectorizer
-
     corpus = load_corpus("openstax", extra=True)
     domain = np.array([labels[0] for labels in corpus.labels])
     rows = []

@@ -24,11 +24,13 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.svm import LinearSVC
 
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.data import Corpus, corpus_path, load_corpus
+from textbayes.data.corpora.ohsumed import load_statements
 from textbayes.evaluate import ContingencyTable, t9p
 from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.results import Table, mean_interval
@@ -172,8 +174,6 @@ def _by_likeness(texts: Sequence[str], own: IntArray, is_test: BoolArray, rng: n
 
 def ohsumed(path: str | Path | None = None, only: int | None = None) -> FilteringCollection:
     """OHSUMED as TREC-9 had it: 63 topics, batch phase 1987, stream 1988 to 1991; every topic is shown everything."""
-    from textbayes.data.corpora.ohsumed import load_statements
-
     corpus = load_corpus("ohsumed_trec9", path=path, sections="TWAS")
     found = Path(path) if path is not None else corpus_path("ohsumed_trec9")
     assert found is not None
@@ -322,8 +322,6 @@ class FilteringMachine(NamedTuple):
 
     def scores(self, judged: Sequence[int]) -> FloatArray:
         """Distances of all documents of the stream from the plane, after the batch phase and those judged since."""
-        from sklearn.svm import LinearSVC
-
         seen = sparse.vstack([self.train, self.test[judged]], format="csr")
         y = np.concatenate([self.train_relevant, self.test_relevant[judged]])
         fitted = LinearSVC(class_weight="balanced", random_state=0).fit(seen, y)
