@@ -20,10 +20,9 @@ import time
 
 from _common import close
 from textbayes.reproduce import Run, Table
-from textbayes.reproduce.online.filtering.corpora import arxiv
-from textbayes.reproduce.online.filtering.published import TABLE_4
-from textbayes.reproduce.online.filtering.systems import SYSTEMS, Simulation
-from textbayes.reproduce.online.filtering.tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
+from textbayes.reproduce.online.filtering_systems import SYSTEMS, FilteringSimulation, arxiv
+from textbayes.reproduce.online.filtering_tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
+from textbayes.reproduce.online.published import TABLE_4
 
 BAR = 1.4
 
@@ -59,7 +58,7 @@ def main() -> None:
         f"{first.topic} is shown {len(first.train):,} labelled documents, {first.train_relevant.sum()} of them "
         f"relevant, and then a stream of {len(first.test):,}, {first.test_relevant.sum()} relevant"
     )
-    outcome = Simulation(collection).outcomes([SYSTEMS], "filtering", progress)[SYSTEMS]
+    outcome = FilteringSimulation(collection).outcomes([SYSTEMS], "filtering", progress)[SYSTEMS]
     show(table_4a(outcome))
     show(breakdown("5a", "the arXiv stream", outcome, {}))
     utility, found = utilities(outcome), t9p_ratio(outcome, "Pptron+ig", "Pptron")

@@ -27,8 +27,8 @@ from textbayes.reproduce.flexlink.simulated import data_set, outcome
 from textbayes.reproduce.flexlink.systems import (
     METHODS,
     N_SPLITS,
+    FlexlinkReading,
     Grid,
-    Reading,
     SplitOutcome,
     Splits,
     body,
@@ -54,27 +54,27 @@ ONE_POINT = 0.0100001  # as printed
 N_READING_SPLITS = 1
 MACROS: dict[str, Measure] = {"macro-F1 as printed": printed_macro_f1, "macro-F1 usual": usual_macro_f1}
 READINGS = {
-    "as above": Reading(),
-    "title and body": Reading(text="story"),
-    "presence of words": Reading(weights="presence"),
-    "title and body, presence": Reading(text="story", weights="presence"),
-    "100 words by the largest gain": Reading(choice="max"),
-    "own 100 words per category": Reading(choice="own"),
-    "Laplace rate γ": Reading(rate="printed"),
-    "1/δ in place of δ": Reading(invert=True),
-    "no intercept": Reading(intercept=False),
-    "highest of ten": Reading(rule="highest"),
+    "as above": FlexlinkReading(),
+    "title and body": FlexlinkReading(text="story"),
+    "presence of words": FlexlinkReading(weights="presence"),
+    "title and body, presence": FlexlinkReading(text="story", weights="presence"),
+    "100 words by the largest gain": FlexlinkReading(choice="max"),
+    "own 100 words per category": FlexlinkReading(choice="own"),
+    "Laplace rate γ": FlexlinkReading(rate="printed"),
+    "1/δ in place of δ": FlexlinkReading(invert=True),
+    "no intercept": FlexlinkReading(intercept=False),
+    "highest of ten": FlexlinkReading(rule="highest"),
 }
 EM_READINGS = {
-    "EM as printed": Reading(fits="printed_em"),
-    "no intercept": Reading(fits="printed_em", intercept=False),
-    "1 + ln tf": Reading(fits="printed_em", weights="log"),
-    "presence of words": Reading(fits="printed_em", weights="presence"),
-    "Laplace rate γ": Reading(fits="printed_em", rate="printed"),
+    "EM as printed": FlexlinkReading(fits="printed_em"),
+    "no intercept": FlexlinkReading(fits="printed_em", intercept=False),
+    "1 + ln tf": FlexlinkReading(fits="printed_em", weights="log"),
+    "presence of words": FlexlinkReading(fits="printed_em", weights="presence"),
+    "Laplace rate γ": FlexlinkReading(fits="printed_em", rate="printed"),
 }
 
 
-def run(reading: Reading, n_splits: int, grid: Grid | None = None) -> list[SplitOutcome]:
+def run(reading: FlexlinkReading, n_splits: int, grid: Grid | None = None) -> list[SplitOutcome]:
     """Tune, fit and decide in as many splits, as read."""
     return Splits(documents(reading.text, reading.weights), n_splits, grid).outcome(reading)
 
@@ -145,7 +145,7 @@ def in_points(found: np.ndarray) -> str:
 def printed_em() -> list[SplitOutcome]:
     """Print the means of EM as printed."""
     start = time.perf_counter()
-    outcomes = run(Reading(fits="printed_em"), N_SPLITS)
+    outcomes = run(FlexlinkReading(fits="printed_em"), N_SPLITS)
     print(f"\nEM as printed, stopped at a relative change of {PRINTED_STOP:g} ({time.perf_counter() - start:.0f} s)")
     header()
     table(outcomes)
@@ -155,7 +155,7 @@ def printed_em() -> list[SplitOutcome]:
 
 def stopped_at(stop: float) -> np.ndarray:
     """Print EM stopped elsewhere, parameters chosen anew, FST among the values that Table 5 names; return the gaps."""
-    start, reading = time.perf_counter(), Reading(fits="printed_em", stop=stop)
+    start, reading = time.perf_counter(), FlexlinkReading(fits="printed_em", stop=stop)
     both = zip(run(reading, N_SPLITS, TABLE_5), run(reading, N_SPLITS, LINKS), strict=True)
     found = [links._replace(decided=links.decided | {"FST": fst.decided["FST"]}) for fst, links in both]
     print(f"  stop {stop:g} ({time.perf_counter() - start:.0f} s): {in_points(gaps(found))}")
@@ -194,7 +194,7 @@ def simulated(n: int = 10) -> None:
 
 def main() -> None:
     start = time.perf_counter()
-    outcomes = run(Reading(), N_SPLITS)
+    outcomes = run(FlexlinkReading(), N_SPLITS)
     texts, categories = stories()
     empty = np.array([not body(text) for text in texts])
     print(f"{len(texts):,} documents, {N_SPLITS} splits, {time.perf_counter() - start:.0f} s")

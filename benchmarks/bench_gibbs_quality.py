@@ -3,7 +3,7 @@
 Ten domains, 50 divisions of 600 modules into 300 and 300, 800 words by t-test, top 80 by posterior mean; a support
 vector machine with the defaults of R's kernlab beside it. The bars: mean sensitivity and mean specificity both at least
 the machine's; and probabilities averaged over the draws with lower log-loss and lower ECE than those at the posterior
-mean and than the machine's by Platt scaling. They are held to ``textbayes.reproduce.gibbs.presence_model``, whose
+mean and than the machine's by Platt scaling. They are held to ``textbayes.reproduce.gibbs.sampling``, whose
 settings and threshold were chosen on other documents (``--other``); the first 4 divisions of the protocol's documents
 were looked at as well while it was sought, so the figures of the others are printed too and must hold by themselves.
 The paper's own model and rule, and other readings of them, are printed beside and count for nothing.
@@ -23,11 +23,21 @@ import numpy as np
 
 from _common import close
 from textbayes.reproduce.gibbs import published
-from textbayes.reproduce.gibbs.corpora import documents
-from textbayes.reproduce.gibbs.measures import LOSSES, losses, rates, run_by_all
-from textbayes.reproduce.gibbs.systems import OURS, SPBM, SVM, Extent, Resamplings, Study
+from textbayes.reproduce.gibbs.systems import (
+    LOSSES,
+    OURS,
+    SPBM,
+    SVM,
+    Extent,
+    Resamplings,
+    Study,
+    documents,
+    losses,
+    rates,
+    run_by_all,
+)
 from textbayes.reproduce.gibbs.tables import READINGS, sampling_notes
-from textbayes.reproduce.intervals import standard_error
+from textbayes.reproduce.results import standard_error
 
 AVERAGED = f"{OURS}, averaged"
 HELD = ("log-loss", "ECE")

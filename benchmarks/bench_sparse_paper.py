@@ -18,20 +18,28 @@ from _common import close
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.reproduce import Table, papers
 from textbayes.reproduce.sparse import published
-from textbayes.reproduce.sparse.corpora import Collection, reuters
 from textbayes.reproduce.sparse.stopping import rank_correlation
-from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions, decide, fit, laplace
+from textbayes.reproduce.sparse.systems import (
+    JEFFREYS,
+    CountCollection,
+    RegressionModel,
+    Regressions,
+    decide,
+    fit,
+    laplace,
+    reuters,
+)
 
 WITHIN, CORRELATION_BAR = 1.5, 0.95
 WANTED = ("table 1", "table 2", "table 3", "table 4", "table 5", "table 6")
 
 TOPIC = published.TOPICS.index("interest")
-INTEREST: dict[str, tuple[Model, published.Column]] = {
+INTEREST: dict[str, tuple[RegressionModel, published.Column]] = {
     "Jeffreys": (JEFFREYS, published.JEFFREYS),
     **{f"Laplace γ = {gamma:g}": (laplace(gamma), published.LAPLACE[gamma]) for gamma in published.GAMMAS},
     "Laplace γ = 10, 1,000": (laplace(10.0)._replace(n_words=1000), published.LAPLACE_1000),
-    "Gaussian": (Model("probit", "gaussian", 0.1), published.GAUSSIAN),
-    "logistic Laplace": (Model("logit", "laplace", 0.1, scheme="tfidf"), published.LOGISTIC_LAPLACE),
+    "Gaussian": (RegressionModel("probit", "gaussian", 0.1), published.GAUSSIAN),
+    "logistic Laplace": (RegressionModel("logit", "laplace", 0.1, scheme="tfidf"), published.LOGISTIC_LAPLACE),
 }
 SLACK, N_DRAWS, N_REFITS = 10, 500, 20
 
@@ -82,7 +90,7 @@ def interest() -> None:
         print(f"  {name:22} lowest {low:.1f}, median {middle:.1f}, highest {high:.1f}", flush=True)
 
 
-def probabilities(fits: Regressions, model: Model) -> tuple[FloatArray, FloatArray]:
+def probabilities(fits: Regressions, model: RegressionModel) -> tuple[FloatArray, FloatArray]:
     """p(interest) of the training and the test stories."""
     problem, test = fits.problem(model, TOPIC)
     posterior = fit(problem, fits.stop)
@@ -91,7 +99,7 @@ def probabilities(fits: Regressions, model: Model) -> tuple[FloatArray, FloatArr
     return seen, new
 
 
-def refitted(collection: Collection, model: Model) -> tuple[FloatArray, BoolArray, FloatArray]:
+def refitted(collection: CountCollection, model: RegressionModel) -> tuple[FloatArray, BoolArray, FloatArray]:
     """Probabilities and truth of other training stories, and probabilities of the test stories."""
     seen, new = probabilities(Regressions(collection), model)
     return seen, collection.Y_train[:, TOPIC], new

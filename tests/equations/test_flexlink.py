@@ -21,7 +21,7 @@ from textbayes.links.probit import Probit
 from textbayes.links.skew_t import SkewLatent, SkewT
 from textbayes.links.student_t import StudentT
 from textbayes.priors.laplace import Laplace
-from textbayes.reproduce.flexlink.walk import Fit, derived_rate
+from textbayes.reproduce.flexlink.walk import GridFit, derived_rate
 
 DFS, SKEWS, ETAS = (1.0, 2.0, 8.0, 100.0), (0.1, 0.5, 1.0, 1.5, 10.0), (-3.0, -0.2, 0.0, 0.4, 4.0)
 GAMMA = 0.3
@@ -87,7 +87,7 @@ def test_rule_is_above_one_half():
     none = np.zeros(3)
     info = FitInfo(none, none, none.astype(int), none.astype(bool))
     posterior = Posterior(np.array([[-1.0], [0.0], [2.0]]), none, None, info)
-    decided = Fit(8.0, 1.0, StudentT(8.0), posterior).decide(np.ones((1, 1)))
+    decided = GridFit(8.0, 1.0, StudentT(8.0), posterior).decide(np.ones((1, 1)))
     assert decided.tolist() == [[False, False, True]]
 
 

@@ -7,8 +7,17 @@ from itertools import permutations
 
 import pytest
 
-from textbayes.reproduce.online.filtering.published import CORRECTED, ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.published import F1, LIKELIHOODS, PASSES, SYSTEMS, sign_test_symbols
+from textbayes.reproduce.online.published import (
+    CORRECTED,
+    F1,
+    LIKELIHOODS,
+    PASSES,
+    ROWS,
+    SYSTEMS,
+    TABLE_4,
+    TABLE_5,
+    sign_test_symbols,
+)
 
 _NAME = "001_3fa91ee9eac70bea.txt"
 _MIRROR = {"≫": "≪", ">": "<", "~": "~", "<": ">", "≪": "≫"}

@@ -17,7 +17,7 @@ domain (gibbs), the stream of a topic (filtering). A paper writes two methods:
 
 - ``fit(system, unit)`` does one piece of work. It may look at the training part of its unit only; hyperparameters are
   chosen there, by :func:`best_setting` of what a validation part says, the first of equals.
-- ``collect(system, parts)`` makes the outcome of a system out of the parts of all units.
+- ``collect(system, parts)`` makes the outcome of a system out of the parts of all units; by default it is their list.
 
 The frame does the rest: units run in threads, each with one thread of linear algebra; parts come in the order of the
 units whatever finishes first, so figures depend on seeds and not on threads; progress is counted; and outcomes are
@@ -27,7 +27,7 @@ remembered, for the tables of a paper share columns, and each system is fitted o
 ``Table.by_column`` take both by name, and leave a dash where either has nothing: a system that ``quick`` leaves out,
 data that are not public, a table that the paper has not. What is said of the figures (notes) is made of the same
 outcomes by the exhibit. Measures and tests are those of :mod:`textbayes.evaluate`; means over resamplings have the
-intervals of :mod:`textbayes.reproduce.intervals`. :mod:`textbayes.reproduce.render` prints and writes results.
+intervals of :mod:`textbayes.reproduce.results`. :mod:`textbayes.reproduce.render` prints and writes results.
 
 So a new paper is a folder with ``published.py`` (figures as printed, held against the paper by ``tests/golden``), one
 or more ``Systems``, and ``tables.py`` with its ``EXHIBITS``; its ``__init__`` registers the ``Experiment``:
@@ -77,9 +77,9 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
     def fit(self, system: System, unit: Unit) -> Part:
         """Run a system on one unit."""
 
-    @abstractmethod
     def collect(self, system: System, parts: list[Part]) -> Outcome:
-        """Make a system's outcome of its parts, which are in the order of the units."""
+        """Make a system's outcome of its parts, which are in the order of the units; as they are unless overridden."""
+        return parts  # type: ignore[return-value]
 
     def prepare(self, system: System) -> None:
         """Compute what the units of a system share, once, before the threads ask for it."""
@@ -104,7 +104,7 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
 
 
 def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
-    """Apply a function to every unit, by the executor in use or in threads unless told otherwise, in their order."""
+    """Apply a function to every unit, by the executor in use or in ``threads``; results are in their order."""
     from threadpoolctl import threadpool_limits
 
     # Threads are for units: those of the linear algebra would wait for each other.

@@ -12,7 +12,7 @@ import pytest
 from textbayes.reproduce import papers
 from textbayes.reproduce.flexlink import published as flexlink
 from textbayes.reproduce.gibbs import published as gibbs
-from textbayes.reproduce.online.filtering import published as filtering
+from textbayes.reproduce.online import published as filtering
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "docs"))
 

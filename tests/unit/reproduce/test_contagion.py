@@ -13,14 +13,13 @@ from textbayes.core.errors import CorpusNotFoundError
 from textbayes.data import load_corpus
 from textbayes.models.counts import BayesCountClassifier
 from textbayes.reproduce import papers
-from textbayes.reproduce.contagion import corpora, published, systems, tables, variations
-from textbayes.reproduce.contagion.corpora import Documents
-from textbayes.reproduce.contagion.systems import CrossValidation, Errors
+from textbayes.reproduce.contagion import published, systems, tables
+from textbayes.reproduce.contagion.systems import ClassDocuments, CrossValidation, FoldErrors
 
 SYSTEMS = ("naive Bayes, counts", "naive Bayes, TF-IDF", "Poisson", "Neg-Bin", "Dir-Pois", "Bernoulli")
 
 
-def documents(n_docs=150, n_words=60, telling=6, seed=0) -> Documents:
+def documents(n_docs=150, n_words=60, telling=6, seed=0) -> ClassDocuments:
     """Three classes with words of their own among words that tell nothing; lengths vary fivefold."""
     rng = np.random.default_rng(seed)
     y = np.arange(n_docs) % 3
@@ -30,11 +29,11 @@ def documents(n_docs=150, n_words=60, telling=6, seed=0) -> Documents:
     lengths = rng.uniform(0.2, 1.0, n_docs)
     X = sparse.csr_matrix(rng.poisson(rates[y] * lengths[:, None]))
     words = np.array([f"w{j}" for j in range(n_words)])
-    return Documents(X, lengths, y, ("a", "b", "c"), words)
+    return ClassDocuments(X, lengths, y, ("a", "b", "c"), words)
 
 
 def test_groups_share_no_topic_and_name_topics_that_there_are():
-    for groups, corpus in ((corpora.REUTERS, "reuters21578"), (corpora.NEWSGROUPS, "20newsgroups")):
+    for groups, corpus in ((systems.REUTERS, "reuters21578"), (systems.NEWSGROUPS, "20newsgroups")):
         names = [label for group in groups.values() for label in group]
         assert len(names) == len(set(names))
         try:
@@ -47,7 +46,7 @@ def test_groups_share_no_topic_and_name_topics_that_there_are():
 def test_documents_of_two_groups_and_of_no_words_are_left_out():
     texts = ["wheat wheat up", "yen falls", "wheat and yen", "", "tin"]
     labels = [("wheat", "other"), ("yen",), ("wheat", "yen"), ("yen",), ("other",)]
-    found = corpora.group_documents(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
+    found = systems.group_documents(texts, labels, {"crops": ("wheat",), "money": ("yen", "dlr")}, min_df=1)
     assert found.y.tolist() == [0, 1]
     assert found.words.tolist() == ["falls", "up", "wheat", "yen"]
     assert found.X.toarray().tolist() == [[0, 1, 2, 0], [1, 0, 0, 1]]
@@ -81,7 +80,7 @@ def test_the_interval_is_that_of_a_paired_difference():
     rng = np.random.default_rng(2)
     one, other = rng.random((2, 500)) < [[0.2], [0.3]]
     wrong = dict.fromkeys(SYSTEMS, other) | {"Neg-Bin": one}
-    said = tables.describe_errors(Errors(wrong, dict.fromkeys(SYSTEMS, (5,) * 5)))
+    said = tables.describe_errors(FoldErrors(wrong, dict.fromkeys(SYSTEMS, (5,) * 5)))
     found = re.search(r"Neg-Bin ([−+.\d]+) \(([−+.\d]+) to ([−+.\d]+)\)", said)
     mean, low, high = (float(value.replace("−", "-")) for value in found.groups())
     paired = stats.ttest_rel(one.astype(float), other.astype(float))
@@ -92,7 +91,7 @@ def test_the_interval_is_that_of_a_paired_difference():
 
 
 def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_public(monkeypatch):
-    monkeypatch.setattr(corpora, "LOADERS", dict.fromkeys(corpora.LOADERS, documents))
+    monkeypatch.setattr(systems, "LOADERS", dict.fromkeys(systems.LOADERS, documents))
     seen = []
     wanted = ["table 2", "table 2a", "table 3"]
     results = list(papers.get("contagion").run(wanted, True, lambda what, done, total: seen.append((done, total))))
@@ -112,7 +111,7 @@ def test_tables_have_the_published_rows_and_own_figures_where_the_data_are_publi
 
 
 def test_tables_of_what_the_paper_varies(monkeypatch):
-    monkeypatch.setattr(corpora, "LOADERS", dict.fromkeys(corpora.LOADERS, documents))
+    monkeypatch.setattr(systems, "LOADERS", dict.fromkeys(systems.LOADERS, documents))
     wanted = ["table 2b", "table 3a", "table 3b"]
     sizes, constants, levels = papers.get("contagion").run(wanted, True)
     naive = [row[0] for row in sizes.ours[:1]]  # ten words of sixty: the other sizes are more than there are
@@ -132,26 +131,26 @@ def test_tables_of_what_the_paper_varies(monkeypatch):
 
 
 def test_twenty_sets_of_constants_with_the_papers_own():
-    sets = [(one, two) for one in variations.FIRST for two in variations.SECOND]
+    sets = [(one, two) for one in systems.FIRST for two in systems.SECOND]
     assert len(sets) == 20
     assert (2.0, 1.0) in sets
 
 
 def test_errors_by_constants_are_those_of_cross_validation_by_hand():
     found = documents(n_docs=90)
-    system = variations.Constants("Dir-Pois", 2.0, 1.0)
+    system = systems.Constants("Dir-Pois", 2.0, 1.0)
     wrong = 0
     for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(found.X, found.y):
         model = BayesCountClassifier("dirichlet_poisson", beta=(2.0, 1.0))
         model.fit(found.X[train], found.y[train], lengths=found.lengths[train])
         wrong += (model.predict(found.X[test], found.lengths[test]) != found.y[test]).sum()
-    assert variations.ByConstants(found).outcome(system) == pytest.approx(100.0 * wrong / 90)
+    assert systems.ByConstants(found).outcome(system) == pytest.approx(100.0 * wrong / 90)
 
 
 def test_no_word_at_a_level_leaves_the_largest_class():
     found = documents(n_docs=90)
     alike = found._replace(X=sparse.csr_matrix(np.ones((90, 5))), words=found.words[:5], lengths=np.full(90, 0.005))
-    chosen = variations.ByWords(alike).outcome(variations.Choice("Δ²", 0.01))
+    chosen = systems.ByWords(alike).outcome(systems.WordChoice("Δ²", 0.01))
     assert chosen.n_words == 0.0
     assert list(chosen.errors.values()) == pytest.approx([200.0 / 3.0] * len(SYSTEMS))
 
@@ -159,7 +158,7 @@ def test_no_word_at_a_level_leaves_the_largest_class():
 def test_rates_stand_in_the_order_of_the_columns():
     shares = dict(zip(SYSTEMS, (0.30, 0.10, 0.20, 0.40, 0.50, 0.60), strict=True))
     wrong = {name: np.arange(100) < 100 * share for name, share in shares.items()}
-    found = tables.error_rates(Errors(wrong, {}))
+    found = tables.error_rates(FoldErrors(wrong, {}))
     assert published.MODELS == ("Naive Bayes", "Poisson", "Neg-Bin", "Dir-Pois")
     assert found == pytest.approx((10.0, 20.0, 40.0, 50.0, 60.0)), "naive Bayes is the better of its two"
 
@@ -184,7 +183,7 @@ def test_table_1_tells_bursts_from_even_counts():
     bursty = rng.poisson(lengths[:, None] * rng.gamma(1.5, 4.0, (80, 30)))
     X = sparse.csr_matrix(np.hstack([even, bursty]))
     words = np.array([f"w{j}" for j in range(60)])
-    found = Documents(X, lengths, np.arange(80) % 2, ("one", "other"), words)
+    found = ClassDocuments(X, lengths, np.arange(80) % 2, ("one", "other"), words)
     for columns, poisson in ((np.arange(30), True), (np.arange(30, 60), False)):
         tested = tables.goodness_of_fit(found, np.arange(80), columns)
         assert (np.mean(tested.fit_poisson > 0.05) > 0.75) == poisson

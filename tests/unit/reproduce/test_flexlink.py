@@ -13,10 +13,9 @@ from sklearn.metrics import mutual_info_score
 from textbayes.evaluate import contingency, f_measure, paired_bootstrap, precision, recall
 from textbayes.links import make_link
 from textbayes.reproduce import papers
-from textbayes.reproduce.flexlink import examples, figures, published, simulated, systems, tables
+from textbayes.reproduce.flexlink import published, simulated, systems, tables
 from textbayes.reproduce.flexlink.walk import above_half, as_columns, derived_rate, printed_rate, walk
-from textbayes.reproduce.intervals import mean_interval
-from textbayes.reproduce.results import Figure
+from textbayes.reproduce.results import Figure, mean_interval
 
 TOPICS = len(published.TOPICS)
 N_DOCS = 160
@@ -172,13 +171,13 @@ def test_splits_are_half_a_quarter_and_a_quarter():
 
 
 @pytest.fixture(scope="module")
-def small() -> systems.Documents:
+def small() -> systems.TopicDocuments:
     """160 documents of 16 words in ten overlapping categories, each with a word of its own."""
     rng = np.random.default_rng(0)
     Y = rng.random((N_DOCS, TOPICS)) < 0.25
     counts = rng.poisson(0.2, (N_DOCS, 16))
     counts[:, :TOPICS] += rng.poisson(3.0, Y.shape) * Y
-    return systems.Documents(sparse.csr_matrix(counts, dtype=np.float64), Y)
+    return systems.TopicDocuments(sparse.csr_matrix(counts, dtype=np.float64), Y)
 
 
 def test_words_are_chosen_by_information_gain(small):
@@ -196,7 +195,7 @@ GRID = systems.Grid((2.0, 8.0, 30.0), (0.1, 1.0), (1.0, 2.0))
 
 @pytest.fixture(scope="module")
 def outcomes(small) -> list[systems.SplitOutcome]:
-    return systems.Splits(small, 2, GRID).outcome(systems.Reading())
+    return systems.Splits(small, 2, GRID).outcome(systems.FlexlinkReading())
 
 
 def test_a_split_decides_its_test_documents_with_points_of_the_grid(small, outcomes):
@@ -229,9 +228,9 @@ def test_the_point_chosen_is_the_one_of_highest_validation_f1(small, outcomes):
 @pytest.mark.parametrize(
     "reading",
     [
-        systems.Reading(choice="own", rate="printed"),
-        systems.Reading(invert=True, intercept=False),
-        systems.Reading(rule="highest"),
+        systems.FlexlinkReading(choice="own", rate="printed"),
+        systems.FlexlinkReading(invert=True, intercept=False),
+        systems.FlexlinkReading(rule="highest"),
     ],
 )
 def test_other_readings_run(small, reading):
@@ -242,8 +241,8 @@ def test_other_readings_run(small, reading):
 
 
 def test_an_inverted_grid_is_the_grid_of_inverse_skews(small):
-    (inverted,) = systems.Splits(small, 1, GRID).outcome(systems.Reading(invert=True))
-    (straight,) = systems.Splits(small, 1, GRID._replace(skews=(1.0, 0.5))).outcome(systems.Reading())
+    (inverted,) = systems.Splits(small, 1, GRID).outcome(systems.FlexlinkReading(invert=True))
+    (straight,) = systems.Splits(small, 1, GRID._replace(skews=(1.0, 0.5))).outcome(systems.FlexlinkReading())
     assert np.array_equal(inverted.decided["FST"], straight.decided["FST"])
 
 
@@ -280,7 +279,7 @@ def test_resampling_documents_of_one_split_is_the_paired_bootstrap(outcomes):
 
 # -- tables and figures -----------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
-def simulated_outcomes() -> dict[int, list[simulated.Outcome]]:
+def simulated_outcomes() -> dict[int, list[simulated.DataSetOutcome]]:
     grid = (1.0, 8.0, 30.0), (0.1, 10.0), (1.0, 1.2)
     return {e: [simulated.outcome(simulated.data_set(e, i), *grid) for i in (1, 2)] for e in (1, 2)}
 
@@ -288,8 +287,8 @@ def simulated_outcomes() -> dict[int, list[simulated.Outcome]]:
 def test_tables_of_the_examples_have_the_paper_s_shape(simulated_outcomes):
     one, two = simulated_outcomes.values()
     made = [
-        *(examples.rates_table("1", one), examples.links_table(one)),
-        *(examples.rates_table("3", two), examples.zeros_table(two)),
+        *(simulated.rates_table("1", one), simulated.links_table(one)),
+        *(simulated.rates_table("3", two), simulated.zeros_table(two)),
     ]
     assert [table.number for table in made] == ["1", "2", "3", "4"]
     shapes = [(11, 7), (11, 6), (11, 7), (2, 10)]
@@ -354,7 +353,7 @@ def test_differences_are_paired_by_split(outcomes):
     assert found.mean == pytest.approx(np.mean(gains))
 
 
-@pytest.mark.parametrize("number", sorted(figures.FIGURES))
+@pytest.mark.parametrize("number", sorted(tables.FIGURES))
 def test_figures_are_drawn(number):
     pytest.importorskip("matplotlib")
     (figure,) = papers.get("flexlink").run([number], True)
@@ -367,7 +366,7 @@ def test_figures_are_drawn(number):
 def test_the_density_drawn_is_that_of_the_link(skew):
     link, x = make_link(f"skew_t:df=8,skew={skew}"), np.array([-2.0, -0.3, 0.4, 3.0])
     slope = (link.probability(x + 1e-5) - link.probability(x - 1e-5)) / 2e-5
-    np.testing.assert_allclose(figures.skew_density(x, 8.0, skew), slope, rtol=1e-6)
+    np.testing.assert_allclose(tables.skew_density(x, 8.0, skew), slope, rtol=1e-6)
 
 
 def test_the_paper_names_what_it_can_do_and_needs():

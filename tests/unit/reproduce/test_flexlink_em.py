@@ -41,21 +41,21 @@ def test_a_tighter_stop_runs_on_from_the_looser_one():
 
 
 @pytest.fixture(scope="module")
-def documents() -> systems.Documents:
+def documents() -> systems.TopicDocuments:
     """120 documents of ten overlapping categories, each with a word of its own, and six words of none."""
     rng = np.random.default_rng(1)
     Y = rng.random((120, len(published.TOPICS))) < 0.25
     counts = rng.poisson(0.2, (120, 16))
     counts[:, : Y.shape[1]] += rng.poisson(3.0, Y.shape) * Y
-    return systems.Documents(sparse.csr_matrix(counts, dtype=np.float64), Y)
+    return systems.TopicDocuments(sparse.csr_matrix(counts, dtype=np.float64), Y)
 
 
 GRID = systems.Grid((2.0, 8.0, 30.0), (0.1,), (1.0, 2.0))
-READING_MODE = systems.Reading()
+READING_MODE = systems.FlexlinkReading()
 
 
 def test_decisions_are_those_of_em_at_the_points_chosen(documents):
-    reading = systems.Reading(choice="own", fits="printed_em")
+    reading = systems.FlexlinkReading(choice="own", fits="printed_em")
     splits = systems.Splits(documents, 1, GRID)
     (outcome,), split = splits.outcome(reading), splits.splits[1]
     fitted = np.concatenate([split.train, split.validation])
@@ -74,7 +74,10 @@ def test_em_runs_on_with_parameters_held(documents):
     splits, points = systems.Splits(documents, 1, GRID), [systems.Point(30.0, 0.1, 1.0)] * len(published.TOPICS)
     decided = [
         splits.decide(splits.splits[1], {"Probit": points}, reading)["Probit"]
-        for reading in (*(systems.Reading(fits="printed_em", stop=stop) for stop in (0.1, 0.1, 1e-3)), READING_MODE)
+        for reading in (
+            *(systems.FlexlinkReading(fits="printed_em", stop=stop) for stop in (0.1, 0.1, 1e-3)),
+            READING_MODE,
+        )
     ]
     assert np.array_equal(decided[0], decided[1])
     early, late = (np.mean(one != decided[3]) for one in decided[1:3])

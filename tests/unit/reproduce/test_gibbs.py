@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from textbayes.core.errors import InputError
 from textbayes.priors.gaussian import Gaussian
 from textbayes.reproduce import papers
-from textbayes.reproduce.gibbs import corpora, measures, presence_model, published, sampling, svm, systems, tables
+from textbayes.reproduce.gibbs import published, sampling, svm, systems, tables
 from textbayes.reproduce.results import Figure, Table
 
 pytest.importorskip("polyagamma", reason="our own model, beside the paper's, has the logit link")
@@ -23,7 +23,7 @@ N_WORDS = 90
 
 
 @pytest.fixture(scope="module")
-def documents() -> corpora.Documents:
+def documents() -> systems.DomainDocuments:
     """600 short documents of ten domains: each has five words of its own beside common ones."""
     rng = np.random.default_rng(0)
     domain = np.repeat(np.arange(10), 60)
@@ -32,10 +32,10 @@ def documents() -> corpora.Documents:
         rate[domain == d, 5 * d : 5 * d + 5] = 0.5
     X = sparse.csr_matrix(rng.poisson(rate).astype(float))
     X = sparse.csr_matrix(X.multiply(1.0 / np.maximum(sparse.linalg.norm(X, axis=1), 1.0)[:, None]))
-    return corpora.Documents(X, domain, np.array([f"w{j:02}" for j in range(N_WORDS)]))
+    return systems.DomainDocuments(X, domain, np.array([f"w{j:02}" for j in range(N_WORDS)]))
 
 
-def one_domain(documents, positive, resampling, draws, beside=True) -> systems.Outcome:
+def one_domain(documents, positive, resampling, draws, beside=True) -> systems.DivisionOutcome:
     """One unit, with the other readings or without them, and with our own model."""
     extent = systems.Extent(resampling + 1 if beside else 0, resampling + 1)
     return systems.Resamplings(documents, resampling + 1, draws).fit(extent, (resampling, positive))
@@ -44,30 +44,30 @@ def one_domain(documents, positive, resampling, draws, beside=True) -> systems.O
 # -- documents --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("positive", [0, 7])
 def test_a_division_is_30_and_270_twice_and_leaves_nothing_out(documents, positive):
-    split = corpora.random_split(documents.domain, positive, 3)
+    split = systems.random_split(documents.domain, positive, 3)
     assert np.array_equal(np.sort(np.concatenate(split)), np.arange(600))
     for part in split:
         assert len(part) == 300
         assert np.count_nonzero(documents.domain[part] == positive) == 30
-    again, other = (corpora.random_split(documents.domain, positive, number) for number in (3, 4))
+    again, other = (systems.random_split(documents.domain, positive, number) for number in (3, 4))
     assert np.array_equal(split.train, again.train)
     assert not np.array_equal(split.train, other.train)
 
 
 def test_divisions_of_other_sizes_are_refused(documents):
     with pytest.raises(InputError, match="59 documents of the domain and 540 others"):
-        corpora.random_split(documents.domain[1:], 0, 0)
+        systems.random_split(documents.domain[1:], 0, 0)
     with pytest.raises(InputError, match="needs 60"):
-        corpora.longest(np.arange(59))
+        systems.longest(np.arange(59))
     with pytest.raises(InputError, match="needs 120"):
-        corpora.longest(np.arange(119), left_out=60)
+        systems.longest(np.arange(119), left_out=60)
 
 
 def test_words_are_those_of_the_largest_welch_statistic(documents):
-    split = corpora.random_split(documents.domain, 2, 0)
+    split = systems.random_split(documents.domain, 2, 0)
     X, y = documents.X[split.train], documents.domain[split.train] == 2
     t = np.abs(stats.ttest_ind(X[y].toarray(), X[~y].toarray(), equal_var=False).statistic)
-    assert np.array_equal(corpora.choose_words(X, y, 12), np.sort(np.argsort(-t)[:12]))
+    assert np.array_equal(systems.choose_words(X, y, 12), np.sort(np.argsort(-t)[:12]))
 
 
 # -- the model --------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_draws_are_as_many_as_asked_and_the_same_every_time(documents):
 
 def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(documents):
     X, y = documents.X[::4], documents.domain[::4] == 1
-    fit = sampling.sample(X, y, 0, 40, sampling.Model(Gaussian(5.0), Gaussian(10.0)))
+    fit = sampling.sample(X, y, 0, 40, sampling.SampledModel(Gaussian(5.0), Gaussian(10.0)))
     drawn = fit.draws.labels[0]
     eta = X.toarray() @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)
     assert drawn.intercept.std() > 0.0
@@ -101,21 +101,21 @@ def test_a_model_with_an_intercept_uses_it_in_both_kinds_of_probability(document
 
 def test_our_own_model_gives_every_word_the_same_say_and_the_predictor_its_spread(documents):
     X = binarize(documents.X[::3])
-    np.testing.assert_allclose(presence_model.column_spread(X), X.toarray().std(axis=0, ddof=1), rtol=1e-12)
-    prior = presence_model.even_prior(X, 4.0)
+    np.testing.assert_allclose(sampling.column_spread(X), X.toarray().std(axis=0, ddof=1), rtol=1e-12)
+    prior = sampling.even_prior(X, 4.0)
     drawn = prior.scale * np.random.default_rng(0).standard_normal((20_000, X.shape[1]))
     eta = X.toarray() @ drawn.T
     between = eta.var(axis=0, ddof=1).mean()  # of the documents about their mean, over draws of the prior
     assert between == pytest.approx(16.0, rel=0.05)
     constant = sparse.csr_matrix(np.ones((50, 3)))
     # A word of every document is no division by zero.
-    assert np.isfinite(presence_model.even_prior(constant, 4.0).scale).all()
+    assert np.isfinite(sampling.even_prior(constant, 4.0).scale).all()
 
 
 def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
-    split = corpora.random_split(documents.domain, 6, 0)
+    split = systems.random_split(documents.domain, 6, 0)
     X, y = binarize(documents.X[split.train]), documents.domain[split.train] == 6
-    top, fit = presence_model.fit_presence_model(X, y, 3, 200)
+    top, fit = sampling.fit_presence_model(X, y, 3, 200)
     assert len(set(top)) == 80
     assert set(range(30, 35)) <= set(top)  # the words of that domain
     assert fit.mean.shape == (80,)
@@ -123,8 +123,8 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
     truth = documents.domain[split.test] == 6
     assert fit.averaged(test)[truth].mean() > fit.averaged(test)[~truth].mean() + 0.2
     drawn = fit.draws.labels[0]
-    eta = (test @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)) / presence_model.JUDGES  # of one of them
-    yes, no = (special.expit(side * eta) ** presence_model.JUDGES for side in (1.0, -1.0))
+    eta = (test @ drawn.flat.T.astype(float) + drawn.intercept.reshape(-1)) / sampling.JUDGES  # of one of them
+    yes, no = (special.expit(side * eta) ** sampling.JUDGES for side in (1.0, -1.0))
     np.testing.assert_allclose(fit.averaged(test), (yes / (yes + no)).mean(axis=1), atol=1e-5)
     found = one_domain(documents, 6, 0, draws=40, beside=False)
     assert set(found.decided) == {
@@ -136,11 +136,11 @@ def test_our_own_model_keeps_the_top_words_and_fits_them_with_judges(documents):
         "all words, averaged",
     }
     for method in (systems.OURS, "ours, averaged"):
-        assert np.array_equal(found.decided[method][1], found.probability[method] > presence_model.THRESHOLD)
+        assert np.array_equal(found.decided[method][1], found.probability[method] > sampling.THRESHOLD)
 
 
 def test_a_long_chain_is_one_with_a_third_of_it_thrown_away(documents):
-    split = corpora.random_split(documents.domain, 0, 0)
+    split = systems.random_split(documents.domain, 0, 0)
     X, y = documents.X[split.train][:, :30], documents.domain[split.train] == 0
     fit = sampling.sample(X, y, 1, draws=80, chains=1)
     assert fit.draws.labels[0].intercept.shape == (1, 80)
@@ -155,9 +155,9 @@ def test_by_default_chains_run_until_they_are_worth_enough(documents):
 
 def test_one_domain_decides_by_the_means_of_its_top_words(documents):
     found = one_domain(documents, 4, 1, draws=60)
-    split = corpora.random_split(documents.domain, 4, 1)
+    split = systems.random_split(documents.domain, 4, 1)
     y = documents.domain[split.train] == 4
-    words = corpora.choose_words(documents.X[split.train], y)
+    words = systems.choose_words(documents.X[split.train], y)
     train, test = (documents.X[part][:, words] for part in split)
     mean = sampling.sample(train, y, 14, 60).mean
     top = np.argsort(-np.abs(mean))[:80]
@@ -181,7 +181,7 @@ def test_without_the_other_readings_the_main_ones_are_the_same(documents):
 
 # -- the machine ------------------------------------------------------------------------------------------------------
 def test_the_machine_is_svc_on_scaled_columns_with_the_automatic_sigma(documents):
-    split = corpora.random_split(documents.domain, 3, 0)
+    split = systems.random_split(documents.domain, 3, 0)
     X, y = documents.X[np.concatenate(split)], documents.domain[split.train] == 3
     found = svm.machine(X, y, "rbf", np.random.default_rng(1))
     dense = X.toarray()
@@ -222,22 +222,22 @@ def test_platt_smooths_where_the_classes_are_apart():
 
 
 # -- measures and tables ----------------------------------------------------------------------------------------------
-def made_up(seed: int, n_resamplings: int = 4, n_domains: int = 10) -> list[list[systems.Outcome]]:
+def made_up(seed: int, n_resamplings: int = 4, n_domains: int = 10) -> list[list[systems.DivisionOutcome]]:
     rng = np.random.default_rng(seed)
 
-    def one(domain: int) -> systems.Outcome:
+    def one(domain: int) -> systems.DivisionOutcome:
         truth = np.arange(40) < 10
         probability = {name: np.clip(0.6 * truth + 0.3 * rng.random(40), 0, 1) for name in tables.READINGS}
         decided = {name: (truth ^ (rng.random(40) < 0.1), truth ^ (rng.random(40) < 0.2)) for name in tables.READINGS}
         by_chain = [truth ^ (rng.random(40) < 0.2) for _ in range(2)]
-        return systems.Outcome((truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
+        return systems.DivisionOutcome((truth, truth), decided, probability, by_chain, 150.0 + domain, 1.02, 400)
 
     return [[one(domain) for domain in range(n_domains)] for _ in range(n_resamplings)]
 
 
 def test_rates_are_recalls_of_both_classes():
     found = made_up(0)
-    values = measures.rates(found, systems.SVM, 1)
+    values = systems.rates(found, systems.SVM, 1)
     one = found[2][5]
     truth, decided = one.truth[1], one.decided[systems.SVM][1]
     assert values.shape == (4, 10, 2)
@@ -252,7 +252,7 @@ def test_tables_1_and_2_hold_means_and_standard_errors_beside_the_published(part
     assert table.number == str(part + 1)
     assert len(table.rows) == len(table.ours) == len(table.published) == 8
     assert {len(row) for row in (*table.ours, *table.published, table.columns)} == {11}
-    values = measures.rates(found, systems.SPBM, part)[:, :, 1]
+    values = systems.rates(found, systems.SPBM, part)[:, :, 1]
     place = table.rows.index("SPBM specificity")
     np.testing.assert_allclose(table.ours[place][:10], values.mean(axis=0))
     np.testing.assert_allclose(table.ours[place + 1][:10], stats.sem(values, axis=0))
@@ -271,8 +271,8 @@ def test_one_resampling_has_no_standard_error():
 def test_the_samplers_share_is_found_again():
     # Chains that differ by noise of known size: rates of 40 documents, each decision flipped with probability 0.2.
     found = made_up(3, 60)
-    sampler, total = measures.monte_carlo(found)
-    spread = measures.rates(found, systems.SPBM, 1).mean(axis=1).std(axis=0, ddof=1) / np.sqrt(60)
+    sampler, total = systems.monte_carlo(found)
+    spread = systems.rates(found, systems.SPBM, 1).mean(axis=1).std(axis=0, ddof=1) / np.sqrt(60)
     np.testing.assert_allclose(total, spread, rtol=5 / np.sqrt(2 * 59))  # the same error, by the spread of the means
     of_positive, of_negative = 0.2 * 0.8 / 10, 0.2 * 0.8 / 30  # variances of one chain's rates
     expected = np.sqrt(np.array([of_positive, of_negative]) / 2.0 / 600)
@@ -285,7 +285,7 @@ def test_losses_pool_the_domains_of_a_resampling():
     row = found[1]
     truth = np.concatenate([one.truth[1] for one in row])
     p = np.concatenate([one.probability["refit"] for one in row])
-    value = measures.losses(found, "refit", measures.LOSSES["log-loss"])[1]
+    value = systems.losses(found, "refit", systems.LOSSES["log-loss"])[1]
     assert value == pytest.approx(-np.log(np.clip(np.where(truth, p, 1 - p), 1e-15, None)).mean())
 
 
@@ -294,7 +294,7 @@ def test_tables_of_other_readings_leave_out_resamplings_without_them():
     found[2] = [one._replace(decided={k: one.decided[k] for k in (systems.SPBM, systems.SVM)}) for one in found[2]]
     table = tables.readings_table(found)
     assert "2 resamplings" in table.caption
-    values = measures.rates(found[:2], "refit", 1).mean(axis=1)
+    values = systems.rates(found[:2], "refit", 1).mean(axis=1)
     place = list(tables.READINGS).index("refit")
     np.testing.assert_allclose(table.ours[place][2], values[:, 0].mean())
     np.testing.assert_allclose(table.ours[place][5], stats.sem(values[:, 1]))
@@ -314,7 +314,7 @@ def test_the_figure_is_a_drawing_and_names_words():
 def test_the_paper_is_listed_and_runs_through(documents, monkeypatch):
     paper = papers.get("gibbs")
     assert paper.corpora_for(paper.numbers) == ("openstax",)
-    monkeypatch.setattr(corpora, "documents", lambda: documents)
+    monkeypatch.setattr(systems, "documents", lambda: documents)
     results = list(paper.with_chains(16, 24).run(paper.numbers, True))
     assert [result.name.lower() for result in results] == list(paper.numbers)
     assert isinstance(results[0], Figure)

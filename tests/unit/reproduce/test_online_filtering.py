@@ -14,10 +14,20 @@ from textbayes.data.corpora.ohsumed import is_complete, load_statements
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online.filtering import tables as filtering_tables
-from textbayes.reproduce.online.filtering.corpora import STATEMENTS, Collection, Task, arxiv, ohsumed
-from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering.systems import SYSTEMS, Deliveries, Outcome, Simulation, table_of
+from textbayes.reproduce.online import filtering_tables as filtering_tables
+from textbayes.reproduce.online.filtering_systems import (
+    STATEMENTS,
+    SYSTEMS,
+    Deliveries,
+    FilteringCollection,
+    FilteringOutcome,
+    FilteringSimulation,
+    FilteringTask,
+    arxiv,
+    ohsumed,
+    table_of,
+)
+from textbayes.reproduce.online.published import ROWS, TABLE_4, TABLE_5
 from textbayes.reproduce.results import Figure, Table
 from textbayes.stream import AdaptiveFilter, FilterSettings, simulate
 
@@ -29,7 +39,7 @@ def course(relevant, queried=None, features=(3,), n_relevant=51, n_docs=1000):
 
 
 @pytest.fixture(scope="module")
-def collection() -> Collection:
+def collection() -> FilteringCollection:
     """Two planted topics; the last 240 documents are the stream. The first topic is not shown one document in seven."""
     rng = np.random.default_rng(0)
     own = [["corn", "wheat", "harvest", "rain", "farm"], ["bank", "rates", "loans", "credit", "bond"]]
@@ -45,13 +55,13 @@ def collection() -> Collection:
     for k, name in enumerate(("grain", "money")):
         shown = numbers if k else numbers[numbers % 7 > 0]
         train, test = shown[shown < 160], shown[shown >= 160]
-        tasks.append(Task(name, own[k][0], train, Y[train, k], test, Y[test, k]))
-    return Collection("planted", texts, [f"d{i}" for i in range(400)], tuple(tasks))
+        tasks.append(FilteringTask(name, own[k][0], train, Y[train, k], test, Y[test, k]))
+    return FilteringCollection("planted", texts, [f"d{i}" for i in range(400)], tuple(tasks))
 
 
 @pytest.fixture(scope="module")
 def outcome(collection):
-    return Simulation(collection).outcome(SYSTEMS)
+    return FilteringSimulation(collection).outcome(SYSTEMS)
 
 
 # -- systems ----------------------------------------------------------------------------------------------------------
@@ -70,7 +80,7 @@ def test_a_course_is_that_of_simulate(collection):
     """On the documents that the topic is shown, and no others."""
     settings = FilterSettings()
     task = collection.tasks[0]
-    found = Simulation(collection, settings).fit(("Pptron+rel+ig",), task)["Pptron+rel+ig"]
+    found = FilteringSimulation(collection, settings).fit(("Pptron+rel+ig",), task)["Pptron+rel+ig"]
     statement = Document("grain", task.statement, ("grain",))
     desk = AdaptiveFilter.start(collection.labelled(task), [statement], settings, ["grain"])
     shown = zip(task.test.tolist(), task.test_relevant.tolist(), strict=True)
@@ -84,7 +94,7 @@ def test_a_course_is_that_of_simulate(collection):
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 def test_tables_and_figure(outcome, collection, monkeypatch):
-    simulation = Simulation(collection)
+    simulation = FilteringSimulation(collection)
     simulation._outcomes[SYSTEMS] = outcome
     run = Run()
     run.load("arXiv", lambda: simulation)
@@ -127,7 +137,7 @@ def test_published_tables_are_sound():
 def test_the_ratio_and_its_interval(collection):
     first = [course([True] * n) for n in (10, 20, 30, 0, 40)]
     second = [course([True] * n) for n in (5, 10, 15, 0, 20)]
-    both = Outcome(collection, {"a": first, "b": second, "none": [course([])] * 5})
+    both = FilteringOutcome(collection, {"a": first, "b": second, "none": [course([])] * 5})
     found = filtering_tables.t9p_ratio(both, "a", "b", n_resamples=200)
     assert (found.ratio, found.low, found.high) == pytest.approx((2.0, 2.0, 2.0))  # whichever topics are drawn
     assert (found.n_better, found.n_worse) == (4, 0)
@@ -248,7 +258,7 @@ def test_ohsumed_as_the_paper_has_it(ohsumed_folder):
     assert [(int(t.train_relevant.sum()), int(t.test_relevant.sum())) for t in found.tasks] == [(2, 1), (1, 2)]
     assert [(len(task.train), len(task.test)) for task in found.tasks] == [(12, 12)] * 2
     assert found.texts[0] == "Tea 0.\nAbstract 0.\nLeaf A.\nJ Tea 0"  # title, abstract, authors, source
-    outcome = Simulation(found).outcome(("Pptron", "Pptron+ig"))
+    outcome = FilteringSimulation(found).outcome(("Pptron", "Pptron+ig"))
     assert table_of(outcome.deliveries["Pptron"]).support.tolist() == [1.0, 2.0]
 
 

@@ -11,14 +11,19 @@ from sklearn.svm import LinearSVC
 from textbayes.core.types import Document
 from textbayes.data import Corpus
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online import corpora
-from textbayes.reproduce.online.corpora import Collection
-from textbayes.reproduce.online.filtering.corpora import Collection as Stream
-from textbayes.reproduce.online.filtering.corpora import Task
-from textbayes.reproduce.online.filtering.routing import NOT_JUDGED, Routing, in_groups, table_4c
-from textbayes.reproduce.online.filtering.systems import MACHINE, Simulation
-from textbayes.reproduce.online.members import line_of_rarity, margin_is_better, seen_on_both_sides, table_2b
-from textbayes.reproduce.online.systems import TopicSystems, system_named
+from textbayes.reproduce.online import systems
+from textbayes.reproduce.online.beyond import line_of_rarity, margin_is_better, seen_on_both_sides, table_2b
+from textbayes.reproduce.online.filtering_systems import (
+    MACHINE,
+    NOT_JUDGED,
+    FilteringSimulation,
+    FilteringTask,
+    Routing,
+    in_groups,
+    table_4c,
+)
+from textbayes.reproduce.online.filtering_systems import FilteringCollection as Stream
+from textbayes.reproduce.online.systems import TopicCollection, TopicSystems, system_named
 from textbayes.stream import AdaptiveFilter, FilterSettings
 
 
@@ -54,7 +59,7 @@ def test_held_out_stories_are_the_later_ones_of_training_and_not_seen_before():
     labels = [("tea",)] * 4 + [("coffee", "tea")] + [("tea",)] * 3 + [("tea",)] * 2
     split = ["train"] * 8 + ["test"] * 2
     corpus = Corpus("r", [str(i) for i in range(10)], labels, texts, ("cocoa", "coffee", "tea"), split)
-    found = corpora.held_out(corpus, share=3 / 8)
+    found = systems.held_out(corpus, share=3 / 8)
     assert (found.train.shape[0], found.test.shape[0]) == (5, 3)
     assert found.train.shape[1] == 4, "tea, pot, cup and coffee"
     assert found.Y_train.sum(axis=0).tolist() == [0, 1, 5]
@@ -62,20 +67,20 @@ def test_held_out_stories_are_the_later_ones_of_training_and_not_seen_before():
     assert found.of_topics(np.array([2])).Y_test.tolist() == [[True]] * 3
 
 
-def made_up(seed: int, n_topics: int = 5) -> Collection:
+def made_up(seed: int, n_topics: int = 5) -> TopicCollection:
     rng = np.random.default_rng(seed)
     Y = rng.random((160, n_topics)) < np.linspace(0.5, 0.05, n_topics)
     own = np.random.default_rng(0).random((n_topics, 20)) < 0.2
     X = (rng.random((160, 20)) < 0.15 + 0.5 * (Y @ own)) * 1.0
     rows = sparse.csr_matrix(X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9))
     words = tuple(np.arange(topic, topic + 12) for topic in range(n_topics))
-    return Collection(rows[:80], rows[80:], Y[:80], Y[80:], words, np.arange(20))
+    return TopicCollection(rows[:80], rows[80:], Y[:80], Y[80:], words, np.arange(20))
 
 
 def test_table_2b_mixes_the_decisions_of_both_members(monkeypatch):
     topics, earlier = TopicSystems(made_up(1)), made_up(2)
     earlier = earlier._replace(Y_test=earlier.Y_test & (np.arange(5) < 4))  # nothing is held out of the rarest topic
-    monkeypatch.setattr(corpora, "held_out", lambda: earlier)
+    monkeypatch.setattr(systems, "held_out", lambda: earlier)
     table = table_2b(Run(), topics)
     full, part = topics.collection, TopicSystems(earlier.of_topics(np.arange(4)))
 
@@ -133,12 +138,12 @@ def stream() -> Stream:
         texts.append(" ".join([*words, *rng.choice(other, 8)]))
         relevant.append(has)
     number, y = np.arange(400), np.array(relevant)
-    task = Task("grain", "corn", number[:160], y[:160], number[160:], y[160:])
+    task = FilteringTask("grain", "corn", number[:160], y[:160], number[160:], y[160:])
     return Stream("planted", texts, [f"d{i}" for i in range(400)], (task,))
 
 
 def test_routing_ranks_learns_and_ranks_again(stream):
-    simulation = Simulation(stream, FilterSettings())
+    simulation = FilteringSimulation(stream, FilterSettings())
     routing, task = Routing(simulation), stream.tasks[0]
     desk = AdaptiveFilter.start(
         stream.labelled(task), [Document("grain", "corn", ("grain",))], FilterSettings(), ["grain"]
@@ -165,7 +170,7 @@ def test_routing_ranks_learns_and_ranks_again(stream):
 
 
 def test_the_machine_is_fitted_to_all_documents_seen(stream):
-    simulation, task = Simulation(stream, FilterSettings()), stream.tasks[0]
+    simulation, task = FilteringSimulation(stream, FilterSettings()), stream.tasks[0]
     (found,) = Routing(simulation).outcome(MACHINE)
     machine = simulation.machine(simulation.start(task).lexicon, task)
     y = np.concatenate([[True], task.train_relevant])
@@ -180,7 +185,7 @@ def test_the_machine_is_fitted_to_all_documents_seen(stream):
 
 
 def test_table_4c(stream):
-    table = table_4c(Run(), Simulation(stream, FilterSettings()))
+    table = table_4c(Run(), FilteringSimulation(stream, FilterSettings()))
     assert table.rows == (NOT_JUDGED, "Pptron", "Pptron+rel", MACHINE)
     for row in table.ours:
         assert list(row[:4]) == sorted(row[:4]), "of more documents more are relevant"

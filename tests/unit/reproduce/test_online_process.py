@@ -8,18 +8,18 @@ from scipy import sparse
 
 from textbayes.models.online import PAPER_PROBIT, RBF, GaussianProcess
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online.corpora import Collection
-from textbayes.reproduce.online.process import inverse_error, largest_topics, table_7a, table_7b
+from textbayes.reproduce.online.beyond import inverse_error, largest_topics, table_7a, table_7b
+from textbayes.reproduce.online.systems import TopicCollection
 
 
-def collection(n_docs=80, n_words=10, n_topics=6) -> Collection:
+def collection(n_docs=80, n_words=10, n_topics=6) -> TopicCollection:
     """Topics of which the fifth and the first have most documents; half of the documents come twice."""
     rng = np.random.default_rng(0)
     Y = rng.random((n_docs, n_topics)) < np.array([0.5, 0.2, 0.25, 0.1, 0.6, 0.15])
     X = (rng.random((n_docs, n_words)) < 0.2 + 0.5 * (Y @ (rng.random((n_topics, n_words)) < 0.3))) * 1.0
     X, Y = np.vstack([X[:40], X[:40]]), np.vstack([Y[:40], Y[:40]])
     rows, words = sparse.csr_matrix(X), tuple(np.arange(n_words) for _ in range(n_topics))
-    return Collection(rows, rows[:30], Y, Y[:30], words, np.arange(n_words))
+    return TopicCollection(rows, rows[:30], Y, Y[:30], words, np.arange(n_words))
 
 
 def test_the_topics_with_most_documents_are_kept():

@@ -16,15 +16,16 @@ from references.gaussian_process import ReferenceGP
 from references.online import learn_document
 from textbayes.data import Corpus
 from textbayes.models.online import PAPER_PROBIT
-from textbayes.reproduce.online import corpora
-from textbayes.reproduce.online.corpora import Collection, Reading
+from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.systems import (
     LIKELIHOODS,
     PASSES,
     TOLERANCE,
-    Outcome,
+    OnlineReading,
+    OnlineSystem,
+    TopicCollection,
+    TopicProbabilities,
     TopicSystems,
-    Trained,
     svm_light_cost,
     system_named,
 )
@@ -37,7 +38,7 @@ _KERNELS = {
 }
 
 
-def make_collection(n_docs: int = 120, n_words: int = 12, n_topics: int = 3, seed: int = 0) -> Collection:
+def make_collection(n_docs: int = 120, n_words: int = 12, n_topics: int = 3, seed: int = 0) -> TopicCollection:
     """Each topic has words of its own that are likely in its documents; rows have length one."""
     rng = np.random.default_rng(seed)
     Y = rng.random((n_docs, n_topics)) < np.linspace(0.5, 0.15, n_topics)
@@ -46,7 +47,7 @@ def make_collection(n_docs: int = 120, n_words: int = 12, n_topics: int = 3, see
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
     words = tuple(np.sort(rng.permutation(n_words)[: n_words - 2 * t]) for t in range(n_topics))
     half, rows = n_docs // 2, sparse.csr_matrix(X)
-    return Collection(rows[:half], rows[half:], Y[:half], Y[half:], words, np.arange(n_words - 1))
+    return TopicCollection(rows[:half], rows[half:], Y[:half], Y[half:], words, np.arange(n_words - 1))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def corpus() -> Corpus:
 
 
 def test_words_weights_and_topics(corpus):
-    found = corpora.collection(corpus, Reading())
+    found = systems.collection(corpus, OnlineReading())
     texts = [[word for word in text.split() if word not in ("and", "the")] for text in corpus.texts]
     vocabulary = sorted({word for text in texts for word in text})
     counts = np.array([[text.count(word) for word in vocabulary] for text in texts])
@@ -106,33 +107,35 @@ def test_stories_without_topics_stay_unless_told(monkeypatch, corpus):
         asked.append((name, options["topics"], options["unlabelled"]))
         return corpus
 
-    monkeypatch.setattr(corpora, "load_corpus", load)
-    corpora.r90()
-    corpora.r90(Reading(labelled_only=True))
+    monkeypatch.setattr(systems, "load_corpus", load)
+    systems.r90()
+    systems.r90(OnlineReading(labelled_only=True))
     assert asked == [("reuters21578", "r90", "keep"), ("reuters21578", "r90", "drop")]
 
 
 def test_other_readings_of_the_text(corpus):
     texts = [f"Headline{i % 2}\n{text} the 1987" for i, text in enumerate(corpus.texts[:-1])] + ["Alone"]
     corpus = replace(corpus, texts=texts)
-    n_words = corpora.collection(corpus, Reading()).train.shape[1]
+    n_words = systems.collection(corpus, OnlineReading()).train.shape[1]
     assert n_words == 6 + 1 + 2 + 1, "the words, a unique one, two headlines and a year"
     assert (
-        corpora.collection(corpus, Reading(TextRules(stemmer="porter", headline=False))).train.shape[1] == n_words - 2
+        systems.collection(corpus, OnlineReading(TextRules(stemmer="porter", headline=False))).train.shape[1]
+        == n_words - 2
     )
     assert (
-        corpora.collection(corpus, Reading(TextRules(stemmer="porter", pattern="[a-zA-Z]+"))).train.shape[1]
+        systems.collection(corpus, OnlineReading(TextRules(stemmer="porter", pattern="[a-zA-Z]+"))).train.shape[1]
         == n_words - 1 - 1
     ), "headlines are one"
     assert (
-        corpora.collection(corpus, Reading(TextRules(stemmer="porter", stop_words=None))).train.shape[1] == n_words + 2
+        systems.collection(corpus, OnlineReading(TextRules(stemmer="porter", stop_words=None))).train.shape[1]
+        == n_words + 2
     )
 
 
 @pytest.mark.parametrize("name", list(LIKELIHOODS))
 def test_the_perceptron_after_each_pass(topics, name):
     collection, likelihood = topics.collection, LIKELIHOODS[name]
-    outcomes = topics.outcome(Trained(name, 3))[::2]
+    outcomes = topics.outcome(OnlineSystem(name, 3))[::2]
     for topic, words in enumerate(collection.words):
         train, test = (
             np.hstack([X.toarray()[:, words], np.ones((X.shape[0], 1))]) for X in (collection.train, collection.test)
@@ -158,7 +161,7 @@ def test_the_likelihoods_are_those_of_table_6():
 @pytest.mark.parametrize("name", ["1", "2", "R1"])
 def test_gaussian_processes(topics, name):
     collection = topics.collection
-    (outcome,) = topics.outcome(Trained(f"GP-{name}"))
+    (outcome,) = topics.outcome(OnlineSystem(f"GP-{name}"))
     for topic, words in enumerate(collection.words):
         process = ReferenceGP.start(_KERNELS[name], len(words), len(words), TOLERANCE, 1e-4)
         train, test = collection.train.toarray()[:, words], collection.test.toarray()[:, words]
@@ -174,7 +177,7 @@ def test_gaussian_processes(topics, name):
 def test_support_vector_machines(topics, name):
     collection = topics.collection
     for kind in ("SVMa", "SVMb"):
-        (outcome,) = topics.outcome(Trained(f"{kind}-{name}"))
+        (outcome,) = topics.outcome(OnlineSystem(f"{kind}-{name}"))
         assert outcome.is_svm
         for topic, own in enumerate(collection.words):
             words = collection.common if kind == "SVMa" else own
@@ -189,9 +192,9 @@ def test_support_vector_machines(topics, name):
             np.testing.assert_allclose(logit(outcome.test[:, topic]), wanted, atol=5e-3)  # libsvm stops at 1e-3
 
 
-def outcome_of(train, test, Y_train, Y_test, is_svm=False) -> Outcome:
+def outcome_of(train, test, Y_train, Y_test, is_svm=False) -> TopicProbabilities:
     empty = sparse.csr_matrix((len(Y_train), 1))
-    return Outcome(Collection(empty, empty, Y_train, Y_test, (), np.arange(0)), train, test, is_svm)
+    return TopicProbabilities(TopicCollection(empty, empty, Y_train, Y_test, (), np.arange(0)), train, test, is_svm)
 
 
 @pytest.mark.parametrize("is_svm", [False, True])
@@ -239,10 +242,10 @@ def test_decisions_averages_and_evidence():
 
 
 def test_the_perceptron_of_table_2_is_that_of_the_probit_likelihood():
-    assert system_named("Perceptron") == Trained("Probit", PASSES)
-    assert system_named("GP-1") == Trained("GP-1", PASSES)
+    assert system_named("Perceptron") == OnlineSystem("Probit", PASSES)
+    assert system_named("GP-1") == OnlineSystem("GP-1", PASSES)
     topics = TopicSystems(make_collection(n_docs=40))
-    three, five = (topics.outcome(Trained("Probit", passes)) for passes in (3, 5))
+    three, five = (topics.outcome(OnlineSystem("Probit", passes)) for passes in (3, 5))
     assert (len(three), len(five)) == (3, 5)
     for after, again in zip(three, five, strict=False):
         np.testing.assert_array_equal(after.test, again.test)

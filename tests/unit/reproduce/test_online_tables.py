@@ -10,24 +10,23 @@ from sklearn.metrics import f1_score
 
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online import corpora as online_corpora
 from textbayes.reproduce.online import published, tables
-from textbayes.reproduce.online.corpora import Collection
+from textbayes.reproduce.online import systems as online_corpora
 from textbayes.reproduce.online.published import BAYESIAN, SVMS, SYSTEMS
-from textbayes.reproduce.online.systems import Outcome, TopicSystems, system_named
+from textbayes.reproduce.online.systems import TopicCollection, TopicProbabilities, TopicSystems, system_named
 from textbayes.reproduce.online.tables import Sign
 from textbayes.reproduce.render import table_markdown
 from textbayes.stream import paper_threshold
 
 
-def make_collection(n_docs: int = 200, n_words: int = 20, n_topics: int = 6, seed: int = 3) -> Collection:
+def make_collection(n_docs: int = 200, n_words: int = 20, n_topics: int = 6, seed: int = 3) -> TopicCollection:
     rng = np.random.default_rng(seed)
     Y = rng.random((n_docs, n_topics)) < 0.3
     X = (rng.random((n_docs, n_words)) < 0.15 + 0.5 * (Y @ (rng.random((n_topics, n_words)) < 0.2))) * 1.0
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
     half, rows, words = n_docs // 2, sparse.csr_matrix(X), np.arange(n_words)
     own = tuple(words[topic : topic + 12] for topic in range(n_topics))
-    return Collection(rows[:half], rows[half:], Y[:half], Y[half:], own, words)
+    return TopicCollection(rows[:half], rows[half:], Y[:half], Y[half:], own, words)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def run_on(topics: TopicSystems, quick: bool = False) -> Run:
     return run
 
 
-def outcome_of(topics: TopicSystems, system: str) -> Outcome:
+def outcome_of(topics: TopicSystems, system: str) -> TopicProbabilities:
     return topics.outcome(system_named(system))[-1]
 
 

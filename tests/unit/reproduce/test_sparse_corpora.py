@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from textbayes.data import Corpus
-from textbayes.reproduce.sparse import corpora
-from textbayes.reproduce.sparse.corpora import counts_of_weights, reuters
+from textbayes.reproduce.sparse import systems
 from textbayes.reproduce.sparse.published import TOPICS
+from textbayes.reproduce.sparse.systems import counts_of_weights, reuters
 from textbayes.reproduce.texts import TextRules
 
 
@@ -53,7 +53,7 @@ def stories(monkeypatch):
     ]
     labels = [("corn", "grain"), ("earn",), ("crude", "nat-gas")]
     part = Corpus("reuters21578", ["1", "2", "3"], labels, texts)
-    monkeypatch.setattr(corpora, "_stories", lambda: (part, part))
+    monkeypatch.setattr(systems, "_stories", lambda: (part, part))
     return part
 
 

@@ -9,8 +9,8 @@ from textbayes.inference.em import Em
 from textbayes.inference.starts import least_squares_start
 from textbayes.links import make_link
 from textbayes.priors import make_prior
-from textbayes.reproduce.sparse.stopping import ZEROS, Rule, follow_em, make_start
-from textbayes.reproduce.sparse.systems import Stop, fit, parameters, size
+from textbayes.reproduce.sparse.stopping import ZEROS, StoppingRule, follow_em, make_start
+from textbayes.reproduce.sparse.systems import EmStop, fit, parameters, size
 
 
 def make_problem(prior: str = "laplace", scale: float = 0.2, link: str = "probit", seed: int = 0) -> Problem:
@@ -65,9 +65,9 @@ def test_em_goes_the_way_of_the_printed_equations(gamma):
 
 
 def test_em_ends_at_the_first_change_within_the_tolerance():
-    problem, stop = make_problem(), Stop(tol=1e-2)
+    problem, stop = make_problem(), EmStop(tol=1e-2)
     course = follow_em(problem, least_squares_start(problem), 1e-4, 500)
-    place = Rule(stop.tol).place(course.change)
+    place = StoppingRule(stop.tol).place(course.change)
     assert course.change[place] <= stop.tol < course.change[:place].min()
     posterior = fit(problem, stop)
     assert posterior.info.n_iter[0] == place + 1
@@ -109,14 +109,14 @@ def test_a_word_near_zero_shrinks_by_its_gradient_over_the_rate():
 @pytest.mark.parametrize(("prior", "link"), [("laplace", "probit"), ("gaussian", "probit"), ("laplace", "logit")])
 def test_the_exact_fit_is_where_em_ends_in_the_long_run(prior, link):
     problem = make_problem(prior, link=link)
-    exact = parameters(fit(problem, Stop(), exact=True))
+    exact = parameters(fit(problem, EmStop(), exact=True))
     method = Em(1e-9, 50_000, plain=True)
     limit = parameters(method.run(problem, least_squares_start(problem)))
     np.testing.assert_allclose(limit, exact, atol=2e-4)
     if prior == "laplace":
-        assert size(fit(problem, Stop(), exact=True), 0.0) < 26
+        assert size(fit(problem, EmStop(), exact=True), 0.0) < 26
     else:
-        assert size(fit(problem, Stop()), 1e-10) == 26
+        assert size(fit(problem, EmStop()), 1e-10) == 26
 
 
 @pytest.mark.parametrize("start", ["least squares", "ridge", "ones"])
@@ -126,7 +126,7 @@ def test_every_start_has_no_weight_at_zero(start):
 
 def test_rules_by_steps_and_by_change():
     change = np.array([0.5, 0.2, 0.05, 0.06, 0.01])
-    assert [Rule(tol).place(change) for tol in (0.2, 0.06, 0.01, 0.001)] == [1, 2, 4, 4]
-    assert [Rule(steps=n).place(change) for n in (1, 3, 9)] == [0, 2, 4]
-    assert str(Rule(0.01)) == "change ≤ 0.01"
-    assert str(Rule(steps=30)) == "30 steps"
+    assert [StoppingRule(tol).place(change) for tol in (0.2, 0.06, 0.01, 0.001)] == [1, 2, 4, 4]
+    assert [StoppingRule(steps=n).place(change) for n in (1, 3, 9)] == [0, 2, 4]
+    assert str(StoppingRule(0.01)) == "change ≤ 0.01"
+    assert str(StoppingRule(steps=30)) == "30 steps"

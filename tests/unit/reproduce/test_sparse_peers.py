@@ -10,15 +10,15 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from textbayes.reproduce.sparse import peers
-from textbayes.reproduce.sparse.corpora import Collection
+from textbayes.reproduce.sparse.systems import CountCollection
 
 
 @pytest.fixture(scope="module")
-def collection() -> Collection:
+def collection() -> CountCollection:
     rng = np.random.default_rng(3)
     Y = rng.random((400, 3)) < (0.5, 0.3, 0.2)
     counts = sparse.csr_matrix(rng.poisson(0.2 + 1.2 * (Y @ (rng.random((3, 40)) < 0.15))))
-    return Collection(counts[:250], counts[250:], Y[:250], Y[250:], ("a", "b", "c"))
+    return CountCollection(counts[:250], counts[250:], Y[:250], Y[250:], ("a", "b", "c"))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_words_that_tell_nothing_are_left_out(collection, method):
     """Ten copies of a word that every document has change no decision: they are not among the 40."""
     padded = [sparse.hstack([X, np.ones((X.shape[0], 10))]).tocsr() for X in collection[:2]]
     alone = peers.Decisions(collection, n_words=40).outcome(method)
-    beside = peers.Decisions(Collection(*padded, *collection[2:]), n_words=40).outcome(method)
+    beside = peers.Decisions(CountCollection(*padded, *collection[2:]), n_words=40).outcome(method)
     np.testing.assert_array_equal(alone.decisions, beside.decisions)
 
 
@@ -82,7 +82,7 @@ def test_documents_that_are_all_alike(method):
     alike = sparse.csr_matrix(np.tile(np.arange(1, 8), (200, 1)))
     Y = np.ones((200, 1), dtype=bool)
     Y[::3] = False
-    collection = Collection(alike[:100], alike[100:], Y[:100], Y[100:], ("a",))
+    collection = CountCollection(alike[:100], alike[100:], Y[:100], Y[100:], ("a",))
     assert peers.Rankings(collection).outcome(method).f1("micro") > 50.0, "two thirds have the topic"
 
 

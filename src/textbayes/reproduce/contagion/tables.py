@@ -14,31 +14,28 @@ import numpy as np
 
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.lexical.burstiness import Burstiness, burstiness
-from textbayes.reproduce.contagion import corpora, published
-from textbayes.reproduce.contagion.corpora import Documents
+from textbayes.reproduce.contagion import published, systems
 from textbayes.reproduce.contagion.systems import (
-    MODELS,
-    QUICK_SIZES,
-    SELECTION,
-    SIZES,
-    CrossValidation,
-    Errors,
-    rank_words,
-)
-from textbayes.reproduce.contagion.variations import (
     FEW,
     FIRST,
     HIERARCHIES,
     LEVELS,
+    MODELS,
+    QUICK_SIZES,
     SECOND,
+    SELECTION,
+    SIZES,
     ByConstants,
     ByWords,
-    Choice,
+    ClassDocuments,
     Constants,
+    CrossValidation,
+    FoldErrors,
+    WordChoice,
+    rank_words,
 )
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.intervals import mean_interval
-from textbayes.reproduce.results import Cell, Table
+from textbayes.reproduce.results import Cell, Table, mean_interval
 
 _NAIVE, _OTHERS = MODELS[:2], MODELS[2:]
 _COLUMNS: Final = (*published.MODELS, "Bernoulli")  # the last is a baseline that the paper names and does not print
@@ -60,7 +57,7 @@ POOLS: Final = (
 )
 
 
-def table_1(documents: Documents) -> Table:
+def table_1(documents: ClassDocuments) -> Table:
     """Table 1: words of each pool, author by author, that a test at 5 % does not refuse."""
     authors = {name: np.flatnonzero(documents.y == number) for number, name in enumerate(documents.classes)}
     ours: dict[str, list[Cell]] = {}
@@ -91,7 +88,7 @@ def table_1(documents: Documents) -> Table:
     return Table.by_row("1", caption, tests_run, ours, theirs, rows_, digits=0, notes=notes, mark=np.inf)
 
 
-def pool_columns(documents: Documents) -> Mapping[str, IntArray]:
+def pool_columns(documents: ClassDocuments) -> Mapping[str, IntArray]:
     """The columns of each pool's words."""
     totals = np.asarray(documents.X.sum(axis=0)).ravel()
     column = {str(word): place for place, word in enumerate(documents.words)}
@@ -101,15 +98,15 @@ def pool_columns(documents: Documents) -> Mapping[str, IntArray]:
     return dict(zip(POOLS, (frequent, markers, telling), strict=True))
 
 
-def goodness_of_fit(documents: Documents, rows: IntArray, columns: IntArray) -> Burstiness:
+def goodness_of_fit(documents: ClassDocuments, rows: IntArray, columns: IntArray) -> Burstiness:
     """Test the fit of the words that these documents have often enough."""
     X = documents.X[rows]
     totals: FloatArray = np.asarray(X[:, columns].sum(axis=0)).ravel()
     return burstiness(X, documents.lengths[rows], words=np.sort(columns[totals >= _LEAST]))
 
 
-def _documents(run: Run, name: str) -> Documents:
-    return run.load(name, corpora.LOADERS[name])
+def _documents(run: Run, name: str) -> ClassDocuments:
+    return run.load(name, systems.LOADERS[name])
 
 
 def _by_words(run: Run, name: str) -> ByWords:
@@ -125,7 +122,7 @@ def _of_columns(errors: Mapping[str, float]) -> tuple[float, ...]:
     return min(errors[name] for name in _NAIVE), *(errors[name] for name in _OTHERS)
 
 
-def _errors(run: Run, name: str, selection: str) -> tuple[Documents, Errors]:
+def _errors(run: Run, name: str, selection: str) -> tuple[ClassDocuments, FoldErrors]:
     """A public collection and the errors on it."""
 
     def read() -> CrossValidation:
@@ -139,7 +136,7 @@ def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...
     """Rates and notes of those collections that are public, words by information gain."""
     ours, notes = {}, []
     for name in names:
-        if name in corpora.LOADERS:
+        if name in systems.LOADERS:
             documents, errors = _errors(run, name, "IG")
             ours[name] = error_rates(errors)
             notes.append(f"{name}: {_counts(documents)}. {describe_errors(errors)}")
@@ -168,8 +165,8 @@ def table_3(run: Run) -> Table:
         for selection in SELECTION:
             documents, errors = _errors(run, name, selection)
             ours[f"{name}, {selection}"] = error_rates(errors)
-            told = f"{name}: {_counts(documents)}. " if selection == "IG" else ""
-            notes.append(f"{told}{name}, by {selection}: {describe_errors(errors)}")
+            data = f"{name}: {_counts(documents)}. " if selection == "IG" else ""
+            notes.append(f"{data}{name}, by {selection}: {describe_errors(errors)}")
     theirs = {f"{name}, {selection}": row for (name, selection), row in published.TABLE_3.items()}
     authors = [row for row in ours if row not in theirs]  # beside Reagan's, in whose place they stand
     rows = [*list(theirs)[:2], *authors, *list(theirs)[2:]]
@@ -186,7 +183,7 @@ def table_2b(run: Run) -> Table:
     for name in ("Reuters", "Movie Reviews"):
         found = run.load(f"{name}, by words", partial(_by_words, run, name))
         sizes = [size for size in (FEW[::3] if run.quick else FEW) if size < found.documents.X.shape[1]]
-        choices = {Choice("IG", size=size): f"{name}, {size:,} words" for size in sizes}
+        choices = {WordChoice("IG", size=size): f"{name}, {size:,} words" for size in sizes}
         for choice, chosen in run.outcomes(found, choices, f", {name}").items():
             ours[choices[choice]] = _of_columns(chosen.errors)
         naive = {choices[choice].partition(", ")[2]: ours[choices[choice]][0] for choice in choices}
@@ -228,9 +225,9 @@ def table_3b(run: Run) -> Table:
         found = run.load(f"{name}, by words", partial(_by_words, run, name))
         choices = {}
         for level in LEVELS[1:3] if run.quick else LEVELS:
-            choices[Choice("Δ²", level)] = f"{name}, Δ², α = {level:g}"
-            choices[Choice("IG", level)] = f"{name}, as many by IG"
-            choices[Choice("Δ²", level, "negative_binomial")] = f"{name}, Δ² of the Neg-Bin, α = {level:g}"
+            choices[WordChoice("Δ²", level)] = f"{name}, Δ², α = {level:g}"
+            choices[WordChoice("IG", level)] = f"{name}, as many by IG"
+            choices[WordChoice("Δ²", level, "negative_binomial")] = f"{name}, Δ² of the Neg-Bin, α = {level:g}"
         for choice, chosen in run.outcomes(found, choices, f", {name}").items():
             label = choices[choice] if choice.by == "Δ²" else f"{choices[choice]} as at α = {choice.level:g}"
             ours[label] = (chosen.n_words, *_of_columns(chosen.errors))
@@ -246,7 +243,7 @@ def table_3b(run: Run) -> Table:
 
 
 EXHIBITS: Final[dict[str, Exhibit]] = {
-    "table 1": lambda run: table_1(run.load("Federalist", corpora.LOADERS["Federalist"])),
+    "table 1": lambda run: table_1(run.load("Federalist", systems.LOADERS["Federalist"])),
     "table 2": table_2,
     "table 2a": table_2a,
     "table 2b": table_2b,
@@ -256,17 +253,17 @@ EXHIBITS: Final[dict[str, Exhibit]] = {
 }
 
 
-def better_naive(errors: Errors) -> str:
+def better_naive(errors: FoldErrors) -> str:
     """Return the better of counts and TF-IDF; of equals the counts."""
     return min(_NAIVE, key=lambda name: int(errors.wrong[name].sum()))
 
 
-def error_rates(errors: Errors) -> tuple[float, ...]:
+def error_rates(errors: FoldErrors) -> tuple[float, ...]:
     """Return errors in per cent in the order of the published columns, and those of the Bernoulli model."""
     return _of_columns({name: 100.0 * float(wrong.mean()) for name, wrong in errors.wrong.items()})
 
 
-def describe_errors(errors: Errors) -> str:
+def describe_errors(errors: FoldErrors) -> str:
     """Say which naive Bayes is better, by how much each model differs from it, and how many words were chosen."""
     naive = better_naive(errors)
     parts = []
@@ -283,7 +280,7 @@ def describe_errors(errors: Errors) -> str:
     )
 
 
-def _counts(documents: Documents) -> str:
+def _counts(documents: ClassDocuments) -> str:
     classes = ", ".join(
         f"{name} {count:,}" for name, count in zip(documents.classes, np.bincount(documents.y), strict=True)
     )
@@ -297,7 +294,7 @@ def _counts(documents: Documents) -> str:
     )
 
 
-def shares_of_longest(documents: Documents) -> list[float]:
+def shares_of_longest(documents: ClassDocuments) -> list[float]:
     """The share of each class's text that the longest one per cent of its documents holds, of one document at least."""
     shares = []
     for number in range(len(documents.classes)):

@@ -1,8 +1,8 @@
-"""Examples 1 and 2 of section 4: the designs, and the best misclassification rate of each method on a data set."""
+"""Section 4: the designs of Examples 1 and 2, the best misclassification rate of each method, and Tables 1 to 4."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +13,18 @@ from textbayes.inference import Problem
 from textbayes.inference.newton import Newton
 from textbayes.links import make_link
 from textbayes.priors.gaussian import Gaussian
+from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.flexlink import published
+from textbayes.reproduce.flexlink.published import PRINTED, Row
 from textbayes.reproduce.flexlink.walk import Rate, as_columns, derived_rate, walk
+from textbayes.reproduce.results import Table, mean_interval
 
 N_OBSERVATIONS, N_PREDICTORS = 100, 10
 N_FRESH = 2000  # observations of the same design that no method has seen
 _FREE = 100.0  # a prior so wide that it only holds weights that would be infinite: see ``glm``
 
 
-class Rates(NamedTuple):
+class Misclassification(NamedTuple):
     """Misclassification on the data a model was fitted to, and on fresh data."""
 
     seen: float
@@ -41,9 +44,9 @@ class DataSet(NamedTuple):
         """The predictors of the data and of the fresh data."""
         return self.X, self.X_fresh
 
-    def rates(self, seen: BoolArray, fresh: BoolArray) -> Rates:
+    def rates(self, seen: BoolArray, fresh: BoolArray) -> Misclassification:
         """Misclassification of decisions on both."""
-        return Rates(float(np.mean(seen != self.y)), float(np.mean(fresh != self.y_fresh)))
+        return Misclassification(float(np.mean(seen != self.y)), float(np.mean(fresh != self.y_fresh)))
 
 
 class Best(NamedTuple):
@@ -53,18 +56,18 @@ class Best(NamedTuple):
     sparsest of the best models. The rate on fresh data is the mean over the best models.
     """
 
-    rates: Rates
+    rates: Misclassification
     df: float | None
     skew: float | None
     gamma: float | None
     zeros: int
 
 
-class Outcome(NamedTuple):
+class DataSetOutcome(NamedTuple):
     """Results of all methods on one data set: unpenalised GLMs, FST, its two named links, elastic net."""
 
-    probit: Rates
-    logit: Rates
+    probit: Misclassification
+    logit: Misclassification
     fst: Best
     best_probit: Best
     best_logit: Best
@@ -120,14 +123,14 @@ def outcome(
     gammas: Sequence[float] = published.EXAMPLE_GAMMAS,
     skews: Sequence[float] = published.EXAMPLE_SKEWS,
     rate: Rate = derived_rate,
-) -> Outcome:
+) -> DataSetOutcome:
     """All methods on one data set, each at the grid point that fits the data best, as the paper reports them."""
     tried, df = grid(data, dfs, gammas, skews, rate), np.asarray(dfs)
 
     def best(rows: BoolArray) -> Best:
         return _best(tried.take(rows), df[rows].tolist(), skews, gammas)
 
-    return Outcome(
+    return DataSetOutcome(
         glm(data, "probit"),
         glm(data, "logit"),
         best(df > 0.0),
@@ -151,7 +154,7 @@ def grid(
     return tried
 
 
-def glm(data: DataSet, link: str) -> Rates:
+def glm(data: DataSet, link: str) -> Misclassification:
     """The unpenalised regression with an intercept, as R's ``glm`` fits it.
 
     Where a plane separates the classes the maximum likelihood is at infinity and R stops on the way; a Gaussian prior
@@ -194,7 +197,7 @@ def _best(
     tried: Tried, dfs: Sequence[float | None], skews: Sequence[float | None], gammas: Sequence[float | None]
 ) -> Best:
     if not tried.seen.size:
-        return Best(Rates(float("nan"), float("nan")), None, None, None, 0)
+        return Best(Misclassification(float("nan"), float("nan")), None, None, None, 0)
     least = float(tried.seen.min())
     at = tried.seen <= least + 1e-12  # rates are multiples of 1/100
 
@@ -202,5 +205,105 @@ def _best(
         used = np.unique(np.nonzero(at)[axis])
         return values[used[0]] if len(used) == 1 else None
 
-    rates = Rates(least, float(tried.fresh[at].mean()))
+    rates = Misclassification(least, float(tried.fresh[at].mean()))
     return Best(rates, only(dfs, 0), only(skews, 1), only(gammas, 2), int(tried.zeros[at].max()))
+
+
+N_DATA_SETS, N_QUICK = 10, 3
+_SETS = tuple(str(number) for number in range(1, N_DATA_SETS + 1))
+_PARAMETERS = "νδγ"  # columns whose names end so are not rates
+_STAR = "– is the paper's *: several values of the parameter reach the smallest rate."
+_SEEN = (
+    "Misclassification is counted on the 100 observations that a model was fitted to, and FST, its links and enet are "
+    "shown at the grid point where it is smallest: the reading that gives the printed level."
+)
+_RANDOM = "The data are random: compare means, not rows."
+
+METHODS: Mapping[str, Callable[[DataSetOutcome], Misclassification]] = {
+    "probit": lambda result: result.probit,
+    "logit": lambda result: result.logit,
+    "FST": lambda result: result.fst.rates,
+    "enet": lambda result: result.enet.rates,
+}
+"""The methods of Tables 1 and 3 and their rates."""
+
+
+class Simulations(Systems[int, int, DataSetOutcome, list[DataSetOutcome]]):
+    """Run all methods on the data sets of an example, from the first on."""
+
+    threads = False
+
+    def __init__(self, n_sets: int = N_DATA_SETS) -> None:
+        super().__init__(range(1, n_sets + 1))
+
+    def fit(self, system: int, unit: int) -> DataSetOutcome:
+        """All methods on data set ``unit`` of example ``system``."""
+        return outcome(data_set(system, unit))
+
+
+def example_outcomes(example: int, run: Run) -> list[DataSetOutcome]:
+    """The data sets of an example, in quick mode the first few."""
+    found = run.load("simulations", lambda: Simulations(N_QUICK if run.quick else N_DATA_SETS))
+    return run.outcome(found, example, f", Example {example}")
+
+
+def rates_table(number: str, outcomes: Sequence[DataSetOutcome]) -> Table:
+    """Table 1 or 3: misclassification of all methods and the parameters of the best FST."""
+    ours = [
+        (r.probit.seen, r.logit.seen, r.fst.rates.seen, r.fst.df, r.fst.skew, r.fst.gamma, r.enet.rates.seen)
+        for r in outcomes
+    ]
+    columns = ("probit", "logit", "FST", "ν", "δ", "γ", "enet")
+    means, fresh = [], []
+    for name, of in METHODS.items():
+        of_paper = mean_interval([row[columns.index(name)] or 0.0 for row in PRINTED[number]])
+        means.append(f"{name} {mean_interval([of(r).seen for r in outcomes])}, published {of_paper}")
+        fresh.append(f"{name} {mean_interval([of(r).fresh for r in outcomes])}")
+    notes = (
+        _SEEN,
+        f"{_RANDOM} Means (95% intervals): {'; '.join(means)}.",
+        f"On fresh observations, that no method has seen: {', '.join(fresh)}.",
+        _STAR,
+    )
+    return _table(number, f"Example {1 if number == '1' else 2}: misclassification rates.", columns, ours, notes)
+
+
+def links_table(outcomes: Sequence[DataSetOutcome]) -> Table:
+    """Table 2: the best probit (t30) and logit (t8) with their own skewness and γ."""
+    ours = [
+        (*(values for best in (r.best_probit, r.best_logit) for values in (best.rates.seen, best.skew, best.gamma)),)
+        for r in outcomes
+    ]
+    columns = ("probit", "probit δ", "probit γ", "logit", "logit δ", "logit γ")
+    caption = "Example 1: best probit and logit, approximated by t30 and t8."
+    return _table("2", caption, columns, ours, (_RANDOM, _STAR))
+
+
+def zeros_table(outcomes: Sequence[DataSetOutcome]) -> Table:
+    """Table 4: how many weights are zero."""
+    ours = {
+        "enet": [float(result.enet.zeros) for result in outcomes],
+        "FST": [float(result.fst.zeros) for result in outcomes],
+    }
+    printed = {name: [float(value or 0) for value in row] for name, row in zip(ours, PRINTED["4"], strict=True)}
+    means = ", ".join(
+        f"{name} {sum(row) / len(row):.1f} (published {sum(printed[name]) / N_DATA_SETS:.1f})"
+        for name, row in ours.items()
+    )
+    notes = (f"Means: {means}.", "Where several models are best, the sparsest of them is counted.", _RANDOM)
+    caption = "Example 2: weights equal to zero."
+    return Table.by_row("4", caption, _SETS, ours, printed, digits=0, notes=notes, mark=float("inf"))
+
+
+def _table(number: str, caption: str, columns: tuple[str, ...], ours: Sequence[Row], notes: tuple[str, ...]) -> Table:
+    """One row per data set, and the mean of each column of rates; parameters have none."""
+
+    def named(rows: Sequence[Row]) -> dict[str, Row]:
+        means = (
+            None if name[-1] in _PARAMETERS else sum(value or 0.0 for value in column) / len(column)
+            for name, column in zip(columns, zip(*rows, strict=True), strict=True)
+        )
+        return {**dict(zip(_SETS, rows, strict=False)), "mean": tuple(means)}
+
+    rows, printed, mark = (*_SETS, "mean"), named(PRINTED[number]), float("inf")
+    return Table.by_row(number, caption, columns, named(ours), printed, rows, digits=2, notes=notes, mark=mark)

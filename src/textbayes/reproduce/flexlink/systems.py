@@ -10,12 +10,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.data import load_corpus
 from textbayes.evaluate import contingency, f_measure
 from textbayes.reproduce.experiment import Systems, best_setting, run_units
 from textbayes.reproduce.flexlink import published
 from textbayes.reproduce.flexlink.walk import (
     PRINTED_STOP,
-    Fit,
+    GridFit,
     above_half,
     derived_rate,
     printed_em,
@@ -25,11 +26,12 @@ from textbayes.reproduce.flexlink.walk import (
 from textbayes.reproduce.texts import indicator
 from textbayes.select import scores
 from textbayes.select.rules import select_per_label
+from textbayes.text import TextVectorizer
 
 N_WORDS, N_SPLITS = 100, 5
 
 
-class Reading(NamedTuple):
+class FlexlinkReading(NamedTuple):
     """Reading of the paper's sentences where they leave a choice; the defaults come closest to its figures.
 
     ``text``: the ``body`` of a story without its title, or the whole ``story``. ``weights``: word ``counts``,
@@ -53,7 +55,7 @@ class Reading(NamedTuple):
 
     def walk(
         self, X: Any, y: BoolArray, skew: float, dfs: Sequence[float], gammas: Sequence[float], words: BoolArray
-    ) -> Iterator[Fit]:
+    ) -> Iterator[GridFit]:
         """Fits over the grid, as read."""
         asked = 1.0 / skew if self.invert else skew
         rate = printed_rate if self.rate == "printed" else derived_rate
@@ -89,7 +91,7 @@ class Grid(NamedTuple):
         return [Point(*point) for point in itertools.product(self.dfs, self.gammas, self.skews)]
 
 
-class Split(NamedTuple):
+class ThreeWaySplit(NamedTuple):
     """Documents, by number, for training, validation and testing."""
 
     train: IntArray
@@ -106,7 +108,7 @@ class SplitOutcome(NamedTuple):
     decided: dict[str, BoolArray]
 
 
-class Documents(NamedTuple):
+class TopicDocuments(NamedTuple):
     """Word weights (n_docs, n_words) and categories (n_docs, 10)."""
 
     X: Any
@@ -124,8 +126,6 @@ METHODS: dict[str, Callable[[Point], bool]] = {
 @lru_cache(maxsize=1)
 def stories() -> tuple[tuple[str, ...], BoolArray]:
     """Texts and categories of the 9,035 ModApte stories, training and test together, in one of the ten categories."""
-    from textbayes.data import load_corpus
-
     corpus = load_corpus("reuters21578", topics="top10", unlabelled="drop")
     return tuple(corpus.texts), indicator(corpus.labels, published.TOPICS)
 
@@ -140,10 +140,8 @@ def body(story: str) -> str:
 
 
 @lru_cache(maxsize=2)
-def documents(text: str = "body", weights: str = "counts") -> Documents:
+def documents(text: str = "body", weights: str = "counts") -> TopicDocuments:
     """Words of two letters or more, in lower case and not stemmed, without those of the SMART list of 571."""
-    from textbayes.text import TextVectorizer
-
     texts, Y = stories()
     if text == "body":
         texts = tuple(map(body, texts))
@@ -151,13 +149,13 @@ def documents(text: str = "body", weights: str = "counts") -> Documents:
     X = vectorizer.fit_transform(texts).tocsr().astype(np.float64)
     if weights == "log":
         X.data = 1.0 + np.log(X.data)
-    return Documents(X, Y)
+    return TopicDocuments(X, Y)
 
 
-def random_split(number: int, n_docs: int) -> Split:
+def random_split(number: int, n_docs: int) -> ThreeWaySplit:
     """Half of the documents for training, a quarter each for validation and testing: split ``number`` of the run."""
     order = np.random.default_rng(number).permutation(n_docs)
-    return Split(*np.split(order, [n_docs // 2, n_docs - n_docs // 4]))
+    return ThreeWaySplit(*np.split(order, [n_docs // 2, n_docs - n_docs // 4]))
 
 
 def choose_words(X: Any, Y: BoolArray, choice: str, k: int = N_WORDS) -> BoolArray:
@@ -170,18 +168,18 @@ def choose_words(X: Any, Y: BoolArray, choice: str, k: int = N_WORDS) -> BoolArr
     return np.repeat(common, Y.shape[1], axis=0)
 
 
-class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], list[SplitOutcome]]):
+class Splits(Systems[FlexlinkReading, tuple[int, float], Mapping[Point, FloatArray], list[SplitOutcome]]):
     """Tune on training and validation documents, fit anew on both, decide the test documents at p > ½.
 
     Words are chosen on the documents a model is fitted to. The units are splits by number, from 1, and δ.
     """
 
-    def __init__(self, documents: Documents, n_splits: int = N_SPLITS, grid: Grid | None = None) -> None:
+    def __init__(self, documents: TopicDocuments, n_splits: int = N_SPLITS, grid: Grid | None = None) -> None:
         self.documents, self.grid = documents, grid or Grid()
         self.splits = {number: random_split(number, len(documents.Y)) for number in range(1, n_splits + 1)}
         super().__init__(itertools.product(self.splits, self.grid.skews))
 
-    def fit(self, system: Reading, unit: tuple[int, float]) -> Mapping[Point, FloatArray]:
+    def fit(self, system: FlexlinkReading, unit: tuple[int, float]) -> Mapping[Point, FloatArray]:
         """F1 of every category on the validation documents, for every point of the grid that has this δ."""
         number, skew = unit
         split = self.splits[number]
@@ -193,7 +191,7 @@ class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], lis
             for fit in system.walk(X, self.documents.Y[split.train], skew, self.grid.dfs, self.grid.gammas, words)
         }
 
-    def collect(self, system: Reading, parts: list[Mapping[Point, FloatArray]]) -> list[SplitOutcome]:
+    def collect(self, system: FlexlinkReading, parts: list[Mapping[Point, FloatArray]]) -> list[SplitOutcome]:
         """Of each method and category the point of highest F1, of equals the first in the paper's order (ν, γ, δ)."""
         found = []
         for number, split in self.splits.items():
@@ -212,22 +210,24 @@ class Splits(Systems[Reading, tuple[int, float], Mapping[Point, FloatArray], lis
             found.append(SplitOutcome(split.test, self.documents.Y[split.test], chosen, decided))
         return found
 
-    def _words(self, fitted: IntArray, unseen: IntArray, reading: Reading) -> tuple[Any, Any, BoolArray]:
+    def _words(self, fitted: IntArray, unseen: IntArray, reading: FlexlinkReading) -> tuple[Any, Any, BoolArray]:
         """Documents to fit and others in the columns of the words chosen, and which of these each category has."""
         X, Y = self.documents
         words = choose_words(X[fitted], Y[fitted], reading.choice)
         used = np.flatnonzero(words.any(axis=0))
         return X[fitted][:, used], X[unseen][:, used], words[:, used]
 
-    def decide(self, split: Split, chosen: Mapping[str, Sequence[Point]], reading: Reading) -> dict[str, BoolArray]:
+    def decide(
+        self, split: ThreeWaySplit, chosen: Mapping[str, Sequence[Point]], reading: FlexlinkReading
+    ) -> dict[str, BoolArray]:
         """Decisions on the test documents, each category fitted at its chosen point by the same walk as in tuning.
 
         Parameters
         ----------
-        split : Split
+        split : ThreeWaySplit
         chosen : mapping of str to sequence of Point
             Of each method the points of the categories.
-        reading : Reading
+        reading : FlexlinkReading
         """
         fitted, grid = np.concatenate([split.train, split.validation]), self.grid
         Y = self.documents.Y[fitted]

@@ -28,7 +28,7 @@ _HALF = 0.5 + 1e-12  # a document that no weight moves has p = ½ up to rounding
 _FEW_DF = 2.0  # up to here a second start found modes of a higher posterior often enough to be worth its time
 
 
-class Fit(NamedTuple):
+class GridFit(NamedTuple):
     """The weights of all labels at one point of the grid."""
 
     df: float
@@ -69,7 +69,7 @@ def walk(
     words: BoolArray | None = None,
     rate: Rate = derived_rate,
     intercept: bool = True,
-) -> Iterator[Fit]:
+) -> Iterator[GridFit]:
     """Fits from the largest degrees of freedom to the smallest, and for each from the largest γ to the smallest.
 
     With ν → ∞ the log-likelihood is concave, with few degrees of freedom it is not: the mode found depends on the
@@ -106,7 +106,7 @@ def walk(
             tolerance = _COLD if any(start is None for start in starts) else warm
             here[gamma] = last = best_of_starts(Coordinate(tolerance, _MAX_ITER), problem, starts)
             before = level
-            yield Fit(df, gamma, link, last)
+            yield GridFit(df, gamma, link, last)
         above = here
 
 
@@ -120,7 +120,7 @@ def printed_em(
     rate: Rate = derived_rate,
     intercept: bool = True,
     stop: float = PRINTED_STOP,
-) -> Iterator[Fit]:
+) -> Iterator[GridFit]:
     """Fits by the paper's EM (eq. 5 to 15), from (εI + H'H)⁻¹H'y to a relative change of ``stop``.
 
     At the printed 0.005 they end well before the mode: most weights that the mode has at zero, and many others, are
@@ -133,7 +133,7 @@ def printed_em(
             problem = _problem(columns, y, link, rate(gamma), words, intercept)
             if start is None:  # the same for every point of the grid
                 start = least_squares_start(problem, negative=0.0)
-            yield Fit(df, gamma, link, Em(stop, _MAX_STEPS, plain=True).run(problem, start))
+            yield GridFit(df, gamma, link, Em(stop, _MAX_STEPS, plain=True).run(problem, start))
 
 
 def _problem(

@@ -28,7 +28,7 @@ Kernel = Literal["rbf", "linear"]
 _N_FOLDS = 3
 
 
-class Machine(NamedTuple):
+class KernlabMachine(NamedTuple):
     """Decision values, positive where the category is given, and Platt's probabilities of the test documents."""
 
     train: FloatArray
@@ -36,7 +36,7 @@ class Machine(NamedTuple):
     probability: FloatArray
 
 
-def machine(X: Any, y: BoolArray, kernel: Kernel, rng: np.random.Generator) -> Machine:
+def machine(X: Any, y: BoolArray, kernel: Kernel, rng: np.random.Generator) -> KernlabMachine:
     """kernlab's machine of the first ``len(y)`` documents of X, which are those for training."""
     n = len(y)
     K = kernel_matrix(X, n, kernel, rng)
@@ -46,7 +46,7 @@ def machine(X: Any, y: BoolArray, kernel: Kernel, rng: np.random.Generator) -> M
         rest = np.setdiff1d(order, fold)
         at = np.concatenate([rest, fold])
         held_out[fold] = decisions(K[np.ix_(at, at)], y[rest])[len(rest) :]
-    return Machine(decision[:n], decision[n:], platt_scaling(held_out, y)(decision[n:]))
+    return KernlabMachine(decision[:n], decision[n:], platt_scaling(held_out, y)(decision[n:]))
 
 
 def kernel_matrix(X: Any, n_train: int, kernel: Kernel, rng: np.random.Generator) -> FloatArray:

@@ -1,8 +1,8 @@
-"""The experiment: one domain in one division by all methods, and all of them over all divisions."""
+"""The documents and how they are divided, all methods on every domain in every division, and what is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,19 +10,109 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import binarize
 
-from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.core.errors import InputError
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.data import load_corpus
+from textbayes.evaluate import calibration_error, contingency, log_loss, sensitivity, specificity
 from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.gibbs.corpora import Documents, choose_words, random_split
-from textbayes.reproduce.gibbs.presence_model import THRESHOLD, fit_presence_model
-from textbayes.reproduce.gibbs.published import BURN_IN, DOMAINS, ITERATIONS
-from textbayes.reproduce.gibbs.sampling import PROBIT, Fit, keep_top_words, sample, top_words
+from textbayes.reproduce.gibbs.published import BURN_IN, DOMAINS, ITERATIONS, N_OF_DOMAIN, N_WORDS
+from textbayes.reproduce.gibbs.sampling import (
+    PROBIT,
+    THRESHOLD,
+    SampledFit,
+    fit_presence_model,
+    keep_top_words,
+    sample,
+    top_words,
+)
 from textbayes.reproduce.gibbs.svm import Kernel, machine
+from textbayes.reproduce.results import standard_error
+from textbayes.select import scores
+from textbayes.select.rules import select_per_label
+from textbayes.text import TermWeighting, TextVectorizer
+
+_PAPER_DOCUMENTS = tuple((name, 0) for name in DOMAINS)
+
+
+class DomainDocuments(NamedTuple):
+    """TF-IDF weights (n_docs, n_words) in CSR, the domain of each document by number, and the words."""
+
+    X: Any
+    domain: IntArray
+    words: AnyArray
+
+
+class HalfSplit(NamedTuple):
+    """Documents by number, positives first in both parts."""
+
+    train: IntArray
+    test: IntArray
+
+
+def longest(lengths: IntArray, k: int = N_OF_DOMAIN, left_out: int = 0) -> IntArray:
+    """The k longest documents of a domain, in the order of the corpus; of equally long ones the first.
+
+    ``left_out`` that are longer still are passed over.
+
+    >>> longest(np.array([5, 9, 7, 9, 1]), 2)
+    array([1, 3])
+    """
+    if len(lengths) < left_out + k:
+        raise InputError(
+            f"a domain has {len(lengths)} documents, the protocol needs {left_out + k}; is the corpus complete?"
+        )
+    return np.sort(np.argsort(-lengths, kind="stable")[left_out : left_out + k])
+
+
+def documents(of: Sequence[tuple[str, int]] = _PAPER_DOCUMENTS) -> DomainDocuments:
+    """The 60 longest modules of each domain, after those left out.
+
+    Words are those of two modules or more, weighed (1 + ln tf)·ln((N + 1)/(n_i + 1)).
+    The paper's documents have more than 3,000 words each; the longest modules come closest. As there, the matrix is
+    made of all documents before they are divided: the idf sees the words of test documents, never their domains.
+    """
+    corpus = load_corpus("openstax", extra=True)
+    domain = np.array([labels[0] for labels in corpus.labels])
+    rows = []
+    for name, left_out in of:
+        of_domain = np.flatnonzero(domain == name)
+        lengths = np.array([len(corpus.texts[row].split()) for row in of_domain])
+        rows.append(of_domain[longest(lengths, left_out=left_out)])
+    vectorizer = TextVectorizer(min_df=2)
+    counts = vectorizer.fit_transform([corpus.texts[row] for row in np.concatenate(rows)])
+    X = TermWeighting("tfidf").fit_transform(counts)
+    return DomainDocuments(
+        X, np.repeat(np.arange(len(of)), N_OF_DOMAIN), np.asarray(vectorizer.get_feature_names_out())
+    )
+
+
+def random_split(domain: IntArray, positive: int, resampling: int) -> HalfSplit:
+    """Half of a domain's documents and half of the others for training, the rest for testing.
+
+    Each domain has divisions of its own, as in the paper; the same resampling is the same division on every call.
+    """
+    rng = np.random.default_rng([resampling, positive])
+    inside = rng.permutation(np.flatnonzero(domain == positive))
+    outside = rng.permutation(np.flatnonzero(domain != positive))
+    if not len(inside) or len(inside) % 2 or not len(outside) or len(outside) % 2:
+        raise InputError(
+            f"{len(inside)} documents of the domain and {len(outside)} others are given; even numbers are needed to "
+            "divide both in two"
+        )
+    n_in, n_out = len(inside) // 2, len(outside) // 2
+    return HalfSplit(np.concatenate([inside[:n_in], outside[:n_out]]), np.concatenate([inside[n_in:], outside[n_out:]]))
+
+
+def choose_words(X: Any, y: BoolArray, k: int = N_WORDS) -> IntArray:
+    """The k words of largest Welch's \\|t\\| among training documents, in the order of the columns."""
+    return np.flatnonzero(select_per_label(scores.get("t_test")(X, y), k=k)[0])
+
 
 SPBM, SVM, OURS, LONG = "SPBM", "SVM", "ours", "one long chain"
 N_BESIDE = 10  # resamplings that are run by all readings, models and machines
 
 
-class Outcome(NamedTuple):
+class DivisionOutcome(NamedTuple):
     """Decisions and probabilities of all methods in one division of one domain.
 
     ``decided``: of each method the decisions on training and on test documents. ``probability``: on test documents.
@@ -38,7 +128,7 @@ class Outcome(NamedTuple):
     n_draws: int
 
 
-Study: TypeAlias = Sequence[Sequence[Outcome]]
+Study: TypeAlias = Sequence[Sequence[DivisionOutcome]]
 
 
 class Division(NamedTuple):
@@ -52,7 +142,7 @@ class Division(NamedTuple):
     random_state: int
 
     @classmethod
-    def of(cls, documents: Documents, positive: int, resampling: int) -> Division:
+    def of(cls, documents: DomainDocuments, positive: int, resampling: int) -> Division:
         """Divide, and choose the words on the training part."""
         split = random_split(documents.domain, positive, resampling)
         truth = documents.domain[split.train] == positive, documents.domain[split.test] == positive
@@ -90,7 +180,7 @@ class Methods:
         train, test = parts
         self.decided[name], self.probability[name] = (train > threshold, test > threshold), test
 
-    def add_refit(self, name: str, fit: Fit, division: Division, threshold: float = 0.5) -> None:
+    def add_refit(self, name: str, fit: SampledFit, division: Division, threshold: float = 0.5) -> None:
         """A model of the top words alone, at its posterior means and averaged."""
         self.add_probabilities(name, map(fit.plug_in, division.parts), threshold)
         self.add_probabilities(f"{name}, averaged", map(fit.averaged, division.parts), threshold)
@@ -110,17 +200,17 @@ class Extent(NamedTuple):
     n_own: int = N_BESIDE
 
 
-class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
+class Resamplings(Systems[Extent, tuple[int, int], DivisionOutcome, Study]):
     """Run all methods on every domain in every division."""
 
     def __init__(
-        self, documents: Documents, n_resamplings: int, draws: int | None = None, iterations: int | None = None
+        self, documents: DomainDocuments, n_resamplings: int, draws: int | None = None, iterations: int | None = None
     ) -> None:
         self.n_domains = int(documents.domain.max()) + 1
         super().__init__(product(range(n_resamplings), range(self.n_domains)))
         self.documents, self.draws, self.iterations = documents, draws, iterations
 
-    def fit(self, system: Extent, unit: tuple[int, int]) -> Outcome:
+    def fit(self, system: Extent, unit: tuple[int, int]) -> DivisionOutcome:
         """One domain in one division by all methods that are wanted of this resampling."""
         (resampling, positive), draws = unit, self.draws
         division = Division.of(self.documents, positive, resampling)
@@ -151,8 +241,75 @@ class Resamplings(Systems[Extent, tuple[int, int], Outcome, Study]):
         chains = fit.draws.labels[0].weights.mean(axis=1, dtype=np.float64)
         by_chain = [division.test @ keep_top_words(mean) > 0.0 for mean in chains]
         found = methods.decided, methods.probability, by_chain
-        return Outcome(division.truth, *found, fit.ess, fit.r_hat, fit.n_draws)
+        return DivisionOutcome(division.truth, *found, fit.ess, fit.r_hat, fit.n_draws)
 
-    def collect(self, system: Extent, parts: list[Outcome]) -> Study:
+    def collect(self, system: Extent, parts: list[DivisionOutcome]) -> Study:
         """Outcomes by resampling and domain."""
         return [parts[k : k + self.n_domains] for k in range(0, len(parts), self.n_domains)]
+
+
+PARTS = ("training", "test")
+Loss: TypeAlias = Callable[[Any, Any], Any]
+LOSSES: dict[str, Loss] = {
+    "log-loss": log_loss,
+    "ECE": calibration_error,
+    "ECE, equal mass": lambda Y, p: calibration_error(Y, p, binning="mass"),
+}
+
+
+def run_by_all(study: Study, methods: Collection[str]) -> Study:
+    """Return the resamplings that all of some methods were run on."""
+    return [row for row in study if all(set(methods) <= set(one.decided) for one in row)]
+
+
+def true_rates(truth: BoolArray, decided: BoolArray) -> FloatArray:
+    """Return sensitivity and specificity, the true rates of both classes.
+
+    >>> true_rates(np.array([True, True, False, False, False]), np.array([True, False, False, False, True])).round(3)
+    array([0.5  , 0.667])
+    """
+    table = contingency(truth[:, None], decided[:, None])
+    return np.array([float(sensitivity(table)[0]), float(specificity(table)[0])])
+
+
+def rates(study: Study, method: str, part: int) -> FloatArray:
+    """Sensitivity and specificity of a method, (n_resamplings, n_domains, 2); ``part`` 0 is training, 1 is test."""
+    return np.array([[true_rates(one.truth[part], one.decided[method][part]) for one in row] for row in study])
+
+
+def losses(study: Study, method: str, loss: Loss) -> FloatArray:
+    """A loss of the test probabilities in each resampling, the decisions of all domains pooled."""
+
+    def pooled(row: Sequence[DivisionOutcome]) -> float:
+        truth = np.concatenate([one.truth[1] for one in row])[:, None]
+        return float(loss(truth, np.concatenate([one.probability[method] for one in row])[:, None]))
+
+    return np.array([pooled(row) for row in study])
+
+
+class MonteCarlo(NamedTuple):
+    """Standard errors of mean test sensitivity and specificity over all domains and resamplings.
+
+    ``sampler``: what the finite number of draws contributes; ``total``: what is seen over the resamplings, that
+    included; each of sensitivity and specificity.
+    """
+
+    sampler: FloatArray
+    total: FloatArray
+
+
+def monte_carlo(study: Study) -> MonteCarlo:
+    """The error of the sampler, from what its two chains say by themselves.
+
+    With rates r₁ and r₂ by the means of either chain, the rate by the means of both has a Monte Carlo variance of about
+    (r₁ − r₂)²/4 on average: the variance of a mean of two.
+    """
+    gaps = np.array(
+        [[np.subtract(*(true_rates(one.truth[1], part) for part in one.by_chain)) for one in row] for row in study]
+    )
+    n_fits = gaps.shape[0] * gaps.shape[1]
+    sampler = np.sqrt((gaps**2 / 4.0).mean(axis=(0, 1)) / n_fits)
+    # Domains have divisions of their own, so errors of their means are independent: that is steadier with few
+    # resamplings than the spread of the mean over domains.
+    of_domain = standard_error(rates(study, SPBM, 1))
+    return MonteCarlo(sampler, np.sqrt((of_domain**2).mean(axis=0) / gaps.shape[1]))

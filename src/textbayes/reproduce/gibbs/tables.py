@@ -12,15 +12,28 @@ import numpy as np
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.gibbs import corpora, published
-from textbayes.reproduce.gibbs.corpora import Documents
-from textbayes.reproduce.gibbs.measures import LOSSES, PARTS, losses, monte_carlo, rates, run_by_all
-from textbayes.reproduce.gibbs.presence_model import THRESHOLD
+from textbayes.reproduce.gibbs import published, systems
 from textbayes.reproduce.gibbs.published import DOMAINS, N_TOP
-from textbayes.reproduce.gibbs.sampling import sample, top_words
-from textbayes.reproduce.gibbs.systems import LONG, N_BESIDE, OURS, SPBM, SVM, Division, Extent, Resamplings, Study
-from textbayes.reproduce.intervals import standard_error
-from textbayes.reproduce.results import Figure, Table
+from textbayes.reproduce.gibbs.sampling import THRESHOLD, sample, top_words
+from textbayes.reproduce.gibbs.systems import (
+    LONG,
+    LOSSES,
+    N_BESIDE,
+    OURS,
+    PARTS,
+    SPBM,
+    SVM,
+    Division,
+    DomainDocuments,
+    Extent,
+    Resamplings,
+    Study,
+    losses,
+    monte_carlo,
+    rates,
+    run_by_all,
+)
+from textbayes.reproduce.results import Figure, Table, standard_error
 
 _N_QUICK = 3
 _N_NAMED = 8  # words that are named in the drawing, and in the note on either side
@@ -61,8 +74,8 @@ def _study(run: Run) -> Study:
     return run.outcome(found, extent, ", resamplings × domains")
 
 
-def _documents(run: Run) -> Documents:
-    return run.load("OpenStax", corpora.documents)
+def _documents(run: Run) -> DomainDocuments:
+    return run.load("OpenStax", systems.documents)
 
 
 def rates_table(study: Study, part: int) -> Table:

@@ -1,14 +1,16 @@
-"""The systems of the paper's Table 1, trained on every topic, and their decisions on the test documents."""
+"""Reuters-21578 as the paper has it, and the systems of its Table 1, trained on every topic of ModApte's 90."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 from sklearn.svm import SVC
 
-from textbayes.core.types import BoolArray, FloatArray
+from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.data import Corpus, load_corpus
 from textbayes.decide import ExpectedF1, MaxF1
 from textbayes.evaluate import average_log_evidence, contingency, f_measure
 from textbayes.models.online import (
@@ -24,7 +26,75 @@ from textbayes.models.online import (
 )
 from textbayes.models.online.gp import KernelFunction
 from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.online.corpora import Collection
+from textbayes.reproduce.texts import TextRules
+from textbayes.select import scores
+from textbayes.select.rules import select_per_label
+from textbayes.text import TermWeighting
+
+LEAST_RATIO, MOST_WORDS = 12.13, 300
+_COMMON = 3  # documents that have a word of SVMa
+
+
+class TopicCollection(NamedTuple):
+    """Weights (n_docs, n_words) and topics (n_docs, n_topics) of training and test documents.
+
+    ``words`` are the columns of each topic's own words, ``common`` those that SVMa sees for every topic.
+    """
+
+    train: Any
+    test: Any
+    Y_train: BoolArray
+    Y_test: BoolArray
+    words: tuple[IntArray, ...]
+    common: IntArray
+
+    def of_topics(self, topics: IntArray) -> TopicCollection:
+        """The same documents with these topics alone."""
+        return self._replace(
+            Y_train=self.Y_train[:, topics],
+            Y_test=self.Y_test[:, topics],
+            words=tuple(self.words[topic] for topic in topics),
+        )
+
+
+class OnlineReading(NamedTuple):
+    """Choices that the paper leaves open: § 2.2 says that words were tokenised, stemmed and stopped, and no more.
+
+    It says as well that unlabelled documents were removed, and counts 9,603 and 3,299, with which they are not.
+    """
+
+    text: TextRules = TextRules(stemmer="porter")
+    labelled_only: bool = False
+
+
+def r90(reading: OnlineReading | None = None) -> TopicCollection:
+    """The 9,603 training and 3,299 test stories, or only those that carry one of the 90 topics: 7,770 and 3,019."""
+    reading = reading or OnlineReading()
+    unlabelled = "drop" if reading.labelled_only else "keep"
+    return collection(load_corpus("reuters21578", topics="r90", unlabelled=unlabelled), reading)
+
+
+def held_out(corpus: Corpus | None = None, share: float = 1 / 3) -> TopicCollection:
+    """The training stories alone, the later share of them in place of the test stories.
+
+    Words and weights are those of the earlier ones: nothing of what is held out is seen.
+    """
+    stories = (corpus or load_corpus("reuters21578", topics="r90", unlabelled="keep")).train
+    n_earlier = len(stories) - round(share * len(stories))
+    parts = ["train"] * n_earlier + ["test"] * (len(stories) - n_earlier)
+    return collection(replace(stories, split=parts), OnlineReading())
+
+
+def collection(corpus: Corpus, reading: OnlineReading) -> TopicCollection:
+    """Stemmed, stopped words (§ 2.2) with ltc weights; per topic at most 300 with −2 ln λ > 12.13 (§ 2.3, 4.1.1)."""
+    train, test = reading.text.counts(corpus.train, corpus.test)
+    Y_train, Y_test = (np.asarray(part.encode()[0], dtype=np.bool_) for part in (corpus.train, corpus.test))
+    chosen = select_per_label(scores.get("likelihood_ratio")(train, Y_train), threshold=LEAST_RATIO, k=MOST_WORDS)
+    common = np.flatnonzero(np.bincount(train.indices, minlength=train.shape[1]) >= _COMMON)
+    weighting = TermWeighting("ltc").fit(train)
+    words = tuple(np.flatnonzero(row) for row in chosen)
+    return TopicCollection(weighting.transform(train), weighting.transform(test), Y_train, Y_test, words, common)
+
 
 LIKELIHOODS: dict[str, OnlineLikelihood] = {"Logit": PAPER_LOGIT, "Probit": PAPER_PROBIT, "Flip": PAPER_FLIP}
 PASSES = 3
@@ -37,13 +107,13 @@ _SVM_KERNELS: dict[str, dict[str, Any]] = {
 }
 
 
-class Outcome(NamedTuple):
+class TopicProbabilities(NamedTuple):
     """Probabilities (n_docs, n_topics) of training and test documents.
 
     Of an SVM, which has none, they are its decision values through the logistic function, so that 0 becomes 0.5.
     """
 
-    collection: Collection
+    collection: TopicCollection
     train: FloatArray
     test: FloatArray
     is_svm: bool = False
@@ -92,39 +162,39 @@ def averages(truth: BoolArray, decisions: BoolArray) -> tuple[float, float]:
     return 100.0 * float(f_measure(table, "micro")), 100.0 * float(f_measure(table, "macro"))
 
 
-class Trained(NamedTuple):
+class OnlineSystem(NamedTuple):
     """A system of Table 2, or the perceptron of a likelihood, after so many passes over the training documents."""
 
     name: str
     passes: int = PASSES
 
 
-def system_named(name: str) -> Trained:
+def system_named(name: str) -> OnlineSystem:
     """Return the system of a row of Table 2: its perceptron is the one of Table 6 with the probit likelihood."""
-    return Trained("Probit" if name == "Perceptron" else name)
+    return OnlineSystem("Probit" if name == "Perceptron" else name)
 
 
 Probabilities: TypeAlias = tuple[FloatArray, FloatArray]
 
 
-class TopicSystems(Systems[Trained, int, list[Probabilities], list[Outcome]]):
+class TopicSystems(Systems[OnlineSystem, int, list[Probabilities], list[TopicProbabilities]]):
     """Train systems on every topic of a collection; a perceptron has an outcome after each pass, others have one."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: TopicCollection) -> None:
         # Topics with most words first, so that no thread is left with them.
         super().__init__(sorted(range(len(collection.words)), key=lambda topic: -len(collection.words[topic])))
         self.collection = collection
         self.parts = collection.train, collection.test
         self._shared: tuple[Any, ...] = ()  # kernel values of the words that all topics share
 
-    def prepare(self, system: Trained) -> None:
+    def prepare(self, system: OnlineSystem) -> None:
         """Compute the kernel of SVMa, which sees the same words for every topic, once."""
         kind, _, kernel = system.name.partition("-")
         if kind == "SVMa":
             common = [X[:, self.collection.common] for X in self.parts]
             self._shared = tuple(KERNELS[f"GP-{kernel}"](X, common[0]) for X in common)
 
-    def fit(self, system: Trained, unit: int) -> list[Probabilities]:
+    def fit(self, system: OnlineSystem, unit: int) -> list[Probabilities]:
         """Probabilities of the training and of the test documents of a topic."""
         words = self.collection.words[unit]
         if system.name in LIKELIHOODS:
@@ -136,14 +206,14 @@ class TopicSystems(Systems[Trained, int, list[Probabilities], list[Outcome]]):
             return [self._learn(process, unit, PAPER_PROBIT, system.passes)]
         return [self._machine(system.name, unit)]
 
-    def collect(self, system: Trained, parts: list[list[Probabilities]]) -> list[Outcome]:
+    def collect(self, system: OnlineSystem, parts: list[list[Probabilities]]) -> list[TopicProbabilities]:
         """Topics side by side."""
         self._shared = ()
         by_topic = [after for _, after in sorted(zip(self.units, parts, strict=True), key=lambda pair: pair[0])]
         outcomes = []
         for after in zip(*by_topic, strict=True):
             train, test = (np.stack(side, axis=1) for side in zip(*after, strict=True))
-            outcomes.append(Outcome(self.collection, train, test, system.name.startswith("SVM")))
+            outcomes.append(TopicProbabilities(self.collection, train, test, system.name.startswith("SVM")))
         return outcomes
 
     def _learn(
@@ -168,7 +238,7 @@ class TopicSystems(Systems[Trained, int, list[Probabilities], list[Outcome]]):
 
 
 def svm_light_cost(X: Any, kernel: str) -> float:
-    """C of SVMlight unless told otherwise: 1/r², r the mean distance of a document from the empty one in feature space.
+    """Default C of SVMlight: 1/r², r the mean distance of a document from the empty one in feature space.
 
     Joachims (1999), Making large-scale SVM learning practical. The squared distance is K(x, x) − 2 K(x, 0) + K(0, 0).
     """

@@ -13,13 +13,19 @@ import numpy as np
 from textbayes.evaluate import compare
 from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.online import corpora, published
-from textbayes.reproduce.online.corpora import Reading
-from textbayes.reproduce.online.filtering.tables import FILTERING
-from textbayes.reproduce.online.members import table_2b
-from textbayes.reproduce.online.process import table_7a, table_7b
+from textbayes.reproduce.online import published, systems
+from textbayes.reproduce.online.beyond import table_2b, table_7a, table_7b
+from textbayes.reproduce.online.filtering_tables import FILTERING
 from textbayes.reproduce.online.published import BAYESIAN, RULES, SYSTEMS
-from textbayes.reproduce.online.systems import PASSES, TOLERANCE, Outcome, TopicSystems, Trained, system_named
+from textbayes.reproduce.online.systems import (
+    PASSES,
+    TOLERANCE,
+    OnlineReading,
+    OnlineSystem,
+    TopicProbabilities,
+    TopicSystems,
+    system_named,
+)
 from textbayes.reproduce.results import Cell, Figure, Table
 from textbayes.reproduce.texts import TextRules
 from textbayes.stream import paper_threshold
@@ -48,10 +54,10 @@ class Sign(float):
 
 
 def _topics(run: Run) -> TopicSystems:
-    return run.load("Reuters-21578", lambda: TopicSystems(corpora.r90()))
+    return run.load("Reuters-21578", lambda: TopicSystems(systems.r90()))
 
 
-def _outcomes(run: Run) -> dict[str, Outcome]:
+def _outcomes(run: Run) -> dict[str, TopicProbabilities]:
     """Outcomes of the systems of Table 2 by their names."""
     names = BAYESIAN if run.quick else SYSTEMS
     found = run.outcomes(_topics(run), map(system_named, names))
@@ -103,12 +109,12 @@ def _shown(averages: tuple[float, float]) -> str:
 
 
 CHOICES = {
-    "as in the other tables": Reading(),
-    "stories with a topic only": Reading(labelled_only=True),
-    "scikit-learn's stop list": Reading(TextRules(stemmer="porter", stop_words="english")),
-    "no stop list": Reading(TextRules(stemmer="porter", stop_words=None)),
-    "letters only": Reading(TextRules(stemmer="porter", pattern="[a-zA-Z]+")),
-    "without headlines": Reading(TextRules(stemmer="porter", headline=False)),
+    "as in the other tables": OnlineReading(),
+    "stories with a topic only": OnlineReading(labelled_only=True),
+    "scikit-learn's stop list": OnlineReading(TextRules(stemmer="porter", stop_words="english")),
+    "no stop list": OnlineReading(TextRules(stemmer="porter", stop_words=None)),
+    "letters only": OnlineReading(TextRules(stemmer="porter", pattern="[a-zA-Z]+")),
+    "without headlines": OnlineReading(TextRules(stemmer="porter", headline=False)),
 }
 
 
@@ -117,8 +123,8 @@ def table_2a(run: Run) -> Table:
     ours: dict[str, list[float]] = {}
     sizes = []
     for name, reading in list(CHOICES.items())[: 2 if run.quick else None]:
-        topics = TopicSystems(corpora.r90(reading))
-        both = run.outcomes(topics, [Trained("Probit"), Trained("Flip")], f": {name}")
+        topics = TopicSystems(systems.r90(reading))
+        both = run.outcomes(topics, [OnlineSystem("Probit"), OnlineSystem("Flip")], f": {name}")
         probit, flip = (outcomes[-1] for outcomes in both.values())
         averages = _flat(map(probit.f1, RULES))
         ours[name] = [*averages, probit.test_evidence, *flip.f1("MaxF1"), flip.test_evidence]
@@ -176,7 +182,7 @@ def _matrix(signs: dict[tuple[str, str], Sign]) -> dict[str, list[Cell]]:
 
 def table_6(run: Run) -> Table:
     """Table 6: the likelihoods of the perceptron."""
-    systems = {name: Trained(name) for name in published.LIKELIHOODS}
+    systems = {name: OnlineSystem(name) for name in published.LIKELIHOODS}
     found = run.outcomes(_topics(run), systems.values())
     collection = _topics(run).collection
     bounds = [f"{X.shape[0] * np.log(0.9):.1f} on {X.shape[0]:,}" for X in (collection.train, collection.test)]
@@ -196,7 +202,7 @@ def table_6(run: Run) -> Table:
 
 def table_7(run: Run) -> Table:
     """Table 7: passes of the perceptron over the training documents."""
-    system = Trained("Probit", max(published.PASSES))
+    system = OnlineSystem("Probit", max(published.PASSES))
     names = [f"{number} pass{'es' * (number > 1)}" for number in published.PASSES]
     after_each = run.outcome(_topics(run), system)
     found = dict(zip(names, after_each, strict=True))
@@ -212,7 +218,7 @@ def table_7(run: Run) -> Table:
     )
 
 
-def _evidence_row(outcome: Outcome) -> tuple[float, ...]:
+def _evidence_row(outcome: TopicProbabilities) -> tuple[float, ...]:
     return (*outcome.f1("MaxF1"), outcome.test_evidence, outcome.train_evidence)
 
 

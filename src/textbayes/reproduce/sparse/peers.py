@@ -23,8 +23,7 @@ from textbayes.core.types import BoolArray, FloatArray
 from textbayes.decide import make_rule
 from textbayes.evaluate import contingency, f_measure
 from textbayes.reproduce.experiment import Systems
-from textbayes.reproduce.sparse.corpora import Collection
-from textbayes.reproduce.sparse.systems import Outcome
+from textbayes.reproduce.sparse.systems import CountCollection, RegressionOutcome
 from textbayes.select import scores
 from textbayes.text import TermWeighting
 
@@ -35,22 +34,22 @@ _FOLDS = 5
 _BLOCK = 1000  # documents whose similarities to all others are held at once
 
 
-class Decisions(Systems[Method, int, BoolArray, Outcome]):
+class Decisions(Systems[Method, int, BoolArray, RegressionOutcome]):
     """Yes or no of naive Bayes, logistic regression and SVM for every topic, from the presence of words.
 
     Parameters
     ----------
-    collection : Collection
+    collection : CountCollection
     n_words : int
         Words with the highest information gain for any topic.
     """
 
-    def __init__(self, collection: Collection, n_words: int = 10_000) -> None:
+    def __init__(self, collection: CountCollection, n_words: int = 10_000) -> None:
         super().__init__(range(len(collection.topics)))
         self.collection = collection
         gain = scores.get("information_gain")(collection.train, collection.Y_train).scores
-        told = np.sort(np.argsort(-gain.max(axis=0), kind="stable")[:n_words])
-        self._train, self._test = (sparse.csr_matrix(X[:, told] > 0, dtype=np.float64) for X in collection[:2])
+        words = np.sort(np.argsort(-gain.max(axis=0), kind="stable")[:n_words])
+        self._train, self._test = (sparse.csr_matrix(X[:, words] > 0, dtype=np.float64) for X in collection[:2])
 
     def fit(self, system: Method, unit: int) -> BoolArray:
         """Decisions on the test documents."""
@@ -64,22 +63,22 @@ class Decisions(Systems[Method, int, BoolArray, Outcome]):
         }[system]
         return made.fit(self._train, self.collection.Y_train[:, unit]).predict(self._test)
 
-    def collect(self, system: Method, parts: list[BoolArray]) -> Outcome:
+    def collect(self, system: Method, parts: list[BoolArray]) -> RegressionOutcome:
         """The decisions of all topics."""
-        return Outcome(contingency(self.collection.Y_test, np.stack(parts, axis=-1)), np.zeros(len(parts)))
+        return RegressionOutcome(contingency(self.collection.Y_test, np.stack(parts, axis=-1)), np.zeros(len(parts)))
 
 
-class Rankings(Systems[Ranking, int, FloatArray, Outcome]):
+class Rankings(Systems[Ranking, int, FloatArray, RegressionOutcome]):
     """Scores of SVM, nearest neighbours and Rocchio for all topics, cut where folds of the training documents say.
 
     Parameters
     ----------
-    collection : Collection
+    collection : CountCollection
     """
 
     threads = False
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: CountCollection) -> None:
         super().__init__(range(_FOLDS + 1))  # the last are the test documents
         self.collection = collection
         weighting = TermWeighting("tfidf").fit(collection.train)
@@ -94,14 +93,14 @@ class Rankings(Systems[Ranking, int, FloatArray, Outcome]):
         others, fold = self._folds[unit]
         return _RANKINGS[system](self._train[others], Y[others], self._train[fold])
 
-    def collect(self, system: Ranking, parts: list[FloatArray]) -> Outcome:
+    def collect(self, system: Ranking, parts: list[FloatArray]) -> RegressionOutcome:
         """Decisions by the thresholds of the folds."""
         *held_out, test = parts
         Y = self.collection.Y_train[np.concatenate([fold for _, fold in self._folds])]
         # A document like all its neighbours, or like a prototype, may be a rounding error above 1.
         held, new = (np.clip(part, 0.0, 1.0) for part in (np.concatenate(held_out), test))
         decided = scut_fbr(held, Y, new)
-        return Outcome(contingency(self.collection.Y_test, decided), np.zeros(Y.shape[1]))
+        return RegressionOutcome(contingency(self.collection.Y_test, decided), np.zeros(Y.shape[1]))
 
 
 def scut_fbr(held_out: FloatArray, Y: BoolArray, new: FloatArray, fbr: float = 0.1) -> BoolArray:

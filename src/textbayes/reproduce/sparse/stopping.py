@@ -23,7 +23,7 @@ from textbayes.inference.starts import least_squares_start, ridge_start
 from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.results import Table
 from textbayes.reproduce.sparse.published import GAMMAS, LAPLACE_SIZES
-from textbayes.reproduce.sparse.systems import JEFFREYS, Model, Regressions
+from textbayes.reproduce.sparse.systems import JEFFREYS, RegressionModel, Regressions
 
 ZEROS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 READINGS = {"γ": 1.0, "√γ": 0.5}  # the power of γ that is the rate
@@ -35,7 +35,7 @@ _CHUNK = max(_STEPS)  # steps between two looks for the dead
 _MOST_STEPS = 1500
 
 
-class Rule(NamedTuple):
+class StoppingRule(NamedTuple):
     """Stopping rule of EM: the first relative change of at most ``tol``, or after ``steps`` if that is given."""
 
     tol: float = 0.0
@@ -52,7 +52,7 @@ class Rule(NamedTuple):
         return int(reached[0]) if len(reached) else len(change) - 1
 
 
-class EmSteps(NamedTuple):
+class EmCourse(NamedTuple):
     """Plain EM step by step: ‖β′ − β‖/‖β‖, and how many parameters are above each of ``ZEROS``."""
 
     change: FloatArray
@@ -72,7 +72,7 @@ class RuleCounts(NamedTuple):
         return f"rate {self.reading}, " + (f"start {self.start}, {self.end}" if self.start else self.end)
 
 
-class Plan(NamedTuple):
+class StoppingPlan(NamedTuple):
     """A reading of γ and a start, followed down to the smallest of the tolerances."""
 
     reading: str
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     tols: tuple[float, ...]
 
 
-def follow_em(problem: Problem, start: Posterior, tol: float, max_steps: int) -> EmSteps:
+def follow_em(problem: Problem, start: Posterior, tol: float, max_steps: int) -> EmCourse:
     """Follow plain EM for 30 steps, and on until the relative change is at most ``tol``, or ``max_steps``."""
     changes: list[float] = []
     counts: list[IntArray] = []
@@ -99,7 +99,7 @@ def follow_em(problem: Problem, start: Posterior, tol: float, max_steps: int) ->
         X = problem.X[:, np.flatnonzero(alive)]
         X.indptr = X.indptr.astype(np.int64)  # as the kernels know it
         problem, start = problem._replace(X=X), start._replace(mean=start.mean[:, alive])
-    return EmSteps(np.array(changes), np.array(counts))
+    return EmCourse(np.array(changes), np.array(counts))
 
 
 def make_start(problem: Problem, start: str) -> Posterior:
@@ -112,25 +112,27 @@ def make_start(problem: Problem, start: str) -> Posterior:
     return least_squares._replace(mean=np.ones_like(least_squares.mean), intercept=np.ones(1))
 
 
-class StoppingRules(Systems[Plan, int, list[EmSteps], list[RuleCounts]]):
+class StoppingRules(Systems[StoppingPlan, int, list[EmCourse], list[RuleCounts]]):
     """Follow EM for every topic and γ, and count the parameters left where each rule ends it."""
 
     def __init__(self, fits: Regressions) -> None:
         super().__init__(fits.units)
         self.fits = fits
 
-    def fit(self, system: Plan, unit: int) -> list[EmSteps]:
+    def fit(self, system: StoppingPlan, unit: int) -> list[EmCourse]:
         """The course of EM for each γ."""
         courses = []
         for gamma in GAMMAS:
-            problem, _ = self.fits.problem(Model("probit", "laplace", gamma ** -READINGS[system.reading]), unit)
+            problem, _ = self.fits.problem(
+                RegressionModel("probit", "laplace", gamma ** -READINGS[system.reading]), unit
+            )
             courses.append(follow_em(problem, make_start(problem, system.start), min(system.tols), _MOST_STEPS))
         return courses
 
-    def collect(self, system: Plan, parts: list[list[EmSteps]]) -> list[RuleCounts]:
+    def collect(self, system: StoppingPlan, parts: list[list[EmCourse]]) -> list[RuleCounts]:
         """One line for each rule."""
         found = []
-        for rule in (*(Rule(tol) for tol in system.tols), *(Rule(steps=steps) for steps in _STEPS)):
+        for rule in (*(StoppingRule(tol) for tol in system.tols), *(StoppingRule(steps=steps) for steps in _STEPS)):
             counts = [[course.counts[rule.place(course.change)] for course in topic] for topic in parts]
             found.append(RuleCounts(system.reading, system.start, str(rule), np.array(counts)))
         return found
@@ -138,12 +140,12 @@ class StoppingRules(Systems[Plan, int, list[EmSteps], list[RuleCounts]]):
 
 def rule_counts(fits: Regressions, run: Run) -> list[RuleCounts]:
     """Every rule for every reading and start, and the optimum itself for each reading."""
-    plans = [Plan(reading, STARTS[0], _QUICK_TOLS if run.quick else _TOLS) for reading in READINGS]
-    plans += [] if run.quick else [Plan("γ", start, _QUICK_TOLS) for start in STARTS[1:]]
+    plans = [StoppingPlan(reading, STARTS[0], _QUICK_TOLS if run.quick else _TOLS) for reading in READINGS]
+    plans += [] if run.quick else [StoppingPlan("γ", start, _QUICK_TOLS) for start in STARTS[1:]]
     fits.prepare(JEFFREYS)  # the words of all models here
     found = [line for of_plan in run.outcomes(StoppingRules(fits), plans).values() for line in of_plan]
     for reading, power in READINGS.items():
-        models = [Model("probit", "laplace", gamma**-power, exact=True) for gamma in GAMMAS]
+        models = [RegressionModel("probit", "laplace", gamma**-power, exact=True) for gamma in GAMMAS]
         sizes = np.array([outcome.sizes for outcome in run.outcomes(fits, models, ", the optimum").values()]).T
         found.append(RuleCounts(reading, "", "the optimum", np.repeat(sizes[:, :, None], len(ZEROS), axis=2)))
     return found

@@ -12,20 +12,28 @@ import numpy as np
 
 from textbayes.core.types import FloatArray
 from textbayes.links import make_link
-from textbayes.reproduce.draw import INK, LINE, SERIES, sketch
+from textbayes.reproduce.draw import INK, LINE, SERIES, Node, Plate, graphical_model, sketch
 from textbayes.reproduce.experiment import Exhibit, Run, Systems
-from textbayes.reproduce.graphical import Node, Plate, graphical_model
 from textbayes.reproduce.results import Figure, Table
 from textbayes.reproduce.sparse import published
-from textbayes.reproduce.sparse.corpora import MARKETS, rcv1, reuters
 from textbayes.reproduce.sparse.peers import Decisions, Method, Ranking, Rankings
 from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, LAPLACE_SIZES, RCV1, TOPICS
 from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
-from textbayes.reproduce.sparse.systems import JEFFREYS, Cut, Model, Outcome, Regressions, laplace
+from textbayes.reproduce.sparse.systems import (
+    JEFFREYS,
+    MARKETS,
+    Cut,
+    RegressionModel,
+    RegressionOutcome,
+    Regressions,
+    laplace,
+    rcv1,
+    reuters,
+)
 from textbayes.reproduce.texts import TextRules
 
 _Peer = TypeVar("_Peer", bound=Hashable)
-Columns: TypeAlias = Mapping[str, tuple[Sequence[float], Model | None]]
+Columns: TypeAlias = Mapping[str, tuple[Sequence[float], RegressionModel | None]]
 _QUICK_GAMMAS = (0.1, 1.0, 10.0)
 _RCV1_GAMMA = 25.0
 
@@ -34,14 +42,21 @@ def _reuters(run: Run) -> Regressions:
     return run.load("Reuters-21578", lambda: Regressions(reuters()))
 
 
-def _columns(run: Run, fits: Regressions, models: Mapping[str, Model], detail: str = "") -> dict[str, Outcome]:
+def _columns(
+    run: Run, fits: Regressions, models: Mapping[str, RegressionModel], detail: str = ""
+) -> dict[str, RegressionOutcome]:
     """The outcome of each model by the name of its column."""
     found = run.outcomes(fits, models.values(), detail)
     return {name: found[model] for name, model in models.items()}
 
 
 def _f1_table(
-    run: Run, number: str, caption: str, columns: Columns, *notes: str, peers: Mapping[str, Outcome] | None = None
+    run: Run,
+    number: str,
+    caption: str,
+    columns: Columns,
+    *notes: str,
+    peers: Mapping[str, RegressionOutcome] | None = None,
 ) -> Table:
     """F1 of the ten topics and their averages: of each column the published figures, and our model unless None."""
     models = {name: model for name, (_, model) in columns.items() if model is not None}
@@ -75,8 +90,8 @@ _RANKINGS: dict[str, Ranking] = {"SVM": "SVM", "kNN": "kNN", "Rocchio": "Rocchio
 
 
 def _peers(
-    run: Run, what: str, make: Callable[[], Systems[_Peer, int, Any, Outcome]], names: Mapping[str, _Peer]
-) -> dict[str, Outcome]:
+    run: Run, what: str, make: Callable[[], Systems[_Peer, int, Any, RegressionOutcome]], names: Mapping[str, _Peer]
+) -> dict[str, RegressionOutcome]:
     """The outcomes of the methods of others by the name of their column."""
     found = run.outcomes(run.load(what, make), names.values(), f": {what}")
     return {name: found[method] for name, method in names.items()}
@@ -156,14 +171,14 @@ def table_3(run: Run) -> Table:
     notes = []
     for reading, power in (("γ", 1.0), ("√γ", 0.5)):
         gammas = _QUICK_GAMMAS if run.quick else GAMMAS
-        models = {f"γ = {gamma:g}": Model("probit", "laplace", gamma**-power, exact=True) for gamma in gammas}
+        models = {f"γ = {gamma:g}": RegressionModel("probit", "laplace", gamma**-power, exact=True) for gamma in gammas}
         found = _columns(run, _reuters(run), models, ": the optimum")
         shown = ", ".join(f"{outcome.column[-1]:.1f} ({name})" for name, outcome in found.items())
         notes.append(f"Micro-average at the posterior mode itself, with Laplace rate {reading}: {shown}.")
     return table._replace(notes=tuple(notes))
 
 
-class Choice(NamedTuple):
+class TextChoice(NamedTuple):
     """Choices of a run: how texts become words, which of equally good thresholds is taken, and words by which score."""
 
     text: TextRules = TextRules()
@@ -172,15 +187,15 @@ class Choice(NamedTuple):
 
 
 CHOICES = {
-    "as in the other tables": Choice(),
-    "without headlines": Choice(TextRules(headline=False)),
-    "stemmed (Porter)": Choice(TextRules(stemmer="porter")),
-    "letters only": Choice(TextRules(pattern="[a-zA-Z]+")),
-    "scikit-learn's stop list": Choice(TextRules(stop_words="english")),
-    "loosest of equal thresholds": Choice(cut="loosest"),
-    "threshold 0.5": Choice(cut="half"),
-    "words by χ² (footnote 2)": Choice(score="chi2"),
-    "words by Yule's Q (footnote 2)": Choice(score="yule_q"),
+    "as in the other tables": TextChoice(),
+    "without headlines": TextChoice(TextRules(headline=False)),
+    "stemmed (Porter)": TextChoice(TextRules(stemmer="porter")),
+    "letters only": TextChoice(TextRules(pattern="[a-zA-Z]+")),
+    "scikit-learn's stop list": TextChoice(TextRules(stop_words="english")),
+    "loosest of equal thresholds": TextChoice(cut="loosest"),
+    "threshold 0.5": TextChoice(cut="half"),
+    "words by χ² (footnote 2)": TextChoice(score="chi2"),
+    "words by Yule's Q (footnote 2)": TextChoice(score="yule_q"),
 }
 _CHOICE_MODELS = {"Jeffreys": JEFFREYS, "Laplace γ = 1": laplace(1.0), "Laplace γ = 10": laplace(10.0)}
 _PRINTED = np.array((published.JEFFREYS, LAPLACE[1.0], LAPLACE[10.0]))
@@ -251,10 +266,10 @@ def table_5(run: Run) -> Table:
 def table_6(run: Run) -> Table:
     """Table 6: probit and logistic regression with sparse and other priors."""
     columns: Columns = {
-        "Probit Gaussian": (published.GAUSSIAN, Model("probit", "gaussian", 0.1)),
+        "Probit Gaussian": (published.GAUSSIAN, RegressionModel("probit", "gaussian", 0.1)),
         "Probit Laplace": (LAPLACE[10.0], laplace(10.0)),
-        "Logistic Gaussian": (published.LOGISTIC_GAUSSIAN, Model("logit", "gaussian", 0.1, scheme="tfidf")),
-        "Logistic Laplace": (published.LOGISTIC_LAPLACE, Model("logit", "laplace", 0.1, scheme="tfidf")),
+        "Logistic Gaussian": (published.LOGISTIC_GAUSSIAN, RegressionModel("logit", "gaussian", 0.1, scheme="tfidf")),
+        "Logistic Laplace": (published.LOGISTIC_LAPLACE, RegressionModel("logit", "laplace", 0.1, scheme="tfidf")),
     }
     note = "Gaussian variance 0.01, Laplace rate γ = 10; the logistic columns use log TF × IDF, as the paper's."
     return _f1_table(run, "6", "Sparse and non-sparse binary regression: F1.", columns, note)
@@ -264,8 +279,8 @@ def _rcv1(run: Run) -> Regressions:
     return run.load("RCV1-v2", lambda: Regressions(rcv1(1 if run.quick else None)))
 
 
-def _rcv1_models() -> dict[str, Model]:
-    probit = Model("probit", "laplace", 1.0 / _RCV1_GAMMA, scheme="tfidf")
+def _rcv1_models() -> dict[str, RegressionModel]:
+    probit = RegressionModel("probit", "laplace", 1.0 / _RCV1_GAMMA, scheme="tfidf")
     logistic = probit._replace(link="logit")
     many = logistic._replace(n_words=3000)
     return {

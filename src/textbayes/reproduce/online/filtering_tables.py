@@ -11,18 +11,18 @@ from textbayes.core.types import FloatArray
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce.draw import SERIES, sketch
 from textbayes.reproduce.experiment import Exhibit, Run, corpus_is_there
-from textbayes.reproduce.online.filtering import corpora
-from textbayes.reproduce.online.filtering.published import ROWS, TABLE_4, TABLE_5
-from textbayes.reproduce.online.filtering.routing import table_4c
-from textbayes.reproduce.online.filtering.systems import (
+from textbayes.reproduce.online import filtering_systems
+from textbayes.reproduce.online.filtering_systems import (
     MACHINE,
     PROCESS,
     SYSTEMS,
     Deliveries,
-    Outcome,
-    Simulation,
+    FilteringOutcome,
+    FilteringSimulation,
+    table_4c,
     table_of,
 )
+from textbayes.reproduce.online.published import ROWS, TABLE_4, TABLE_5
 from textbayes.reproduce.results import Cell, Figure, Table
 
 _PLOTTED = ("Pptron+rel+ig", "Pptron+ig", "Pptron+rel", "Pptron")
@@ -38,7 +38,9 @@ class Ratio(NamedTuple):
     n_worse: int
 
 
-def t9p_ratio(outcome: Outcome, system: str, other: str, n_resamples: int = 10_000, level: float = 0.95) -> Ratio:
+def t9p_ratio(
+    outcome: FilteringOutcome, system: str, other: str, n_resamples: int = 10_000, level: float = 0.95
+) -> Ratio:
     """Mean T9P of a system over that of another; topics are resampled, the same for both (paired percentile bootstrap).
 
     A resample in which the other system finds nothing at all counts as infinitely better.
@@ -56,7 +58,7 @@ def _ratio(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.divide(first, second, out=np.asarray(infinite), where=np.asarray(second) > 0.0)
 
 
-def utilities(outcome: Outcome) -> dict[str, float]:
+def utilities(outcome: FilteringOutcome) -> dict[str, float]:
     """Mean utility 2R⁺ − N⁺ of each system."""
     found = {
         name: filtering_summary(table_of(deliveries))["mean_utility"] for name, deliveries in outcome.deliveries.items()
@@ -76,19 +78,19 @@ def keeps_order(utility: dict[str, float]) -> bool:
     )
 
 
-def _ohsumed(run: Run) -> Outcome | None:
+def _ohsumed(run: Run) -> FilteringOutcome | None:
     """Filter OHSUMED, if it is there."""
     if not corpus_is_there("ohsumed_trec9"):
         return None
-    found = run.load("OHSUMED", lambda: Simulation(corpora.ohsumed(only=8 if run.quick else None)))
+    found = run.load("OHSUMED", lambda: FilteringSimulation(filtering_systems.ohsumed(only=8 if run.quick else None)))
     return run.outcome(found, SYSTEMS, ", filtering OHSUMED")
 
 
-def _simulation(run: Run) -> Simulation:
-    return run.load("arXiv", lambda: Simulation(corpora.arxiv(only=8 if run.quick else None)))
+def _simulation(run: Run) -> FilteringSimulation:
+    return run.load("arXiv", lambda: FilteringSimulation(filtering_systems.arxiv(only=8 if run.quick else None)))
 
 
-def _arxiv(run: Run) -> Outcome:
+def _arxiv(run: Run) -> FilteringOutcome:
     return run.outcome(_simulation(run), SYSTEMS, ", filtering arXiv")
 
 
@@ -104,14 +106,14 @@ def table_4(run: Run) -> Table:
     return Table.by_column("4", caption, ROWS, ours, TABLE_4, digits=3, notes=notes, mark=float("inf"))
 
 
-def table_4a(outcome: Outcome) -> Table:
+def table_4a(outcome: FilteringOutcome) -> Table:
     """Table 4a: the same on the arXiv stream."""
     caption = "Batch-adaptive filtering for T9P: the arXiv stream."
     notes = (*_summary_notes(outcome), "The paper has no figures for this stream; Table 4 has those for OHSUMED.")
     return Table.by_column("4a", caption, ROWS, summaries(outcome), digits=3, notes=notes, mark=float("inf"))
 
 
-def summaries(outcome: Outcome) -> dict[str, list[Cell]]:
+def summaries(outcome: FilteringOutcome) -> dict[str, list[Cell]]:
     """The rows of Table 4 for each system."""
     found = {name: filtering_summary(table_of(deliveries)) for name, deliveries in outcome.deliveries.items()}
     return {
@@ -120,7 +122,7 @@ def summaries(outcome: Outcome) -> dict[str, list[Cell]]:
     }
 
 
-def _summary_notes(outcome: Outcome) -> tuple[str, ...]:
+def _summary_notes(outcome: FilteringOutcome) -> tuple[str, ...]:
     best = t9p_ratio(outcome, "Pptron+ig", "Pptron")
     words = [of_topic.features[0] for of_topic in outcome.deliveries["Pptron"]]
     return (
@@ -132,7 +134,7 @@ def _summary_notes(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def breakdown(number: str, where: str, outcome: Outcome | None, printed: Mapping[str, Any]) -> Table:
+def breakdown(number: str, where: str, outcome: FilteringOutcome | None, printed: Mapping[str, Any]) -> Table:
     """Table 5 or 5a: what was delivered by the classifier proper, and by its question or at random."""
     rows = ("by the classifier proper", "by a question or at random", "total")
     counted = ("relevant", "not relevant", "total")
@@ -160,16 +162,16 @@ def features_by_relevant(deliveries: Sequence[Deliveries], most: int) -> FloatAr
     return np.array(curves, dtype=np.float64).mean(axis=0)
 
 
-def growth(number: str, where: str, outcome: Outcome) -> Figure:
+def growth(number: str, where: str, outcome: FilteringOutcome) -> Figure:
     """Figure 2 or 2a: how many words topics have."""
     most = max(len(of_topic.features) for system in _PLOTTED for of_topic in outcome.deliveries[system]) - 1
-    told = []
+    ends = []
     with sketch(5.0, 3.4) as drawn:
         axes = drawn.axes
         for system, colour in zip(_PLOTTED, SERIES, strict=True):
             curve = features_by_relevant(outcome.deliveries[system], most)
             axes.plot(range(most + 1), curve, color=colour, label=system)
-            told.append(f"{system} from {curve[0]:.1f} to {curve[-1]:.1f}")
+            ends.append(f"{system} from {curve[0]:.1f} to {curve[-1]:.1f}")
         axes.set(xlabel="relevant documents delivered", ylabel="words of a topic, mean")
         axes.legend(frameon=False, fontsize=8)
     return Figure(
@@ -177,7 +179,7 @@ def growth(number: str, where: str, outcome: Outcome) -> Figure:
         f"How the number of words grows as relevant documents are delivered: {where}.",
         drawn.svg,
         notes=("A topic for which no more relevant documents were delivered counts with the words that it had last.",),
-        description="Rising curves: " + "; ".join(told),
+        description="Rising curves: " + "; ".join(ends),
     )
 
 
@@ -196,7 +198,7 @@ def rations(run: Run) -> Table:
     systems = ("Pptron", "Pptron+ig", "Pptron+rnd")
     cells = {}
     for name, options in RATIONS.items():
-        outcome = run.outcome(Simulation(corpora.arxiv(**options)), systems, f", {name}")
+        outcome = run.outcome(FilteringSimulation(filtering_systems.arxiv(**options)), systems, f", {name}")
         found, utility = t9p_ratio(outcome, "Pptron+ig", "Pptron"), utilities(outcome)
         levels = [100.0 * float(outcome.t9p(system).mean()) for system in systems]
         cells[name] = [*levels, found.ratio, found.low, found.high, *(utility[system] for system in systems)]
