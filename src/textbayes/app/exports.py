@@ -21,7 +21,7 @@ from textbayes.app.showing import Said
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.spreadsheet import csv_text
 from textbayes.core.validation import check_choice
-from textbayes.display.workbook import workbook
+from textbayes.display.pages import workbook
 from textbayes.screen import export_model
 from textbayes.screen.references import WRITERS
 from textbayes.screen.table import table_rows

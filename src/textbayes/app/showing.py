@@ -12,7 +12,7 @@ from textbayes.app.database import Record
 from textbayes.app.desk import Desk, Place
 from textbayes.app.live import LiveReview
 from textbayes.report.records import Fragment
-from textbayes.report.surface import highlight
+from textbayes.report.texts import highlight
 from textbayes.screen import Collection, Screening
 from textbayes.screen.ranking import probabilities
 from textbayes.screen.screening import check_record
