@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from textbayes.cli import large_inputs as estimating
+from textbayes.scale import estimate as estimating
 from textbayes.store import load_model
 
 

@@ -25,8 +25,8 @@ from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.threads import n_threads
 from textbayes.core.types import Document
+from textbayes.scale import estimate as estimating
 from textbayes.scale.cache import folder_for, scratch_folder, shards_folder
-from textbayes.scale.estimate import available_memory, estimate, free_disk, sample, too_large
 from textbayes.scale.out_of_core import check_supported, fit_out_of_core, vectorizer_of
 from textbayes.scale.shards import Shards
 from textbayes.scale.text_shards import TextShards
@@ -54,7 +54,7 @@ def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> 
     asked : bool or None
     """
 
-    why = None if asked is not None or inputs.corpus is not None else too_large(inputs.paths)
+    why = None if asked is not None or inputs.corpus is not None else estimating.too_large(inputs.paths)
     if not (asked or why):
         return False
 
@@ -156,7 +156,7 @@ def print_estimate(
     """
 
     start = time.perf_counter()
-    kept, total, _ = sample(inputs.documents())
+    kept, total, _ = estimating.sample(inputs.documents())
     require_documents(kept, inputs)
     reading = time.perf_counter() - start
     least = max(round(labelling.min_texts * len(kept) / total), 1)  # as rare in the sample as in all texts
@@ -179,8 +179,8 @@ def print_estimate(
             return int((2.5 + 1.5 * n_threads(own.n_jobs)) * size)
 
     note(f"trying on some of {total:,} documents")
-    found = estimate(train, len(given.documents), total, reading, n_fits=_n_fits(model, out_of_core))
-    memory, disk = available_memory(), _disk_there(out_of_core, free_disk)
+    found = estimating.estimate(train, len(given.documents), total, reading, n_fits=_n_fits(model, out_of_core))
+    memory, disk = estimating.available_memory(), _disk_there(out_of_core, estimating.free_disk)
     row = _row(found, memory, disk, out_of_core)
     if output.is_table:
         table = Table.grid(padding=(0, 2))
