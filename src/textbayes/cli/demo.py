@@ -12,12 +12,12 @@ import click
 import cloup
 
 from textbayes import categorizer, kinds
+from textbayes import data as catalogue
 from textbayes.cli.options import option, seed_option
 from textbayes.cli.output import console, to_json
 from textbayes.cli.terminal import common_options, echo, reporting
 from textbayes.core.errors import InputError
 from textbayes.core.progress import Progress, silent
-from textbayes.data import load_corpus
 
 if TYPE_CHECKING:
     from textbayes.data import Corpus
@@ -71,7 +71,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     check_report_extra()
     report = progress or silent
     report("reading the stories", 0, 1)
-    corpus, loading = _timed(lambda: load_corpus("bbc"))
+    corpus, loading = _timed(lambda: catalogue.load_corpus("bbc"))
     report("reading the stories", 1, 1)
     train, test = corpus.train, corpus.test
     model = categorizer.TextCategorizer(random_state=seed, n_jobs=n_jobs)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes import store
+from textbayes import data, store
 from textbayes.cli.errors import as_options, offers, typed_again
 from textbayes.cli.options import COUNT, download_option, option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
@@ -25,7 +25,7 @@ from textbayes.cli.terminal import counting, downloading, note, reporting
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
-from textbayes.data import load_corpus, open_documents
+from textbayes.data import open_documents
 from textbayes.data.formats._fields import NoTextFieldError
 from textbayes.data.layout import Columns, Layout, listed_columns
 from textbayes.stream.snapshot import read_config
@@ -144,7 +144,7 @@ class Inputs:
         assert self.corpus is not None
         with downloading(self.corpus) if self.download else reporting("wait") as progress:
             progress(f"corpus {self.corpus}", 0, None)
-            corpus = load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
+            corpus = data.load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
         parts = self.parts or ((self.usual_part,) if self.usual_part in corpus.parts else ())
         if parts:
             corpus = corpus.part(*parts)
