@@ -222,7 +222,7 @@ def warm_up(folder: Path) -> float:
     state = Path(shutil.copytree(folder / "start", folder / "warm"))
     with FilterFolder.open(state) as warm:
         warm.begin("warm")
-        from textbayes.cli import assess, filter  # noqa: F401
+        from textbayes.cli import answers, filter  # noqa: F401
         from textbayes.stream.run import run
 
         list(run(warm, [draw(random.Random(1), 50)], by_labels=True))

@@ -197,8 +197,7 @@ def command_help(*path: str) -> Callable[[], str]:
     def block() -> str:
         import click
 
-        from textbayes.cli.help import full_help
-        from textbayes.cli.main import cli
+        from textbayes.cli.main import cli, full_help
 
         command: Any = cli
         context = click.Context(

@@ -71,7 +71,7 @@ def test_answers_open_as_csv_and_as_a_workbook(run, model, messy, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
     shown = run("classify", model, messy, "--csv", "--keep-columns").stdout
     header, *rows = csv.reader(io.StringIO(shown))
-    assert header == [*HEADER, "labels", "known_words", "p_grain", "p_money", "p_sport"]
+    assert header == [*HEADER, "labels", "probability", "known_words", "p_grain", "p_money", "p_sport"]
     assert len(rows) == 45
     run("classify", model, messy, "--keep-columns", "-o", tmp_path / "answers.xlsx")
     book = openpyxl.load_workbook(tmp_path / "answers.xlsx").active

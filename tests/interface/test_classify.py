@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from textbayes.cli import assess
+from textbayes.cli import answers
 from textbayes.core.types import Document
 from textbayes.display.lines import cell_width
 from textbayes.store import load_model, save_model
@@ -113,10 +113,10 @@ def test_a_band_left_to_people(lines, run, models, tmp_path, write, documents):
 
 
 def test_batches_end_early_where_documents_are_long(monkeypatch):
-    monkeypatch.setattr(assess, "_MOST_CHARACTERS", 10)
+    monkeypatch.setattr(answers, "_MOST_CHARACTERS", 10)
     documents = [Document(str(i), "abcdef") for i in range(5)]
-    assert [len(batch) for batch in assess.batches(documents, size=3)] == [2, 2, 1]
-    assert [len(batch) for batch in assess.batches(documents[:1] * 3, size=1)] == [1, 1, 1]
+    assert [len(batch) for batch in answers.batches(documents, size=3)] == [2, 2, 1]
+    assert [len(batch) for batch in answers.batches(documents[:1] * 3, size=1)] == [1, 1, 1]
 
 
 def test_answers_come_before_the_input_ends(start, models, documents):

@@ -9,9 +9,8 @@ import re
 import click
 import pytest
 
-from textbayes.cli.help import full_help
-from textbayes.cli.main import COMMANDS, GROUPS, cli
-from textbayes.cli.sources import signature_defaults
+from textbayes.cli.main import COMMANDS, GROUPS, cli, full_help
+from textbayes.cli.parameters import signature_defaults
 
 LONG = [
     "train",

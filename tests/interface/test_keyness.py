@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.cli.burstiness import COLUMNS, show_burstiness
 from textbayes.cli.keyness import keyness
 from textbayes.cli.output import Output
+from textbayes.cli.words import COLUMNS, show_burstiness
 from textbayes.core.errors import InputError
 from textbayes.store import save_model
 from textbayes.text import TextVectorizer

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from textbayes.core.spreadsheet import CsvForm, csv_text
-from textbayes.display.workbook import workbook
+from textbayes.display.pages import workbook
 from textbayes.store import load_model, save_model
 
 openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
@@ -103,8 +103,8 @@ def test_unsure_labels_are_in_the_table(run, models, tmp_path):
     save_model(model, tmp_path / "unsure.tb")
     shown = run("classify", tmp_path / "unsure.tb", "--csv", stdin="the bank\nnothing known\n").stdout
     header, *rows = csv.reader(io.StringIO(shown))
-    assert header[:3] == ["id", "labels", "unsure"]
-    assert [row[2] for row in rows] == ["", "grain|money"]
+    assert header[:4] == ["id", "labels", "probability", "unsure"]
+    assert [row[3] for row in rows] == ["", "grain|money"]
 
 
 def test_a_workbook(run, models, new, tmp_path):
@@ -113,7 +113,7 @@ def test_a_workbook(run, models, new, tmp_path):
     assert header[:7] == ["id", "text", "label", "year", "note", "p_money", "labels"]
     assert first[:7] == [7, "wheat harvest", "grain", 1999, "=1+1", "x", "grain"]
     assert (second[3], second[5]) == (None, -3.5)
-    assert (first[7], 0 < first[8] < 1) == (2, True)  # two known words, and a probability
+    assert (first[8], 0 < first[7] < 1) == (2, True)  # two known words, and a probability
     formula = openpyxl.load_workbook(tmp_path / "out.xlsx").active["E2"]
     assert (formula.data_type, formula.quotePrefix) == ("s", True)  # text, and it stays text when edited
     run("classify", models["multiclass"], new, "--keep-columns", "-o", tmp_path / "raw.xlsx", "--keep-formulas")
@@ -137,12 +137,12 @@ def test_texts_that_no_cell_holds_are_made_to_fit(run, models, write, tmp_path):
 
 
 def test_a_sheet_has_its_limits(monkeypatch, run, models, write, documents, tmp_path):
-    monkeypatch.setattr("textbayes.display.workbook._MOST_ROWS", 10)
+    monkeypatch.setattr("textbayes.display.pages._MOST_ROWS", 10)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
     assert "an XLSX sheet has 10 rows and there are more documents; write .csv instead" in failed
-    monkeypatch.setattr("textbayes.display.workbook._MOST_COLUMNS", 3)
+    monkeypatch.setattr("textbayes.display.pages._MOST_COLUMNS", 3)
     failed = run("classify", models["multiclass"], write(documents), "-o", tmp_path / "out.xlsx", code=1).stderr
-    assert "6 columns are more than the 3 of an XLSX sheet" in failed
+    assert "7 columns are more than the 3 of an XLSX sheet" in failed
 
 
 def test_rows_of_a_workbook_are_not_kept_in_memory(tmp_path):

@@ -36,9 +36,9 @@ def test_q_values_are_those_of_all_words_of_a_category(lines, write, documents):
 
 def test_training_uses_the_same_words(lines, run, write, documents, tmp_path):
     path = write(documents)
-    rules = ("--top-k", "2", "--threshold", "1")
-    rows = lines("select", path, "--score", "chi2", *rules)
-    run("train", path, "-o", tmp_path / "m.tb", "--family", "gaussian", "--select", "chi2", *rules)
+    rows = lines("select", path, "--score", "chi2", "--top-k", "2", "--threshold", "1")
+    rules = ("--select", "chi2", "--top-k", "2", "--select-threshold", "1")
+    run("train", path, "-o", tmp_path / "m.tb", "--family", "gaussian", *rules)
     model = load_model(tmp_path / "m.tb")
     for label in model.label_space_.column_names:
         assert {row["word"] for row in rows if row["label"] == label} == {

@@ -20,7 +20,7 @@ from textbayes.app.exports import Download
 from textbayes.app.live import LiveReview
 from textbayes.app.words import StrongWord, strong_words
 from textbayes.core.validation import check_choice
-from textbayes.display.drawing import Colours, blank_figure, figure_svg
+from textbayes.display.pages import Colours, blank_figure, figure_svg
 from textbayes.report.plots import ACCENT, INK, LINE, MUTED, SECOND, embed
 from textbayes.screen import Screening
 from textbayes.screen.remaining import State, estimate_remaining, may_be_left, recalibrated

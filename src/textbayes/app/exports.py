@@ -32,7 +32,7 @@ from textbayes.core.errors import InputError
 from textbayes.core.spreadsheet import csv_text
 from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
-from textbayes.display.workbook import workbook
+from textbayes.display.pages import workbook
 from textbayes.screen import ScreenSettings, export_model
 from textbayes.screen.references import WRITERS
 from textbayes.screen.status import table_rows

@@ -14,7 +14,7 @@ from textbayes.app.database import Record
 from textbayes.app.live import LiveReview
 from textbayes.core.validation import check_choice
 from textbayes.report.records import Fragment
-from textbayes.report.surface import highlight
+from textbayes.report.texts import highlight
 from textbayes.screen import Collection, Screening
 from textbayes.screen.screening import check_record
 from textbayes.screen.status import probabilities

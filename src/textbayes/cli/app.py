@@ -8,9 +8,10 @@ import click
 import cloup
 from click.core import ParameterSource
 
-from textbayes.cli.output import Output, output_options
-from textbayes.cli.settings import common_options, note
-from textbayes.cli.terminal import echo
+from textbayes.app.settings import check_app_extra, default_database
+from textbayes.cli.options import option
+from textbayes.cli.output import Output, check_output, output_options
+from textbayes.cli.terminal import common_options, echo, note
 
 _database = click.option(
     "--database",
@@ -18,7 +19,6 @@ _database = click.option(
     metavar="URL",
     help="sqlite:///path or postgresql://…; a file in your data folder if not given.",
 )
-
 _password_stdin = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input; else it is asked for."
 )
@@ -27,13 +27,7 @@ _password_stdin = click.option(
 @cloup.group(invoke_without_command=True)
 @_database
 @click.option("--team", is_flag=True, help="People log in by name and password; else you alone, on this machine.")
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    envvar="TEXTBAYES_HOST",
-    help="Address to listen on, with --team.",
-)
+@option("--host", default="127.0.0.1", envvar="TEXTBAYES_HOST", help="Address to listen on, with --team.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; 8765, or the next free one.")
 @click.option(
     "--origin",
@@ -49,7 +43,7 @@ _password_stdin = click.option(
     envvar="TEXTBAYES_PROXY",
     help="Address or network of a gateway whose X-Forwarded-For is believed; no other's is.",
 )
-@click.option("--max-upload", default=256, show_default=True, type=click.IntRange(1), metavar="MB", help="Of a file.")
+@option("--max-upload", default=256, type=click.IntRange(1), metavar="MB", help="Of a file.")
 @click.option("--sample", is_flag=True, help="Make a project of the embedded news, if there is no project yet.")
 @click.option("--no-browser", is_flag=True, help="Do not open the browser.")
 @output_options
@@ -81,7 +75,6 @@ def app(
         return
     if not team and (host != "127.0.0.1" or origin is not None or proxies):
         raise click.UsageError("--host, --origin and --proxy are for --team; alone, the room is on this machine only.")
-    from textbayes.app.settings import check_app_extra
 
     check_app_extra()
     from textbayes.app.run import Served, serve_room
@@ -117,7 +110,6 @@ def _chosen(database: str | None) -> str | None:
 @common_options
 def user(name: str, administrator: bool, password_stdin: bool, database: str | None) -> None:
     """Make an account for a room with --team."""
-    from textbayes.app.settings import check_app_extra, default_database
 
     check_app_extra()
     from textbayes.app.accounts import create_user
@@ -138,7 +130,6 @@ def reset_password(name: str, password_stdin: bool, database: str | None) -> Non
 
     It needs the database, nothing else. Sessions and tokens of the person end, and the audit log has a line.
     """
-    from textbayes.app.settings import check_app_extra, default_database
 
     check_app_extra()
     from textbayes.app.accounts import reset_password as reset
@@ -166,8 +157,6 @@ def backup(target: str, database: str | None) -> None:
     Of SQLite it is a database like the original: put it in its place. Of PostgreSQL it is what pg_dump writes, for
     pg_restore.
     """
-    from textbayes.app.settings import check_app_extra, default_database
-    from textbayes.cli.files import check_output
 
     check_app_extra()
     from textbayes.app.database import back_up

@@ -7,25 +7,35 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import cloup
 import numpy as np
 
-from textbayes.cli.assess import BATCH, above, assess, class_names, decisions_row, least_certain_first
+from textbayes import store
+from textbayes.cli.answers import BATCH, above, assess, class_names, decisions_row, least_certain_first
 from textbayes.cli.cluster import cluster_option, score_on_cluster
-from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, model_argument
-from textbayes.cli.options import COUNT, SHARE, level_option, most_used, top_option
-from textbayes.cli.output import Output, console, output_options
+from textbayes.cli.options import COUNT, SHARE, level_option, most_used, option, top_option
+from textbayes.cli.output import (
+    Layout,
+    Output,
+    check_output,
+    console,
+    has_rows,
+    kind_by_ending,
+    open_results,
+    output_options,
+)
 from textbayes.cli.parameters import NameOption, RuleSpec
-from textbayes.cli.results import Layout, has_rows, kind_by_ending, open_results
-from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
-from textbayes.decide import Rule
 from textbayes.display.escapes import visible
+
+if TYPE_CHECKING:
+    from textbayes.decide import Rule
 
 UNKNOWN = "no known word"
 _SHOWN = 1_000  # characters of a text, of which a line is shown
@@ -71,17 +81,16 @@ _SCORED = ("folder", "partitions", "finished_before", "documents")
         type=RuleSpec(),
         help="Decide by another rule than the model's, where it needs no training texts (fixed, top_label).",
     ),
-    click.option(
+    option(
         "--sort",
-        type=click.Choice(["input", "uncertain"]),
+        choices=["input", "uncertain"],
         default="input",
-        show_default=True,
         help="Order of the answers: that of the input, or the least certain first (all texts are read before).",
     ),
     click.option(
         "--guess", is_flag=True, help="Give texts without a known word labels too: those that any such text would have."
     ),
-    click.option("--batch", type=COUNT, default=BATCH, show_default=True, help="Documents read before each answer."),
+    option("--batch", type=COUNT, default=BATCH, help="Documents read before each answer."),
     cluster_option,
 )
 @input_options(usual_part="test", duplicates="keep")
@@ -148,9 +157,8 @@ def classify(
         inputs = inputs.keeping_fields()
     if path is None:
         _note_json(output)
-    from textbayes.store import load_scorer
 
-    categorizer = load_scorer(model)
+    categorizer = store.load_scorer(model)
     inputs = inputs.of_model(categorizer)
     if rule is not None:
         if threshold is not None:
@@ -213,7 +221,7 @@ def _usable(rule: Any, categorizer: Any, path: str) -> Rule:
     else:
         rule.check_params(n_columns)
         rule.fit(np.full((1, n_columns), 0.5))
-    return cast(Rule, rule)
+    return cast("Rule", rule)
 
 
 def _with_fields(row: dict[str, Any], document: Document) -> dict[str, Any]:

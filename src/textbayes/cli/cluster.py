@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
+from textbayes import scale, store
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.progress import reporting
-from textbayes.cli.settings import note
+from textbayes.cli.terminal import note, reporting
 from textbayes.core.types import Document
+from textbayes.scale import make_executor, make_partitions, using
+from textbayes.scale.partitions import names_partitions
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
-    from textbayes.cli.labelled import Labelled
+    from textbayes.cli.labels import Labelled
     from textbayes.core.executor import Executor
     from textbayes.core.progress import Progress
     from textbayes.scale.documents import SpreadDocuments
@@ -34,7 +37,6 @@ def on_cluster(address: str | None) -> Iterator[Executor | None]:
     if address is None:
         yield None
         return
-    from textbayes.scale import make_executor, using
 
     with make_executor(address) as executor, using(executor):
         yield executor
@@ -42,7 +44,6 @@ def on_cluster(address: str | None) -> Iterator[Executor | None]:
 
 def open_partitions(inputs: Inputs) -> list[Any]:
     """The partitions that patterns or addresses name."""
-    from textbayes.scale import make_partitions
 
     return make_partitions(inputs.paths, inputs.format, inputs.layout.expected, **dict(inputs.options))
 
@@ -62,43 +63,36 @@ class SpreadInputs(Inputs):
 
     def train(self, model: TextCategorizer, given: Labelled, progress: Progress) -> None:
         """Fit a model to the documents that are left, where they are."""
-        import numpy as np
-
-        from textbayes.scale import fit_documents
 
         assert self.spread is not None
         rows = np.zeros(len(self.spread.labelled()), dtype=np.bool_)
         rows[[int(document.id) for document in given.documents]] = True
         if model.preset == "auto" and model.model is None:
             note("partitions are read in one view of the words, so --preset linear is used")
-        fit_documents(model, self.spread, given.labels, rows, progress)
+        scale.fit_documents(model, self.spread, given.labels, rows, progress)
 
 
 def spread_inputs(
     inputs: Inputs, executor: Executor, report: str | None, group_field: str | None
 ) -> SpreadInputs | None:
     """Inputs that workers read, where files are named by patterns or addresses; None where they are read here."""
-    from textbayes.scale.partitions import names_partitions
 
     if inputs.corpus is not None or not names_partitions(inputs.paths):
         return None
     for option, value in (("--report", report), ("--group-field", group_field)):
         if value is not None:
             raise click.UsageError(f"{option} needs all documents in one place; name files instead of a pattern.")
-    from textbayes.scale import SpreadDocuments
 
-    return SpreadInputs(**vars(inputs), spread=SpreadDocuments(executor, open_partitions(inputs)))
+    return SpreadInputs(**vars(inputs), spread=scale.SpreadDocuments(executor, open_partitions(inputs)))
 
 
 def score_on_cluster(model: str, inputs: Inputs, folder: str | None, cluster: str, guess: bool) -> dict[str, Any]:
     """Score partitions into a folder, and tell what was done."""
     if folder is None or inputs.corpus is not None or "-" in inputs.paths:
         raise click.UsageError("--cluster scores files into a folder: name both, as in 'parts/*.parquet' -o scores.")
-    from textbayes.scale import score_partitions
-    from textbayes.store import load_scorer
 
-    inputs = inputs.of_model(load_scorer(model))
+    inputs = inputs.of_model(store.load_scorer(model))
     with on_cluster(cluster) as executor, reporting() as progress:
         assert executor is not None
-        done = score_partitions(model, open_partitions(inputs), folder, executor, guess, progress)
+        done = scale.score_partitions(model, open_partitions(inputs), folder, executor, guess, progress)
     return {"folder": folder, **done._asdict()}

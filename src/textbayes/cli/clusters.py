@@ -10,15 +10,12 @@ import click
 import cloup
 import numpy as np
 
-from textbayes.cli.files import check_output
+from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import COUNT, mirrored, most_used, seed_option, top_option
-from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.progress import waiting
-from textbayes.cli.settings import common_options, note
-from textbayes.cli.sources import signature_defaults
-from textbayes.cli.terminal import echo
-from textbayes.cli.text_options import TextChoices, text_options
+from textbayes.cli.options import COUNT, TextChoices, mirrored, most_used, option, seed_option, text_options, top_option
+from textbayes.cli.output import Output, check_output, console, make_table, output_options
+from textbayes.cli.parameters import signature_defaults
+from textbayes.cli.terminal import common_options, echo, note, waiting
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document, FloatArray
 from textbayes.core.wording import plural
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
     from textbayes.models.clusters.estimator import SoftClusters
 
 _SHOWN = 3  # memberships of a text that a table shows
-
-
 _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
 
 
@@ -36,13 +31,12 @@ _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
 @most_used("n_clusters", "top", "target", "memberships", "use_labels", "text_field", "stop_words", "as_json")
 @cloup.option_group(
     "Clusters",
-    click.option(
+    option(
         "-k",
         "--clusters",
         "n_clusters",
         type=COUNT,
         default=signature_defaults(_CLUSTERS)["n_clusters"],
-        show_default=True,
         metavar="N",
         help="How many clusters; with --labels at least one for each label.",
     ),
@@ -67,11 +61,10 @@ _CLUSTERS = "textbayes.models.clusters.estimator:SoftClusters"
     click.option("-o", "--output", "target", metavar="FILE", help="Write a model file, which classify reads."),
     click.option("--memberships", is_flag=True, help="Show how far each text belongs to which cluster, not the words."),
     top_option("Words per cluster.", 10),
-    click.option(
+    option(
         "--by",
-        type=click.Choice(["relevance", "rate"]),
+        choices=["relevance", "rate"],
         default="relevance",
-        show_default=True,
         help="Words that are frequent and typical first, or frequent ones.",
     ),
 )
@@ -150,11 +143,10 @@ def _save(
     path: Path, model: SoftClusters, vectorizer: Any, counts: Any, shares: Any, order: list[int], names: list[str]
 ) -> None:
     from textbayes.categorizer.clusters import categorizer_of_clusters
-    from textbayes.store import save_model
 
     of_cluster = dict(zip(order, names, strict=True))
     in_order = [of_cluster[k] for k in range(len(names))]
-    save_model(categorizer_of_clusters(model, vectorizer, counts, shares, in_order), path)
+    store.save_model(categorizer_of_clusters(model, vectorizer, counts, shares, in_order), path)
     note(f"{path}: a model of {plural(len(names), 'cluster')}")
 
 

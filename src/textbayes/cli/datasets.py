@@ -9,12 +9,12 @@ import click
 import cloup
 
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.options import download_option
+from textbayes.cli.options import download_option, option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import KeyValue, RegistryName
-from textbayes.cli.progress import downloading, reporting
-from textbayes.cli.settings import common_options
+from textbayes.cli.terminal import common_options, downloading, reporting
 from textbayes.core.errors import InputError
+from textbayes.data import CORPORA, check_corpus, corpus_path, download_corpus, list_corpora
 
 if TYPE_CHECKING:
     from textbayes.data import CorpusInfo, CorpusReport
@@ -56,7 +56,6 @@ def check(names: tuple[str, ...], path: str | None, download: bool, output: Outp
 
     Exit code 1 says that a copy is missing or differs.
     """
-    from textbayes.data import CORPORA, check_corpus, corpus_path, download_corpus
 
     if path is not None and len(names) != 1:
         raise click.UsageError("--path is that of one corpus; name it.")
@@ -79,7 +78,7 @@ def check(names: tuple[str, ...], path: str | None, download: bool, output: Outp
 @click.argument("name", type=_CORPUS, metavar="NAME")
 @click.option("--part", "parts", multiple=True, metavar="PART", help="A part of it, such as train or test.")
 @click.option("--label", metavar="LABEL", help="Documents of this label only.")
-@click.option("-n", "--number", type=click.IntRange(min=1), default=3, show_default=True, help="Documents to show.")
+@option("-n", "--number", type=click.IntRange(min=1), default=3, help="Documents to show.")
 @click.option("--full", is_flag=True, help="Whole texts, not their beginnings (JSON and CSV have them whole).")
 @download_option
 @click.option("--reader-option", "options", type=KeyValue(), multiple=True, help="An option of the corpus.")
@@ -105,8 +104,6 @@ def show(name: str, label: str | None, number: int, full: bool, output: Output, 
 
 
 def _list(output: Output) -> None:
-    from textbayes.data import list_corpora
-
     rows = [_described(info) for info in list_corpora()]
     if not output.is_table:
         output.write(rows, ["name", "title", "documents", "labels", "licence", "homepage", "path", "to_get_it"])
@@ -121,14 +118,11 @@ def _list(output: Output) -> None:
 
 def how_to_get(name: str) -> str:
     """How to get a corpus, in the words of the command line."""
-    from textbayes.data import CORPORA
 
     return CORPORA.get(name).advice.replace("pass download=True", f"textbayes datasets check {name} --download")
 
 
 def _described(info: CorpusInfo) -> dict[str, Any]:
-    from textbayes.data import corpus_path
-
     path = corpus_path(info.name)
     return {
         "name": info.name,

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes.cli.options import seed_option
+from textbayes import categorizer, kinds
+from textbayes import data as catalogue
+from textbayes.cli.options import option, seed_option
 from textbayes.cli.output import console, to_json
-from textbayes.cli.progress import reporting
-from textbayes.cli.settings import common_options
-from textbayes.cli.terminal import echo
+from textbayes.cli.terminal import common_options, echo, reporting
+from textbayes.core.errors import InputError
 from textbayes.core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -24,16 +25,15 @@ if TYPE_CHECKING:
 
 
 @cloup.command()
-@click.option(
+@option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("reports/demo.html"),
-    show_default=True,
     help="Where the HTML report goes; the folder is made if needed.",
 )
 @seed_option("Of the cross-validation folds.")
-@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Threads; −1 is all cores.")
+@option("--jobs", "n_jobs", type=int, default=-1, help="Threads; −1 is all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as one JSON object instead of tables.")
 @common_options
 def demo(output: Path, seed: int, n_jobs: int, as_json: bool) -> None:
@@ -65,22 +65,19 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
 
     The test half is looked at once, at the end; nothing is chosen on it.
     """
-    from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.presets import default_models
-    from textbayes.data import load_corpus
-    from textbayes.kinds import kind_of
     from textbayes.report import check_report_extra, collect_report
 
     check_report_extra()
     report = progress or silent
     report("reading the stories", 0, 1)
-    corpus, loading = _timed(lambda: load_corpus("bbc"))
+    corpus, loading = _timed(lambda: catalogue.load_corpus("bbc"))
     report("reading the stories", 1, 1)
     train, test = corpus.train, corpus.test
-    model = TextCategorizer(random_state=seed, n_jobs=n_jobs)
+    model = categorizer.TextCategorizer(random_state=seed, n_jobs=n_jobs)
     model, training = _timed(lambda: model.fit(train.texts, train.targets, progress=progress))
     assessment, assessing = _timed(lambda: model.assess(test.texts))
-    members = [kind_of(member).describe_settings(member) for member in default_models()]
+    members = [kinds.kind_of(member).describe_settings(member) for member in default_models()]
     return collect_report(
         model,
         test.texts,
@@ -141,8 +138,6 @@ def _repeated(train: Corpus, test: Corpus, decisions: Any) -> list[str]:
 
 
 def _make_folder(folder: Path) -> None:
-    from textbayes.core.errors import InputError
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -15,8 +15,7 @@ from typing import Any
 
 import click
 
-from textbayes.cli.settings import settings, warn
-from textbayes.cli.terminal import echo
+from textbayes.cli.terminal import echo, settings, warn
 from textbayes.core.errors import TextBayesError, is_interrupt
 
 _INTERRUPTED = "interrupted; no file was left half-written"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
+from textbayes import store
 from textbayes.cli.inputs import Inputs, input_options, model_argument
 from textbayes.cli.options import label_option, most_used, top_option
 from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.settings import common_options, note
+from textbayes.cli.terminal import common_options, note
 from textbayes.core.errors import InputError
 from textbayes.core.types import Document
 
@@ -62,9 +63,8 @@ def explain(
     textbayes explain model.tb "the striker scored in the last minute"
     textbayes explain model.tb new.jsonl --id 17 --label sport
     """
-    from textbayes.store import load_categorizer
 
-    categorizer = load_categorizer(model)
+    categorizer = store.load_categorizer(model)
     inputs = inputs.of_model(categorizer)
     found = False
     for document in _documents(inputs, literal):

@@ -1,16 +1,23 @@
-"""Measures and confusion matrices as tables for people."""
+"""Figures of an evaluation, the confusion matrix and errors, on a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from textbayes.cli.answers import Assessed
 from textbayes.cli.output import console, make_table
+from textbayes.cli.terminal import echo
+from textbayes.core.types import BoolArray, Document
 from textbayes.core.wording import plural
+from textbayes.display.escapes import snippet
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from textbayes.categorizer import TextCategorizer
     from textbayes.evaluate import Confused
 
 LABEL_COLUMNS = ("support", "precision", "recall", "f1", "log_loss", "brier", "ece")
@@ -24,7 +31,7 @@ _LABEL_WIDTH = 24  # columns of a terminal that labels have before columns of fi
 
 def print_figures(result: Mapping[str, Any], per_label: bool) -> None:
     """Print the measures of ``textbayes.evaluate.evaluate``: the headline, then the others."""
-    from textbayes.report.headline import caution
+    from textbayes.report.wording import caution
 
     screen = console()
     screen.print(f"{plural(result['n_docs'], 'text')}, {plural(result['n_labels'], 'label')}", style="bold")
@@ -40,7 +47,7 @@ def headline_table(result: Mapping[str, Any]) -> Table:
     """Accuracy or micro F1 with its interval, the baseline, macro F1 and log-loss."""
     from rich.table import Table
 
-    from textbayes.report.headline import headline
+    from textbayes.report.wording import headline
 
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -160,3 +167,100 @@ def _print_pairs(wrong: list[Confused]) -> None:
 def number(value: float | int | None, digits: int = 3) -> str:
     """A figure to so many decimals, a count as it is."""
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
+
+
+COLUMNS = ("id", "true", "given", "label", "mistake", "probability", "snippet", "words")
+_WORDS = 6
+_SNIPPET = 160  # characters
+
+
+class _Mistake(NamedTuple):
+    sureness: float
+    document: Document
+    given: tuple[str, ...]
+    label: str
+    probability: float
+    was_given: bool
+
+
+class Mistakes:
+    """The ``most`` documents whose worst decision was wrong with the greatest probability, kept while batches pass."""
+
+    def __init__(self, most: int, names: list[str], exclusive: bool) -> None:
+        self._most, self._names, self._exclusive = most, names, exclusive
+        self._kept: list[_Mistake] = []
+
+    def add(self, batch: Assessed, truth: BoolArray) -> None:
+        """Look at a batch; ``truth`` is the indicator of its documents."""
+        from textbayes.evaluate.measures import mistake_sureness
+
+        sureness = mistake_sureness(truth, batch.decisions, batch.proba, self._exclusive)
+        for i in np.flatnonzero(sureness.max(axis=1, initial=-1.0) >= 0.0):
+            j = int(sureness[i].argmax())
+            self._kept.append(
+                _Mistake(
+                    float(sureness[i, j]),
+                    batch.documents[i],
+                    tuple(self._names[k] for k in np.flatnonzero(batch.decisions[i])),
+                    self._names[j],
+                    float(batch.proba[i, j]),
+                    bool(batch.decisions[i, j]),
+                )
+            )
+        self._kept.sort(key=lambda mistake: -mistake.sureness)  # stable: of equal ones the first met
+        del self._kept[self._most :]
+
+    def rows(self, model: TextCategorizer) -> list[dict[str, Any]]:
+        """One object per mistake: what was true, what was given, the label in question, and the words behind it."""
+        return [
+            {
+                "id": one.document.id,
+                "true": list(one.document.labels),
+                "given": list(one.given),
+                "label": one.label,
+                "mistake": "given" if one.was_given else "missed",
+                "probability": one.probability,
+                "snippet": snippet(one.document.text, _SNIPPET),
+                "words": _words(model, one),
+            }
+            for one in self._kept
+        ]
+
+
+def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Flatten mistakes for CSV, whose cells hold no objects."""
+    return [row | {"words": [f"{part['word']} {part['log_odds']:+.4f}" for part in row["words"]]} for row in rows]
+
+
+def print_mistakes(rows: list[dict[str, Any]], n_wrong: int) -> None:
+    """Print the mistakes for people to read."""
+    echo(f"The {len(rows):,} most confident of {plural(n_wrong, 'wrong decision')}", bold=True)
+    for row in rows:
+        true, given = (" + ".join(row[name]) or "(none)" for name in ("true", "given"))
+        what = f"{row['label']} {row['mistake']} at probability {row['probability']:.3f}"
+        echo(f"\n{row['id']}: true {true}, predicted {given} ({what})", bold=True)
+        echo(f"  {row['snippet']}")
+        words = ", ".join(f"{part['word']} {part['log_odds']:+.2f}" for part in row["words"])
+        echo(f"  words: {words or 'none; the decision rests on the frequency of the label'}")
+
+
+def _words(model: TextCategorizer, one: _Mistake) -> list[dict[str, Any]]:
+    """The words that spoke for the mistake, the strongest first."""
+    (told,) = model.explain(one.document.text, [one.label])
+    sign = 1.0 if one.was_given else -1.0
+    spoke = [part for part in told.contributions if sign * part.log_odds > 0.0][:_WORDS]
+    return [{"word": part.word, "log_odds": part.log_odds} for part in spoke]
+
+
+def measured_in_words(model: TextCategorizer) -> str:
+    """How the held-out figures of a training were measured, in a sentence or two."""
+    choice, n_texts = model.choice_ or {}, int(model.weighting_.n_docs_)
+    n_held_out = model.held_out_.get("n_docs") or n_texts
+    folds = f"{choice.get('n_folds') or model.cv}-fold cross-validation"
+    if n_held_out < n_texts:
+        told = f"Measured on {n_held_out:,} of {n_texts:,} texts, held out in folds of a {folds}."
+    else:
+        told = f"Measured by {folds} on {plural(n_texts, 'text')}."
+    if model.label_space_.kind == "multilabel":
+        told += " Thresholds were chosen on the same texts, so F1 is slightly optimistic."
+    return told

@@ -3,53 +3,161 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import sys
+import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
 
-from textbayes.cli.filter_options import filter_options
-from textbayes.cli.filter_views import (
-    highest_probability,
-    lines_of,
-    parse_moment,
-    show_export,
-    show_pending,
-    show_replay,
-    show_status,
-    threshold_in_words,
-)
 from textbayes.cli.inputs import Inputs, check_filter_path, input_options, is_model, model_file
-from textbayes.cli.labelled import no_label, read_topics
-from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import jobs_option, most_used
-from textbayes.cli.output import Output, console, output_options
-from textbayes.cli.parameters import Checked
-from textbayes.cli.progress import reporting
-from textbayes.cli.settings import common_options, note, warn
-from textbayes.cli.terminal import echo
+from textbayes.cli.labels import Labelling, label_options
+from textbayes.cli.options import COUNT, SEED, jobs_option, most_used, option, stemmer_option, stop_words_option
+from textbayes.cli.output import Output, output_options
+from textbayes.cli.parameters import Checked, LinkSpec, NameOption, imported, signature_defaults
+from textbayes.cli.terminal import common_options
 from textbayes.core.errors import InputError
-from textbayes.core.types import Document
-from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
-    from textbayes.core.errors import MalformedFileError
-    from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
+    pass
 
-COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "snippet")
-_SKIPPED = 3  # exit status of a run that skipped lines
-_SHOWN = 1_000  # characters of a text, of which a line is shown
-_NO_ID = (
-    "the training file has no id column, so row numbers are the ids: documents of different files would share ids. "
-    "Name a column with --id-field"
-)
-_AHEAD = 1024  # documents of a file counted at once: no decision depends on it
+# The help says the defaults of the settings (tested).
+_SETTING = signature_defaults("textbayes.stream.settings:FilterSettings")
+_TEXT = ("stemmer", "stop_words")
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def parse_moment(text: str) -> float:
+    """Seconds of a moment: so long ago, such as 1d or 12h, or a date, such as 2026-11-15 or 2026-11-15T08:00."""
+    found = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    if found is not None:
+        return time.time() - int(found[1]) * _UNITS[found[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise InputError(f"{text!r} is no moment; write 1d (or m, h, w), or a date such as 2026-11-15") from None
+
+
+def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options below; the command is given those that were used as ``changes``, those of words as ``text``."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **given: Any) -> Any:
+        changes = {name: given.pop(name) for name in _SETTING if name in given}
+        text = {name: given.pop(name) for name in _TEXT}
+        return function(
+            *args,
+            changes={name: value for name, value in changes.items() if value is not None},
+            text={name: None if value == "none" else value for name, value in text.items() if value is not None},
+            **given,
+        )
+
+    command = cloup.option_group("Words", stemmer_option, stop_words_option)(command)
+    command = cloup.option_group("How it learns", *_LEARNING)(command)
+    return cloup.option_group("How it decides and asks", *_DECIDING)(command)
+
+
+_DECIDING = [
+    click.option(
+        "--threshold",
+        type=float,
+        help=f"Deliver as relevant what is more probable than this; {_SETTING['threshold']:g}, or as in the last run.",
+    ),
+    click.option(
+        "--ask",
+        type=Checked(imported("textbayes.stream:make_ask")),
+        metavar="SCHEDULE",
+        help="Bits a document must be expected to teach to be asked about: paper (the default), which asks less the "
+        "more is delivered, paper:target=50,width=10, constant:bits=0.1, or never.",
+    ),
+    click.option(
+        "--explore",
+        type=Checked(imported("textbayes.stream:make_explore")),
+        metavar="SCHEDULE",
+        help="Chance of a delivery at random: never (the default), constant:rate=0.001, or "
+        "paper:documents=293856,target=50.",
+    ),
+    click.option(
+        "--budget",
+        type=Checked(imported("textbayes.stream:make_budget")),
+        metavar="N/TIME",
+        help="Most questions, asked or random, over all topics: 20/day, or 5/1000 for every 1000 documents.",
+    ),
+    click.option(
+        "--patience",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="A topic that has delivered nothing asks after about N documents, later after 2N, 3N and so on; "
+        f"{_SETTING['patience']}, and 0 for never.",
+    ),
+    option(
+        "--gain",
+        choices=["paper", "gaussian", "exact", "region"],
+        help=f"How information is measured; {_SETTING['gain']}. region: of the topic's relevant documents, so that odd "
+        "documents are not asked about.",
+    ),
+    click.option("--seed", "random_state", type=SEED, help=f"Of the random deliveries; {_SETTING['random_state']}."),
+    option(
+        "--keep",
+        choices=["all", "delivered"],
+        help=f"Documents whose words the log keeps, for --replay; {_SETTING['keep']}.",
+    ),
+    click.option(
+        "--snippet",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Characters of a delivered text that the log keeps, to be shown when it is judged; "
+        f"{_SETTING['snippet']}, and 0 for none.",
+    ),
+]
+_LEARNING = [
+    click.option(
+        "--rehearse/--no-rehearse",
+        default=None,
+        help="With every irrelevant document, learn a past relevant one again; yes if not given.",
+    ),
+    click.option(
+        "--rehearsal",
+        type=Checked(imported("textbayes.stream:make_rehearsal")),
+        metavar="RULE",
+        help="Which one: turn (the default), or recent:half_life=20, which favours recent ones, for topics that drift.",
+    ),
+    click.option(
+        "--retention",
+        type=click.FloatRange(min=0.0, min_open=True, max=1.0),
+        help="Factor by which a topic's weights shrink towards their prior before each judgement, for topics that "
+        f"drift; {_SETTING['retention']:g} forgets nothing.",
+    ),
+    click.option(
+        "--word-threshold", type=float, help=f"Least −2 ln λ of a topic's words; {_SETTING['word_threshold']:g}."
+    ),
+    click.option(
+        "--least-words",
+        type=click.IntRange(min=0),
+        help="Words that a topic has even where fewer pass the threshold, the best there are; "
+        f"{_SETTING['least_words']}.",
+    ),
+    click.option(
+        "--words", "start_words", type=COUNT, help=f"Words per topic at the start; {_SETTING['start_words']}."
+    ),
+    click.option("--most-words", type=COUNT, help=f"Words per topic later; {_SETTING['most_words']}."),
+    click.option("--passes", type=COUNT, help=f"Passes over the labelled documents; {_SETTING['passes']}."),
+    option(
+        "--covariance",
+        choices=["full", "low_rank", "diagonal", "gp"],
+        help=f"Correlations of weights that are kept; {_SETTING['covariance']}. gp: a Gaussian process over documents.",
+    ),
+    option("--kernel", choices=["linear", "quadratic", "rbf"], help=f"Of the Gaussian process; {_SETTING['kernel']}."),
+    click.option("--basis", type=COUNT, help=f"Most documents the Gaussian process keeps; {_SETTING['basis']}."),
+    click.option("--link", cls=NameOption, type=LinkSpec(), help=f"Link; {_SETTING['link']}."),
+    click.option(
+        "--noise",
+        type=click.FloatRange(min=0.0),
+        help=f"Scale on which the link sees x'w; {_SETTING['noise']:g}, a threshold.",
+    ),
+]
 
 
 def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,20 +217,18 @@ def _without_input(function: Callable[..., Any]) -> Callable[..., Any]:
 @cloup.option_group(
     "Look at it",
     click.option("--status", is_flag=True, help="Show how each topic is doing, and what is new."),
-    click.option(
+    option(
         "--since",
         type=Checked(parse_moment),
         default="1d",
-        show_default=True,
         metavar="TIME|DATE",
         help="What --status calls new: since so long ago, such as 12h or 1d, or since a date.",
     ),
     click.option("--pending", is_flag=True, help="List what was delivered and is not judged yet."),
-    click.option(
+    option(
         "--order",
-        type=click.Choice(["information", "time"]),
+        choices=["information", "time"],
         default="information",
-        show_default=True,
         help="Of --pending: what would teach most first, or what came first.",
     ),
     click.option("--replay", is_flag=True, help="Compute every decision anew, and exit 1 if a bit differs."),
@@ -175,6 +281,8 @@ def filter_stream(
     The default link assumes that one judgement in ten is wrong, so that probabilities lie between 0.1 and 0.9: 0.9 is
     as sure as the filter can be. Another --link, such as probit with --noise 0.5, goes from 0 to 1.
     """
+    from textbayes.cli import filter_run
+
     check_filter_path(state)
     check_judgement_files(rest["judgements"])
     chosen = {"train": train, "model": model, "status": status, "pending": pending, "replay": replay, "export": export}
@@ -182,7 +290,7 @@ def filter_stream(
     if len(modes) > 1:
         raise click.UsageError(f"--{modes[0]} and --{modes[1]} were both given; choose one of them.")
     if train:
-        _start(state, inputs, labelling, changes, text, output, **rest)
+        filter_run.start(state, inputs, labelling, changes, text, output, **rest)
         return
     if rest["statements"] or rest["prior"] or text:
         raise click.UsageError("--statements, --prior, --stemmer and --stop-words belong to --train.")
@@ -191,17 +299,17 @@ def filter_stream(
     if labelling != Labelling():
         raise click.UsageError("--merge-case and --missing-label belong to --train.")
     if model is not None:
-        _start_from_model(state, model, changes, output, **rest)
+        filter_run.start_from_model(state, model, changes, output, **rest)
     elif export is not None:
-        show_export(state, export, output)
+        filter_run.show_export(state, export, output)
     elif status:
-        show_status(state, parse_moment(since), output)
+        filter_run.show_status(state, parse_moment(since), output)
     elif pending:
-        show_pending(state, order, output)
+        filter_run.show_pending(state, order, output)
     elif replay:
-        show_replay(state, output)
+        filter_run.show_replay(state, output)
     else:
-        _run(state, inputs, changes, output, **rest)
+        filter_run.run_filter(state, inputs, changes, output, **rest)
 
 
 def check_judgement_files(paths: tuple[str, ...]) -> None:
@@ -209,209 +317,3 @@ def check_judgement_files(paths: tuple[str, ...]) -> None:
     for path in paths:
         if is_model(path):
             raise InputError(f"--judgements {path} is a model file; name a file of judgements in JSON lines")
-
-
-def _start(
-    state: str,
-    inputs: Inputs,
-    labelling: Labelling,
-    changes: dict[str, Any],
-    text: dict[str, Any],
-    output: Output,
-    **rest: Any,
-) -> None:
-    from textbayes.knowledge import WordPriors
-    from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings
-    from textbayes.stream.folder import check_new, forms_for, write_surface
-    from textbayes.stream.settings import default_text_options
-
-    _check_start("--train", rest)
-    started = time.perf_counter()
-    check_new(state)
-    settings = FilterSettings(**changes, text=default_text_options(**text))
-    inputs = replace(inputs, usual_part="train")
-    prior = None if rest["prior"] is None else WordPriors.read(rest["prior"])
-    documents = read_topics(inputs, labelling)
-    statements = _read_statements(rest["statements"], inputs)
-    if not any(document.labels for document in (*documents, *statements)):
-        raise no_label(inputs)
-    with reporting() as progress:
-        made = AdaptiveFilter.start(
-            documents, statements, settings, rest["topics"] or None, rest["n_jobs"], progress, prior
-        )
-    found = inputs.columns()
-    columns = None if found is None else found.to_state()
-    FilterFolder.create(state, made, columns)
-    write_surface(state, forms_for(made, [document.text for document in (*documents, *statements)]))
-    _tell_start(state, made, {"documents": len(documents), "columns": columns}, started, output)
-
-
-def _read_statements(path: str | None, inputs: Inputs) -> list[Document]:
-    """Statements on topics, in the columns of the labelled documents where they have the same."""
-    if path is None:
-        return []
-    found = inputs.columns()
-    return list(Inputs((path,), duplicates="keep").read_by(None if found is None else found.to_state()).documents())
-
-
-def _start_from_model(state: str, path: str, changes: dict[str, Any], output: Output, **rest: Any) -> None:
-    from textbayes.store import load_categorizer
-    from textbayes.stream import FilterFolder, filter_from_model
-    from textbayes.stream.folder import check_new, write_surface
-
-    _check_start("--model", rest)
-    started = time.perf_counter()
-    check_new(state)
-    known = load_categorizer(path)
-    made = filter_from_model(known, rest["topics"] or None, **changes)
-    FilterFolder.create(state, made, known.columns_)
-    write_surface(state, known.surface_)
-    _tell_start(state, made, {"model": path, "columns": known.columns_}, started, output)
-
-
-def _check_start(option: str, rest: dict[str, Any]) -> None:
-    if rest["judgements"] or rest["by_labels"] or rest["go_on"]:
-        raise click.UsageError(f"--judgements, --judge-by-labels and --continue do not go with {option}.")
-
-
-def _tell_start(state: str, made: AdaptiveFilter, source: dict[str, Any], started: float, output: Output) -> None:
-    """Say what a filter begins with, and of which topics nothing can be expected yet."""
-    summary: dict[str, Any] = {
-        "state": state,
-        **source,
-        "topics": {topic.name: _started(made, k) for k, topic in enumerate(made.topics)},
-        "threshold": made.settings.threshold,
-        "highest_probability": highest_probability(made),
-        "seconds": round(time.perf_counter() - started, 2),
-    }
-    if summary["columns"] is not None and summary["columns"]["id"] is None:
-        warn(_NO_ID)
-    for told in summary["topics"].values():
-        if told["warning"] is not None:
-            warn(told["warning"])
-    if output.is_table:
-        _show_start(summary)
-        echo(threshold_in_words(made))
-    else:
-        rows = [{"topic": name, **told} for name, told in summary["topics"].items()]
-        columns = ["topic", "relevant", "words", "can_deliver", "warning"]
-        output.write([summary] if output.kind == "json" else rows, columns)
-
-
-def _started(made: AdaptiveFilter, k: int) -> dict[str, Any]:
-    """What there is to say of a topic at the start."""
-    from textbayes.stream.status import reach, why_silent
-
-    topic, found = made.topics[k], reach(made, k)
-    warning = None if found.can_deliver else why_silent(made, k, found)
-    told = {"relevant": topic.n_relevant, "words": len(topic.words), "can_deliver": found.can_deliver}
-    return {**told, "warning": warning}
-
-
-def _run(state: str, inputs: Inputs, changes: dict[str, Any], output: Output, **rest: Any) -> None:
-    from textbayes.cli.assess import batches
-    from textbayes.stream import FilterFolder, FilterSettings
-    from textbayes.stream.judgements import open_source
-    from textbayes.stream.ledger import read_columns
-    from textbayes.stream.run import run
-
-    if "-" in inputs.paths and "-" in rest["judgements"]:
-        raise click.UsageError("Documents and judgements are both to come from standard input; name a file for one.")
-    inputs = inputs.read_by(read_columns(Path(state)))
-    with FilterFolder.open(state) as folder:
-        for found in folder.notes:
-            note(found)
-        for path in rest["judgements"]:
-            folder.listen(open_source(path))
-        seen = folder.begin(_key(inputs), changes, rest["go_on"])
-        skipped = _SkippedLines(report=not seen)
-        if rest["on_error"] == "skip":
-            inputs = inputs.skipping(skipped)
-        threshold = folder.filter.settings.threshold
-        if "threshold" not in changes and threshold != FilterSettings.threshold:
-            note(f"the threshold is {threshold:g}, as an earlier run set it; --threshold changes it")
-        on_screen = output.is_table and sys.stdout.isatty()
-        documents = inputs.documents(count=not on_screen)
-        if seen:
-            passed_over = sum(1 for _ in itertools.islice(documents, seen))
-            skipped.report = True
-            note(f"{plural(passed_over, 'document')} of {inputs.name} seen before: passed over")
-        before, n_delivered = folder.filter.n_seen, 0
-        write = _writer(output, folder)
-        deliveries = run(
-            folder,
-            batches(documents, 1 if "-" in inputs.paths else _AHEAD),
-            by_labels=rest["by_labels"],
-            before_each=lambda: folder.take_judgements(warn),
-        )
-        for delivery in deliveries:
-            write(delivery)
-            n_delivered += 1
-        folder.take_judgements(warn)
-        _close(folder, f"{inputs.name} holds no {'new ' if seen else ''}documents", before, n_delivered)
-    if skipped.count:
-        warn(f"{plural(skipped.count, 'line')} of {inputs.name} skipped: see above")
-        raise click.exceptions.Exit(_SKIPPED)
-
-
-class _SkippedLines:
-    """Reports and counts lines that cannot be read; not those before the place where a run goes on."""
-
-    def __init__(self, report: bool) -> None:
-        self.report, self.count = report, 0
-
-    def __call__(self, error: MalformedFileError) -> None:
-        if self.report:
-            self.count += 1
-            warn(f"{error} (line skipped)")
-
-
-def _key(inputs: Inputs) -> str:
-    """What an input goes under in the log: several files by all their names."""
-    return inputs.name if len(inputs.paths) < 2 else ", ".join(inputs.paths)
-
-
-def _writer(output: Output, folder: FilterFolder) -> Callable[[Delivery], None]:
-    """A function that writes deliveries as they come: each is of the document that the folder saw last."""
-    if output.is_table:
-        line = lines_of(("id", "topic", "p", "reason", "text"), (6, 6, 5, 9))
-        return lambda told: line(
-            [told.id, told.topic, f"{told.probability:.3f}", told.reason, folder.last_text[:_SHOWN]]
-        )
-    header = True
-
-    def write(told: Delivery) -> None:
-        nonlocal header
-        row = {**told._asdict(), "snippet": folder.last_snippet}
-        output.write([{**row, "words": list(row["words"])} if output.kind == "csv" else row], COLUMNS, header=header)
-        header = False
-
-    return write
-
-
-def _close(folder: FilterFolder, nothing: str, before: int, n_delivered: int) -> None:
-    n_seen = folder.filter.n_seen - before
-    if folder.n_repeated:
-        skipped = plural(folder.n_repeated, "document")
-        counted = "skipped, and counted once" if folder.filter.settings.skip_seen else "not delivered again"
-        note(f"{skipped} seen before, under the same id with the same text: {counted}")
-    if n_seen:
-        n_judged = len(folder.filter.judgements)
-        told = f"{plural(n_delivered, 'delivery', 'deliveries')} from {plural(n_seen, 'document')}"
-        note(f"{told}; {plural(n_judged, 'judgement')} in all")
-    elif not folder.n_repeated:
-        note(nothing)
-
-
-def _show_start(summary: dict[str, Any]) -> None:
-    from textbayes.cli.output import make_table
-    from textbayes.data.layout import Columns
-
-    table = make_table("topic", "relevant", "words", right=("relevant", "words"))
-    for name, told in summary["topics"].items():
-        table.add_row(name, f"{told['relevant']:,}", f"{told['words']:,}")
-    console().print(table)
-    if summary["columns"] is not None:
-        echo(f"Columns: {Columns.from_state(summary['columns']).in_words()}.")
-    source = summary["model"] if "model" in summary else plural(summary["documents"], "document")
-    echo(f"{summary['state']} was started from {source}.")

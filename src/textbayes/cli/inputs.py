@@ -1,4 +1,4 @@
-"""Sources of documents, for every command that reads some: files, folders, standard input, a corpus by name."""
+"""Documents that the user named: files, corpora and the options that say how they are read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import os
 import shlex
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
+from textbayes import data, store
 from textbayes.cli.errors import as_options, offers, typed_again
-from textbayes.cli.options import COUNT, download_option
+from textbayes.cli.options import COUNT, download_option, option
 from textbayes.cli.parameters import KeyValue, NameOption, RegistryName
-from textbayes.cli.progress import counting, downloading, reporting
-from textbayes.cli.settings import note
+from textbayes.cli.terminal import counting, downloading, note, reporting
 from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import Document
 from textbayes.core.wording import plural
+from textbayes.data import open_documents
+from textbayes.data.formats._fields import NoTextFieldError
 from textbayes.data.layout import Columns, Layout, listed_columns
+from textbayes.stream.ledger import read_config
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
@@ -111,9 +115,6 @@ class Inputs:
         return error
 
     def _from_files(self) -> Iterator[Document]:
-        from textbayes.data import open_documents
-        from textbayes.data.formats._fields import NoTextFieldError
-
         options = dict(self.options)
         opened = open_documents(
             list(self.paths), self.format, duplicates=self.duplicates, layout=self.layout, **options
@@ -144,12 +145,10 @@ class Inputs:
         return _advice(example, *typed)
 
     def _from_corpus(self) -> Iterator[Document]:
-        from textbayes.data import load_corpus
-
         assert self.corpus is not None
         with downloading(self.corpus) if self.download else reporting("wait") as progress:
             progress(f"corpus {self.corpus}", 0, None)
-            corpus = load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
+            corpus = data.load_corpus(self.corpus, download=self.download, progress=progress, **dict(self.options))
         parts = self.parts or ((self.usual_part,) if self.usual_part in corpus.parts else ())
         if parts:
             corpus = corpus.part(*parts)
@@ -188,12 +187,11 @@ def _refuse_swapped(model: Any, paths: tuple[str, ...]) -> None:
 
 def is_model(path: str) -> bool:
     """Whether a path is that of a model file."""
-    from textbayes.store import written_by
 
     if not os.path.isfile(path) or not zipfile.is_zipfile(path):
         return False
     try:
-        return bool(written_by(path))
+        return bool(store.written_by(path))
     except TextBayesError:
         return False
 
@@ -202,7 +200,6 @@ def is_filter(path: str) -> bool:
     """Whether a path is that of the folder of a filter."""
     if not os.path.isfile(os.path.join(path, "config.json")):
         return False
-    from textbayes.stream.ledger import read_config
 
     try:
         return bool(read_config(Path(path)))
@@ -296,19 +293,13 @@ def _options(duplicates: str) -> list[Callable[..., Any]]:
             "--header-row", type=COUNT, metavar="N", help="Row with the names of the columns, in CSV and workbooks."
         ),
         click.option("--encoding", metavar="NAME", help="Encoding of the text; UTF-8 if not given."),
-        click.option(
+        option(
             "--encoding-errors",
             "errors",
-            type=click.Choice(["strict", "replace", "ignore"]),
+            choices=["strict", "replace", "ignore"],
             help="What to do with bytes that are not valid in the encoding.",
         ),
-        click.option(
-            "--duplicates",
-            type=click.Choice(["refuse", "keep"]),
-            default=duplicates,
-            show_default=True,
-            help="What to do with an id met twice.",
-        ),
+        option("--duplicates", choices=["refuse", "keep"], default=duplicates, help="What to do with an id met twice."),
         click.option(
             "--reader-option",
             "reader_options",
@@ -361,3 +352,32 @@ def require_documents(documents: list[Any], inputs: Inputs) -> None:
     """Refuse an input without documents."""
     if not documents:
         raise InputError(f"{inputs.name} holds no documents; check the path and the format (--format)")
+
+
+def with_group_field(inputs: Inputs, field: str | None) -> Inputs:
+    """Inputs whose documents carry the field of the groups."""
+    if field is None:
+        return inputs
+    if inputs.corpus is not None:
+        raise click.UsageError(
+            "--group-field names a field of CSV, TSV, JSON lines or Parquet files; a corpus has none."
+        )
+    return replace(inputs, options=(*inputs.options, ("keep_fields", (field,))))
+
+
+def groups_of(documents: Sequence[Document], field: str | None, inputs: Inputs) -> list[str] | None:
+    """The group of each document, as the field says; None if no field was named."""
+    if field is None:
+        return None
+    groups = [document.fields[field].strip() for document in documents]
+    without = [document.id for document, group in zip(documents, groups, strict=True) if not group]
+    if without:
+        more = f" and {len(without) - 1:,} more" if len(without) > 1 else ""
+        raise InputError(
+            f"document {without[0]!r}{more} of {inputs.name} has nothing in the field {field!r}; fill it in, for "
+            "example with the document's own id where it stands alone"
+        )
+    sizes = Counter(groups)
+    largest = plural(max(sizes.values()), "text")
+    note(f"{plural(len(sizes), 'group')} by {field!r}, the largest of {largest}; each is in one fold")
+    return groups

@@ -3,21 +3,81 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
 
 from textbayes.cli.inputs import check_filter_path
-from textbayes.cli.judge_pending import judge_pending
 from textbayes.cli.output import Output, output_options
-from textbayes.cli.settings import common_options, note
-from textbayes.cli.terminal import echo
+from textbayes.cli.terminal import common_options, echo, note, read_key
+from textbayes.core.errors import InputError, MalformedFileError
+from textbayes.stream.judgements import Judgement, give_judgements, parse_judgement, parse_relevant
+from textbayes.stream.ledger import most_informative, read_config, read_ledger, read_pending
 
 if TYPE_CHECKING:
     from textbayes.stream.judgements import Judgement
+
+_ANSWERS = {"y": True, "n": False}
+_KEYS = "y(es), n(o), s(kip), u(ndo: back to the last), q(uit)"
+
+
+def judge_pending(folder: Path) -> None:
+    """Ask about what was delivered and is not judged, the most informative first; every answer is on disk at once.
+
+    A judgement that was given can be changed but not taken back: a filter cannot unlearn. So undo goes back to the
+    document, to be answered again.
+    """
+    from textbayes.stream.folder import read_surface
+
+    rows, forms = most_informative(read_pending(folder)), read_surface(folder)
+    if not rows:
+        note("nothing waits to be judged")
+        return
+    given: dict[int, bool] = {}
+    at = 0
+    while at < len(rows):
+        _show(rows[at], at, len(rows), given.get(at), forms)
+        key = read_key(f"Relevant to {rows[at]['topic']}? [y/n/s/u/q] ")
+        if key == "q":
+            break
+        if key == "u":
+            if at == 0:
+                echo("This is the first; there is none to go back to.")
+            at = max(at - 1, 0)
+            continue
+        answer = _ANSWERS.get(key)
+        if answer is None and key != "s":
+            echo(f"Answer by one of {_KEYS}.")
+            continue
+        if answer is not None and given.get(at) != answer:
+            give_judgements(folder, [Judgement(rows[at]["id"], rows[at]["topic"], answer)])
+            given[at] = answer
+        at += 1
+    echo(f"{len(given):,} of {len(rows):,} judged.")
+
+
+def _show(row: dict[str, Any], at: int, n: int, before: bool | None, forms: Mapping[str, str]) -> None:
+    from textbayes.text.surface import shown
+
+    echo()
+    echo(f"{at + 1}/{n}  {row['id']}", bold=True)
+    if row["snippet"]:
+        echo(f"  {row['snippet']}")
+    words = ", ".join(shown(word, forms) for word in row["words"]) or "none"
+    gain = bits_in_words(row["information_gain"])
+    echo(f"Probability {row['probability']:.3f}, information gain {gain} bits ({row['reason']}).")
+    echo(f"Strongest words: {words}.")
+    if before is not None:
+        echo(f"You said {'yes' if before else 'no'}; another answer replaces it, s leaves it.")
+
+
+def bits_in_words(gain: float) -> str:
+    """An information gain for a table. It is computed approximately: a slightly negative one is shown as 0."""
+    return f"{max(0.0, gain):.3f}"
+
 
 _SAID = {"new": "", "same": " (as before)", "changed": " (another answer than before)"}
 
@@ -48,9 +108,6 @@ def judge(
     A judgement is on disk when this command says so. The filter learns it before its next document, or when it is next
     started. The same judgement twice counts once; another answer for the same document and topic replaces the first.
     """
-    from textbayes.core.errors import InputError
-    from textbayes.stream.judgements import Judgement, give_judgements, parse_relevant
-    from textbayes.stream.ledger import read_config, read_ledger
 
     check_filter_path(state)
     folder = Path(state)
@@ -90,9 +147,6 @@ def judge(
 
 
 def _from_standard_input() -> Iterator[Judgement]:
-    from textbayes.core.errors import InputError, MalformedFileError
-    from textbayes.stream.judgements import parse_judgement
-
     if sys.stdin is None:
         raise click.UsageError("Give DOCUMENT, TOPIC and yes or no, or JSON lines on standard input.")
     for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), start=1):

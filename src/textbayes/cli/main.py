@@ -1,20 +1,153 @@
-"""The command ``textbayes``: a table of commands, each imported only when it runs, so that ``--help`` is immediate."""
+"""The command ``textbayes``: a table of commands, each imported only when it runs, and how their help is shown."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import signal
 import sys
+import textwrap
 from typing import Any, NamedTuple
 
 import click
+from click import _textwrap
 
 from textbayes._version import __version__
 from textbayes.cli.errors import TYPED, in_one_sentence, show_like_others
-from textbayes.cli.help import shorten_help
-from textbayes.cli.repeats import refuse_repeats
-from textbayes.cli.settings import common_options
+from textbayes.cli.terminal import MOST_USED, common_options, echo
+
+_MOST_EXAMPLES = 5
+_ALL = "help_all"
+
+
+# click would break lines within --cv-only; it offers no other way to have words left whole.
+_textwrap.TextWrapper.wordsep_re = textwrap.TextWrapper.wordsep_simple_re
+
+
+def shorten_help(command: click.Command) -> click.Command:
+    """The command, and those below it, with ``--help-all``; ``--help`` is short where some options are most used.
+
+    Parameters
+    ----------
+    command : click.Command
+        Changed in place; what was changed before is left alone.
+    """
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        shorten_help(below)
+    if any(parameter.name == _ALL for parameter in command.params):  # done before
+        return command
+    number = sum(isinstance(parameter, click.Option) for parameter in command.params)
+    is_long = bool(_most_used(command))
+    shows_all = click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_all,
+        hidden=not is_long,  # the same as --help then
+        help=f"Show all {number} options and exit.",
+    )
+    command.params.append(shows_all)
+    if not is_long:
+        return command
+
+    def format_help(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        _write_short(command, shows_all, ctx, formatter)
+
+    command.format_help = format_help  # type: ignore[method-assign]
+    return command
+
+
+def full_help(command: click.Command, ctx: click.Context) -> str:
+    """All that there is to say of a command."""
+    formatter = ctx.make_formatter()
+    type(command).format_help(command, ctx, formatter)
+    return formatter.getvalue().rstrip("\n")
+
+
+def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        echo(full_help(ctx.command, ctx))
+        ctx.exit()
+
+
+def _most_used(command: click.Command) -> list[click.Parameter]:
+    return [one for one in command.params if getattr(getattr(one, "group", None), "title", None) == MOST_USED]
+
+
+def _write_short(
+    command: click.Command, shows_all: click.Option, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    command.format_usage(ctx, formatter)
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    formatter.write_paragraph()
+    with formatter.indentation():
+        formatter.write_text(paragraphs[0])
+    examples = [one for one in paragraphs if one.startswith("\b\n")]
+    if examples:
+        lines = examples[0].split("\n")[1:]
+        with formatter.section("Examples"):
+            formatter.write_text("\b\n" + "\n".join(_whole(lines)[:_MOST_EXAMPLES]))
+    own: Any = command.get_help_option(ctx)
+    for title, options in ((f"{MOST_USED} options", _most_used(command)), ("More", [shows_all, own])):
+        with formatter.section(title):
+            formatter.write_dl([record for one in options if (record := one.get_help_record(ctx)) is not None])
+
+
+def _whole(lines: list[str]) -> list[str]:
+    """Lines, with those that go on by a backslash in one piece."""
+    found: list[str] = []
+    for line in lines:
+        if found and found[-1].endswith("\\"):
+            found[-1] += f"\n{line}"
+        else:
+            found.append(line)
+    return found
+
+
+def refuse_repeats(command: click.Command) -> click.Command:
+    """The command, and those below it, which now refuse an option given with two values; the same value twice is fine.
+
+    Options that take several values, and those that count, are left alone.
+    """
+    if "make_parser" in vars(command):  # done before
+        return command
+    make_parser: Any = command.make_parser
+
+    def make_guarded(ctx: click.Context) -> Any:
+        parser = make_parser(ctx)
+        given: dict[str, tuple[str, Any]] = {}  # the option as it was first written, and its value
+        for name, option in {**parser._short_opt, **parser._long_opt}.items():
+            if option.action in ("store", "store_const"):
+                option.process = _guarded(option, option.process, name, given, ctx)
+        return parser
+
+    command.make_parser = make_guarded  # type: ignore[method-assign]
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        refuse_repeats(below)
+    return command
+
+
+def _guarded(option: Any, process: Any, name: str, given: dict[str, tuple[str, Any]], ctx: click.Context) -> Any:
+    flag = option.action == "store_const"
+
+    def guarded(value: Any, state: Any) -> None:
+        told = option.const if flag else value
+        first, before = given.setdefault(option.dest, (name, told))
+        if before != told:
+            if flag:
+                raise click.UsageError(f"{first} and {name} were both given; choose one of them.", ctx)
+            values = f"{_shown(before)} and {_shown(told)}"
+            raise click.UsageError(f"{name} was given twice, with {values}; give it once.", ctx)
+        process(value, state)
+
+    return guarded
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 class Lazy(NamedTuple):
@@ -35,12 +168,12 @@ GROUPS = {
         "show": Lazy("textbayes.cli.show:show", "Show what is in a model file."),
         "explain": Lazy("textbayes.cli.explain:explain", "Show the words behind a decision."),
         "words": Lazy("textbayes.cli.words:words", "List the strongest words of each label."),
-        "report": Lazy("textbayes.cli.report:report", "Write a page about a model tried on labelled texts."),
+        "report": Lazy("textbayes.cli.evaluate:report", "Write a page about a model tried on labelled texts."),
     },
     "Use a model elsewhere, and keep it up to date": {
-        "update": Lazy("textbayes.cli.update:update", "Update a model with more labelled texts."),
-        "serve": Lazy("textbayes.cli.serve:serve", "Serve a model to other programs, by a REST interface."),
-        "export": Lazy("textbayes.cli.export:export", "Write a model's scoring as JSON, SQL or ONNX."),
+        "update": Lazy("textbayes.cli.deploy:update", "Update a model with more labelled texts."),
+        "serve": Lazy("textbayes.cli.deploy:serve", "Serve a model to other programs, by a REST interface."),
+        "export": Lazy("textbayes.cli.deploy:export", "Write a model's scoring as JSON, SQL or ONNX."),
     },
     "Few labels and prior knowledge": {
         "prior": Lazy("textbayes.cli.prior:prior", "Make a prior file: what is known of words before any text."),
@@ -59,9 +192,9 @@ GROUPS = {
         "keyness": Lazy(
             "textbayes.cli.keyness:keyness", "Compare how often words are used in a category and elsewhere."
         ),
-        "select": Lazy("textbayes.cli.select:select", "Rank words by how well they tell a category apart."),
+        "select": Lazy("textbayes.cli.keyness:select", "Rank words by how well they tell a category apart."),
         "compare": Lazy("textbayes.cli.compare:compare", "Test whether two systems differ significantly."),
-        "link": Lazy("textbayes.cli.link:link", "Compare link functions: heavy tails, asymmetry."),
+        "link": Lazy("textbayes.cli.compare:link", "Compare link functions: heavy tails, asymmetry."),
         "reproduce": Lazy(
             "textbayes.cli.reproduce:reproduce", "Run a paper's experiments again, beside the published figures."
         ),

@@ -9,9 +9,10 @@ import click
 import cloup
 import numpy as np
 
-from textbayes.cli.files import check_output
-from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.settings import common_options, note
+from textbayes import knowledge, store
+from textbayes.cli.output import Output, check_output, console, make_table, output_options
+from textbayes.cli.terminal import common_options, note
+from textbayes.core.atomic import atomic_write
 from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
@@ -63,16 +64,15 @@ def prior(
     path = None if target is None else check_output(target)
     if path is not None and path.suffix.lower() not in (".csv", ".yaml", ".yml"):
         raise click.UsageError(f"{path} ends neither in .csv nor in .yaml; name the prior file so.")
-    from textbayes.knowledge import WordPriors, from_descriptions, from_names, read_bxr
 
     tables = [] if model is None else [table_of_model(model, model_scale)]
-    tables += [] if bxr is None else [read_bxr(bxr)]
-    tables += [from_names(labels)] if labels else []
-    tables += [from_descriptions(_descriptions(described))] if described else []
-    tables += [WordPriors.read(file) for file in files]
+    tables += [] if bxr is None else [knowledge.read_bxr(bxr)]
+    tables += [knowledge.from_names(labels)] if labels else []
+    tables += [knowledge.from_descriptions(_descriptions(described))] if described else []
+    tables += [knowledge.WordPriors.read(file) for file in files]
     if not tables:
         raise click.UsageError("Nothing to make priors of; give --label, --describe, --model, --bxr or prior files.")
-    table = WordPriors.merge(tables)
+    table = knowledge.WordPriors.merge(tables)
     if path is None:
         _show(table, output)
     else:
@@ -96,11 +96,9 @@ def _described(given: str) -> tuple[str, str]:
 
 def table_of_model(path: str, scale: float | None) -> WordPriors:
     """What a model has learnt, as a mean for each word with weight."""
-    from textbayes.knowledge import from_posterior
-    from textbayes.store import load_categorizer
     from textbayes.text.views import TextViews
 
-    model = load_categorizer(path)
+    model = store.load_categorizer(path)
     words, weights = list(model.vectorizer_.get_feature_names_out()), model.model_.words().weights
     if isinstance(model.vectorizer_, TextViews):
         # Another model may read other views: it is told of words, each with what all views say of it. Pairs of words
@@ -108,7 +106,9 @@ def table_of_model(path: str, scale: float | None) -> WordPriors:
         merged = model.merged_words()
         single = [j for j, form in enumerate(merged.forms) if " " not in form]
         words, weights = [merged.forms[j] for j in single], np.array([merged.weight(row)[single] for row in weights])
-    return from_posterior(weights, words, model.label_space_.column_names, scale=scale, source=Path(path).name)
+    return knowledge.from_posterior(
+        weights, words, model.label_space_.column_names, scale=scale, source=Path(path).name
+    )
 
 
 def _show(table: WordPriors, output: Output) -> None:
@@ -123,7 +123,6 @@ def _show(table: WordPriors, output: Output) -> None:
 
 def _write(table: WordPriors, path: Path) -> None:
     text = table.to_csv() if path.suffix.lower() == ".csv" else table.to_yaml()
-    from textbayes.core.atomic import atomic_write
 
     with atomic_write(path) as stream:
         stream.write(text.encode("utf-8"))

@@ -12,10 +12,10 @@ import cloup
 
 from textbayes.cli.cluster import cluster_option, on_cluster
 from textbayes.cli.datasets import how_to_get
+from textbayes.cli.options import option
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.parameters import RegistryName
-from textbayes.cli.progress import reporting
-from textbayes.cli.settings import common_options, note, warn
+from textbayes.cli.terminal import common_options, note, reporting, warn
 from textbayes.core.errors import CorpusNotFoundError, InputError, NotSupportedError
 
 if TYPE_CHECKING:
@@ -51,13 +51,12 @@ class PaperName(RegistryName):
     metavar="N",
     help="One chain of so many, a third of them burn-in, as a row beside the others in Table 2a (gibbs: 60000).",
 )
-@click.option(
+@option(
     "-o",
     "--output",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reports"),
-    show_default=True,
     help="Folder for the Markdown and HTML pages; made if needed.",
 )
 @cluster_option
@@ -129,8 +128,8 @@ def _run(
         raise click.BadParameter(f"{error}.", param_hint="--only") from error
     wanted = _with_corpora(paper, wanted, named=bool(only))
     command = ["textbayes", "reproduce", paper.name, *(["--quick"] if quick else [])]
-    for option, given in (("--draws", paper.draws), ("--iterations", paper.iterations)):
-        command += [] if given is None else [option, str(given)]
+    for name, given in (("--draws", paper.draws), ("--iterations", paper.iterations)):
+        command += [] if given is None else [name, str(given)]
     command += [part for number in only for part in ("--only", number)]
     start, screen = time.perf_counter(), console()
     pages = Pages(folder, paper, shlex.join(command))

@@ -1,28 +1,131 @@
-"""``textbayes screen``: read what is most probably relevant first, and know when enough was read."""
+"""``textbayes screen``: read records in the best order, and know when to stop."""
 
 from __future__ import annotations
 
+import itertools
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
+import numpy as np
 
-from textbayes.cli.files import check_output
+from textbayes import data, knowledge, store
+from textbayes import screen as engine
 from textbayes.cli.inputs import Inputs, input_options, require_documents
-from textbayes.cli.options import most_used, top_option
-from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.screen_judge import judge_one_by_one
-from textbayes.cli.screen_views import record_row, show_records, status_and_notes
-from textbayes.cli.settings import common_options, note
-from textbayes.cli.terminal import echo
+from textbayes.cli.options import SEED, most_used, option, top_option
+from textbayes.cli.output import Output, check_output, console, kind_by_ending, make_table, open_results, output_options
+from textbayes.cli.terminal import common_options, echo, note, read_key
+from textbayes.core.atomic import atomic_write
+from textbayes.core.errors import InputError
 from textbayes.core.wording import plural
+from textbayes.data.documents import guess_format
+from textbayes.data.formats import FORMATS
+from textbayes.data.options import option_defaults
+from textbayes.display.escapes import visible
+from textbayes.screen.duplicates import merge_duplicates, with_own_ids
+from textbayes.screen.references import WRITERS
+from textbayes.screen.settings import TOPIC
 
 if TYPE_CHECKING:
     from textbayes.core.types import Document
-    from textbayes.knowledge import WordPriors
+    from textbayes.screen import ScreenFolder
     from textbayes.screen.duplicates import Merged
+
+
+def record_row(folder: ScreenFolder, rows: Sequence[tuple[int, str]], topic: str | None) -> list[dict[str, Any]]:
+    """Records that are handed out, with what is to be said of each."""
+    from textbayes.screen.status import estimate
+
+    screening = folder.screening
+    known = screening.topic(topic)
+    texts = _texts(folder, {row for row, _ in rows})
+    told = []
+    for (row, reason), found in zip(rows, estimate(known, [row for row, _ in rows]), strict=True):
+        figures = {name: round(value, 4) for name, value in found._asdict().items()}
+        words = {word: round(part, 3) for word, part in known.words_behind(row).items()}
+        told.append(
+            {"id": screening.collection.ids[row], **figures, "reason": reason, "words": words, "text": texts[row]}
+        )
+    return told
+
+
+def show_records(rows: Sequence[dict[str, Any]]) -> None:
+    """Records on a terminal, one below the other."""
+    for row in rows:
+        echo()
+        echo(visible(f"record {row['id']}"))
+        words = ", ".join(f"{word} {part:+.2f}" for word, part in row["words"].items())
+        echo(f"p = {row['probability']:.3f} ({row['low']:.3f} to {row['high']:.3f}), {row['reason']}: {visible(words)}")
+        for line in row["text"].splitlines():
+            echo(click.wrap_text(visible(line), initial_indent="  ", subsequent_indent="  "))
+
+
+def status_and_notes(folder: ScreenFolder, rules: Sequence[str], topic: str | None) -> dict[str, Any]:
+    """How a topic stands; rules that say stop are noted in the log."""
+    from textbayes.screen.status import Standing, status_of
+
+    name = folder.screening.topic(topic).name
+    times = [
+        entry["time"]
+        for entry in folder.log()
+        if entry["kind"] == "judgement" and entry["topic"] == name and "time" in entry
+    ]
+    told = status_of(Standing.of(folder.screening, name), times, rules)
+    for advice in told["advice"]:
+        if advice["stop"]:
+            folder.note_advice(advice["rule"], True, advice["reason"], name)
+    return told
+
+
+def _texts(folder: ScreenFolder, rows: set[int]) -> dict[int, str]:
+    """The texts of some records."""
+    last = max(rows, default=-1)
+    return {
+        row: str(record["text"])
+        for row, record in enumerate(itertools.islice(folder.records(), last + 1))
+        if row in rows
+    }
+
+
+_ANSWER_KEYS = {"r": "relevant", "i": "irrelevant", "u": "unsure"}
+_QUESTION = "Relevant? [r/i/u/b/q] "
+_KEYS = "r(elevant), i(rrelevant), u(nsure), b(ack: withdraw the last answer), q(uit)"
+
+
+def judge_one_by_one(opened: ScreenFolder, topic: str | None) -> None:
+    """Ask about records until there are none or the user quits; every answer is on disk at once."""
+    echo(f"Answer by a key: {_KEYS}.")
+    given: list[tuple[int, str]] = []  # rows that were answered, with the reasons for which they were handed out
+    again: list[tuple[int, str]] = []
+    while True:
+        waiting = again or list(opened.screening.topic(topic).handed_out.items())[:1]
+        rows = waiting or [(pick.row, pick.reason) for pick in opened.next_records(1, topic)]
+        if not rows:
+            note("there is nothing more to read")
+            break
+        shown = record_row(opened, rows, topic)
+        show_records(shown)
+        key = read_key(_QUESTION)
+        while key not in (*_ANSWER_KEYS, "b", "q"):
+            echo(f"Answer by one of {_KEYS}.")
+            key = read_key(_QUESTION)
+        if key == "q":
+            break
+        if key == "b" and not given:
+            echo("There is no answer to withdraw yet.")
+        elif key == "b":
+            again = [given.pop()]
+            id = opened.withdraw(*again[0], topic)
+            echo(visible(f"{id}: withdrawn; answer it again"))
+        else:
+            opened.judge(str(shown[0]["id"]), _ANSWER_KEYS[key], topic)
+            given += rows
+            again = []
+    echo(f"{plural(len(given), 'record')} judged.")
+
 
 _ANSWERS = ("relevant", "irrelevant", "unsure", "withdrawn")
 _topic = click.option("--topic", metavar="NAME", help="Which topic, where there are several.")
@@ -54,17 +157,16 @@ def screen(output: Output) -> None:
 @click.argument("folder")
 @click.option("--question", metavar="TEXT", help="What the review asks: counts as one relevant record.")
 @click.option("--topic", "topics", multiple=True, metavar="NAME[=QUESTION]", help="Several topics, each by itself.")
-@click.option(
+@option(
     "--prior",
     default="reviews",
-    show_default=True,
     metavar="FILE|reviews|none",
     help="Words of other reviews: the table that comes along, a prior file, a model (.tb), or none.",
 )
 @click.option("--strategy", help="likely, informative, random, or a mixture such as likely=0.95,random=0.05.")
 @click.option("--target", type=click.FloatRange(0, 1), help="Share of the relevant records to find.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure to be of it before stopping.")
-@click.option("--random-state", type=click.IntRange(min=0), help="Of what is drawn by chance.")
+@click.option("--seed", "random_state", type=SEED, help="Of what is drawn by chance.")
 @input_options(duplicates="keep")
 @output_options
 @common_options
@@ -85,19 +187,16 @@ def start(
     Files are RIS, PubMed (NBIB), BibTeX, EndNote XML, CSV, TSV, XLSX or JSON lines. Records of the same paper (DOI,
     PubMed number or title) are merged and listed.
     """
-    from textbayes.screen import ScreenFolder, ScreenSettings
-    from textbayes.screen.duplicates import merge_duplicates, with_own_ids
-    from textbayes.screen.settings import TOPIC
 
     if question and topics:
         raise click.UsageError("--question is that of one topic; give each its own: --topic NAME=QUESTION.")
     parts = [part.partition("=")[::2] for part in topics] or [(TOPIC, question or "")]
     given = {name: value for name, value in chosen.items() if value is not None}
     asked = {name: text for name, text in parts if text}
-    settings = ScreenSettings(topics=tuple(name for name, _ in parts), questions=asked, **given)
+    settings = engine.ScreenSettings(topics=tuple(name for name, _ in parts), questions=asked, **given)
     table = prior_table(prior)
     records, merged = merge_duplicates(with_own_ids(_read(inputs)))
-    ScreenFolder.create(folder, records, settings, table)
+    engine.ScreenFolder.create(folder, records, settings, table)
     _tell_merged(output, f"{folder} was started with", folder, len(records), merged)
     if output.is_table:
         echo(f"Read the first record: textbayes screen next {shlex.quote(folder)}")
@@ -114,9 +213,8 @@ def add(folder: str, inputs: Inputs, output: Output) -> None:
 
     Those that are there already are merged, and told; every answer stays, and is learnt again with all records.
     """
-    from textbayes.screen import ScreenFolder
 
-    opened, read = ScreenFolder.open(folder), _read(inputs)
+    opened, read = engine.ScreenFolder.open(folder), _read(inputs)
     merged = opened.add(read)
     opened.close()
     _tell_merged(output, f"{folder} has got", folder, len(read) - len(merged), merged)
@@ -124,7 +222,7 @@ def add(folder: str, inputs: Inputs, output: Output) -> None:
 
 @screen.command("next")
 @click.argument("folder")
-@click.option("-n", "--number", default=1, show_default=True, type=click.IntRange(min=1), help="Records to hand out.")
+@option("-n", "--number", default=1, type=click.IntRange(min=1), help="Records to hand out.")
 @click.option("--again", is_flag=True, help="Show what was handed out and has no answer yet.")
 @_topic
 @output_options
@@ -134,9 +232,8 @@ def next_(folder: str, number: int, again: bool, topic: str | None, output: Outp
 
     Each has its probability and the words with the largest effect on it.
     """
-    from textbayes.screen import ScreenFolder
 
-    opened = ScreenFolder.open(folder)
+    opened = engine.ScreenFolder.open(folder)
     if again:
         rows = list(opened.screening.topic(topic).handed_out.items())[:number]
     else:
@@ -163,9 +260,8 @@ def judge(folder: str, record: str | None, answer: str | None, topic: str | None
     Without RECORD and answer, records are shown one by one and answered by a key: r(elevant), i(rrelevant), u(nsure),
     b(ack: withdraw the last answer), q(uit).
     """
-    from textbayes.screen import ScreenFolder
 
-    opened = ScreenFolder.open(folder)
+    opened = engine.ScreenFolder.open(folder)
     if record is None:
         judge_one_by_one(opened, topic)
     elif answer is None:
@@ -187,11 +283,10 @@ def judge(folder: str, record: str | None, answer: str | None, topic: str | None
 @common_options
 def words(folder: str, top: int, topic: str | None, output: Output, **said: tuple[str, ...]) -> None:
     """Set the direction of words, and show those with the largest weights."""
-    from textbayes.screen import ScreenFolder
 
-    opened = ScreenFolder.open(folder)
-    for option, direction in (("favour", "for"), ("disfavour", "against"), ("forget", "forget")):
-        for word in said[option]:
+    opened = engine.ScreenFolder.open(folder)
+    for given, direction in (("favour", "for"), ("disfavour", "against"), ("forget", "forget")):
+        for word in said[given]:
             opened.favour(word, direction, topic)
             if not opened.screening.collection.has_word(word):
                 note(f"no record has {word!r}: it will say nothing")
@@ -227,11 +322,10 @@ def status(folder: str, rules: tuple[str, ...], topic: str | None, output: Outpu
 
     Rules are estimate, hypergeometric, audit, qbcb, consecutive:50 and share:0.5; with + all of several must agree.
     """
-    from textbayes.screen import ScreenFolder
     from textbayes.screen.status import DEFAULT_RULES
     from textbayes.screen.stopping import NOTHING_READ
 
-    opened = ScreenFolder.open(folder)
+    opened = engine.ScreenFolder.open(folder)
     told = status_and_notes(opened, rules or DEFAULT_RULES, topic)
     opened.close()
     if not output.is_table:
@@ -268,19 +362,12 @@ def export(folder: str, target: str, topic: str | None, output: Output) -> None:
     """
     from dataclasses import replace
 
-    from textbayes.cli.results import kind_by_ending, open_results
-    from textbayes.core.atomic import atomic_write
-    from textbayes.screen import ScreenFolder
-    from textbayes.screen.references import WRITERS
     from textbayes.screen.status import table_rows
 
     path = check_output(target)
-    opened = ScreenFolder.open(folder)
+    opened = engine.ScreenFolder.open(folder)
     if path.suffix.lower() == ".tb":
-        from textbayes.screen import export_model
-        from textbayes.store import save_model
-
-        save_model(export_model(opened.screening), path)
+        store.save_model(engine.export_model(opened.screening), path)
         note(f"{path}: the model of {', '.join(opened.settings.topics)}")
         return
     rows = table_rows(opened.screening, opened.records(), topic)
@@ -298,24 +385,21 @@ def export(folder: str, target: str, topic: str | None, output: Output) -> None:
 @click.argument("reviews", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", "target", required=True, metavar="FILE", help="Prior file to write, .csv or .yaml.")
 @click.option("--label-field", metavar="FIELD", help="Field that says whether a record was included.")
-@click.option("--relevant", default="1", show_default=True, metavar="LABEL", help="What it says where it was.")
+@option("--relevant", default="1", metavar="LABEL", help="What it says where it was.")
 @common_options
 def prior(reviews: tuple[str, ...], target: str, label_field: str | None, relevant: str) -> None:
     """Make a prior file of words from your finished reviews.
 
     Give one file for each review. Only words that occur in at least three of the reviews are used.
     """
-    import numpy as np
 
-    from textbayes.core.atomic import atomic_write
-    from textbayes.data import open_documents
     from textbayes.screen.transfer import FinishedReview, learn_prior
 
     path = check_output(target)
     options: dict[str, Any] = {} if label_field is None else {"label_field": label_field}
     finished = []
     for name in reviews:
-        documents = list(open_documents(name, duplicates="keep", **options))
+        documents = list(data.open_documents(name, duplicates="keep", **options))
         included = np.array([relevant in document.labels for document in documents], dtype=np.bool_)
         finished.append(FinishedReview([document.text for document in documents], included))
     table = learn_prior(finished)
@@ -324,25 +408,19 @@ def prior(reviews: tuple[str, ...], target: str, label_field: str | None, releva
     echo(f"{path}: {plural(len(table), 'word')} of {plural(len(finished), 'review')}")
 
 
-def prior_table(prior: str) -> WordPriors | None:
+def prior_table(prior: str) -> knowledge.WordPriors | None:
     """The table that ``--prior`` names."""
     from textbayes.cli.prior import table_of_model
-    from textbayes.knowledge import WordPriors
     from textbayes.screen.transfer import shipped_prior
 
     if prior == "none":
         return None
     if prior.lower().endswith(".tb"):
         return table_of_model(prior, None)
-    return shipped_prior() if prior == "reviews" else WordPriors.read(prior)
+    return shipped_prior() if prior == "reviews" else knowledge.WordPriors.read(prior)
 
 
 def _read(inputs: Inputs) -> list[Document]:
-    from textbayes.core.errors import InputError
-    from textbayes.data.documents import guess_format
-    from textbayes.data.formats import FORMATS
-    from textbayes.data.options import option_defaults
-
     for path in filter(Path.is_file, map(Path, inputs.paths)):
         format = FORMATS.get(inputs.format or guess_format(path))
         if "keep_fields" not in option_defaults(format.records):

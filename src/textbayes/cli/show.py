@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes.cli.figures import headline_table
-from textbayes.cli.filter_views import exported
+from textbayes import store
+from textbayes.cli.figures import headline_table, measured_in_words
 from textbayes.cli.inputs import is_filter
-from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.settings import common_options
-from textbayes.cli.train_result import grid, measured_in_words
+from textbayes.cli.output import Output, console, grid, make_table, output_options
+from textbayes.cli.terminal import common_options
+from textbayes.data.layout import Columns
+from textbayes.stream.ledger import read_config
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,15 +47,14 @@ def show(model: str, output: Output) -> None:
     textbayes show model.tb --csv             (the labels)
     textbayes show desk                       (the folder of a filter)
     """
-    from textbayes.store import load_categorizer, written_by
 
     path = Path(model)
     if is_filter(model):
-        from textbayes.stream.ledger import read_config
+        from textbayes.cli.filter_run import exported
 
         categorizer, version, path = exported(model), str(read_config(path).get("textbayes", "?")), path / "log.jsonl"
     else:
-        categorizer, version = load_categorizer(model), written_by(model)
+        categorizer, version = store.load_categorizer(model), store.written_by(model)
     labels = _labels(categorizer)
     if output.kind == "csv":
         output.write(labels, _COLUMNS)
@@ -88,7 +88,7 @@ def _summary(model: TextCategorizer, path: Path, version: str) -> dict[str, Any]
 
 
 def _labels(model: TextCategorizer) -> list[dict[str, Any]]:
-    from textbayes.report.labels import class_thresholds
+    from textbayes.report.figures import class_thresholds
 
     thresholds = class_thresholds(model)
     names = [str(name) for name in model.classes_]
@@ -149,7 +149,6 @@ def _print(model: TextCategorizer, shown: dict[str, Any], labels: list[dict[str,
 
 def _facts(model: TextCategorizer, shown: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Facts on file, labels and model; and how texts are made into features."""
-    from textbayes.data.layout import Columns
     from textbayes.report.wording import folds_in_words, members_in_words, settings_in_words
     from textbayes.text.copies import copies_in_words
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 import cloup
+import numpy as np
 
+from textbayes import data
 from textbayes.cli.cluster import cluster_option, on_cluster
-from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.options import jobs_option, most_used
-from textbayes.cli.output import Output, console, make_table, output_options
-from textbayes.cli.progress import reporting
-from textbayes.cli.settings import common_options
+from textbayes.cli.options import jobs_option, most_used, option
+from textbayes.cli.output import Output, check_output, console, make_table, output_options
+from textbayes.cli.terminal import common_options, reporting
 
 if TYPE_CHECKING:
     from textbayes.core.types import Document
@@ -28,15 +28,15 @@ _COLUMNS = (
 
 @cloup.command()
 @most_used("relevant", "models", "seeds", "question", "target", "plot", "text_field", "label_field", "as_json")
-@click.option("--relevant", default="1", show_default=True, metavar="LABEL", help="Label of what was included.")
-@click.option("--model", "models", multiple=True, type=click.Choice(_MODELS), help="Both if not given.")
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(min=1), help="Starts of each review.")
+@option("--relevant", default="1", metavar="LABEL", help="Label of what was included.")
+@option("--model", "models", multiple=True, choices=_MODELS, help="Both if not given.")
+@option("--seeds", default=5, type=click.IntRange(min=1), help="Starts of each review.")
 @click.option("--question", metavar="TEXT", help="The review's question: counts as one relevant record.")
-@click.option("--prior", default="none", show_default=True, metavar="FILE|reviews|none", help="Words of other reviews.")
-@click.option("--strategy", default="likely", show_default=True, help="See `textbayes screen start`.")
+@option("--prior", default="none", metavar="FILE|reviews|none", help="Words of other reviews.")
+@option("--strategy", default="likely", help="See `textbayes screen start`.")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", help="See `textbayes screen status`.")
-@click.option("--target", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True), help="Of rules.")
-@click.option("--confidence", default=0.9, show_default=True, type=click.FloatRange(0, 1), help="Of rules.")
+@option("--target", default=0.95, type=click.FloatRange(0, 1, min_open=True), help="Of rules.")
+@option("--confidence", default=0.9, type=click.FloatRange(0, 1), help="Of rules.")
 @click.option(
     "--plot", "plot", metavar="FILE", help="Draw recall curves and the calibration of the estimate: .png, .svg, .pdf."
 )
@@ -107,17 +107,14 @@ def _reviews(inputs: Inputs) -> dict[str, list[Document]]:
     from dataclasses import replace
 
     if inputs.corpus is not None:
-        from textbayes.data import load_corpus
-
-        corpus = load_corpus(inputs.corpus, download=inputs.download, **dict(inputs.options))
+        corpus = data.load_corpus(inputs.corpus, download=inputs.download, **dict(inputs.options))
         names = inputs.parts or tuple(corpus.parts) or (inputs.corpus,)
         return {name: list((corpus.part(name) if corpus.parts else corpus).documents()) for name in names}
     return {path: list(replace(inputs, paths=(path,)).documents()) for path in inputs.paths}
 
 
 def _calibration(results: list[Result]) -> list[Bin]:
-    """What came of what the estimate said, over all simulations."""
-    import numpy as np
+    """What came of what the gauge said, over all simulations."""
 
     from textbayes.screen.simulations import calibration, estimate_checks
 

@@ -9,28 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
+from textbayes import categorizer, store
 from textbayes.cli.cluster import cluster_option, on_cluster, spread_inputs
 from textbayes.cli.errors import INTERRUPTED
 from textbayes.cli.figures import LABEL_COLUMNS, flat_figures
-from textbayes.cli.files import check_output
-from textbayes.cli.groups import groups_of, with_group_field
-from textbayes.cli.inputs import Inputs, input_options
-from textbayes.cli.labelled import read_labelled
-from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.model_options import ModelChoices, model_options
-from textbayes.cli.options import COUNT, SEED, jobs_option, mirrored, most_used
-from textbayes.cli.output import Output, output_options
+from textbayes.cli.inputs import Inputs, groups_of, input_options, with_group_field
+from textbayes.cli.labels import Labelling, label_options, read_labelled
+from textbayes.cli.model_options import ModelChoices, SamplingChoices, model_options, sampling_options
+from textbayes.cli.options import COUNT, SEED, TextChoices, jobs_option, mirrored, most_used, text_options
+from textbayes.cli.output import Output, check_output, check_report_target, output_options
 from textbayes.cli.parameters import NameOption, RegistryName, RuleSpec
-from textbayes.cli.progress import reporting
-from textbayes.cli.report_file import check_report_target, write_training_report
-from textbayes.cli.sampling import SamplingChoices, sampling_options
-from textbayes.cli.settings import common_options, note
-from textbayes.cli.terminal import echo
-from textbayes.cli.text_options import TextChoices, text_options
+from textbayes.cli.terminal import common_options, echo, note, reporting
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
-    from textbayes.posterior.draws import Draws
 
 _CATEGORIZER = "textbayes.categorizer.estimator:TextCategorizer"
 _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functions")
@@ -80,7 +72,7 @@ _SCORES = RegistryName("textbayes.select:scores", "textbayes.select.score_functi
     "Words of each label",
     click.option("--select", cls=NameOption, type=_SCORES, help="Score by which each label chooses its words."),
     click.option("--top-k", "select_k", type=COUNT, help="Words per label at most; needs --select."),
-    click.option("--threshold", "select_threshold", type=float, help="Least score of a word; needs --select."),
+    click.option("--select-threshold", type=float, help="Least score of a word; needs --select."),
     click.option("--refit-top", "refit_k", type=COUNT, help="Fit again with this many words of each label alone."),
     mirrored(
         _CATEGORIZER,
@@ -188,16 +180,14 @@ def train(
     sampling.check(choices.samples)
     text.check_can_be_kept()
     model = _untrained(choices, sampling, text, **rest)
-    from textbayes.cli.out_of_core import chosen_place, fit_from_shards
+    from textbayes.cli import large_inputs, train_output
 
     if cluster is not None and out_of_core:
         raise click.UsageError("--out-of-core and --cluster are two ways with large inputs; choose one of them.")
     inputs = with_group_field(inputs, keep_fields)
-    from_disk = chosen_place(model, inputs, out_of_core if cluster is None else False)
+    from_disk = large_inputs.chosen_place(model, inputs, out_of_core if cluster is None else False)
     if estimate:
-        from textbayes.cli.estimate import print_estimate
-
-        print_estimate(model, inputs, labelling, from_disk, output)
+        large_inputs.print_estimate(model, inputs, labelling, from_disk, output)
         return
     executor = click.get_current_context().with_resource(on_cluster(cluster))
     spread = None if executor is None else spread_inputs(inputs, executor, report, keep_fields)
@@ -206,53 +196,42 @@ def train(
     if from_disk:
         if page is not None:
             raise click.UsageError("--report shows texts, which --out-of-core does not keep; leave out one of them.")
-        given = fit_from_shards(model, inputs, labelling, keep_fields)
+        given = large_inputs.fit_from_shards(model, inputs, labelling, keep_fields)
     else:
         given = read_labelled(spread or inputs, labelling)
         groups = groups_of(given.documents, keep_fields, inputs)
-    from textbayes.store import save_model
 
-    if from_disk or spread is not None:
-        if spread is not None:
-            with reporting() as progress:
-                spread.train(model, given, progress)
-        if path is not None:
-            save_model(inputs.remembered_by(model), path)
-    elif choices.samples:
-        from textbayes.cli.sampling_display import watching
-
+    folder = None
+    if spread is not None:
+        with reporting() as progress:
+            spread.train(model, given, progress)
+    elif choices.samples and not from_disk:
         folder = sampling.run_folder(given, _deciding(choices, text, {**rest, "group field": keep_fields}))
         try:
-            with watching(folder) as watch:
+            with train_output.watching(folder) as watch:
                 model.fit(given.texts, given.labels, sampling=watch, groups=groups)
         except KeyboardInterrupt:
             if folder is not None:
                 note(f"the run is kept in {folder.path}; the same command goes on with it")
             raise
-        if path is not None:
-            save_model(inputs.remembered_by(model), path)
-        if folder is not None:
-            folder.remove()  # only now: nothing is lost whatever happens before
-            note(f"the run in {folder.path} is finished and was removed")
-    else:
+    elif not from_disk:
         with reporting() as progress:
             model.fit(given.texts, given.labels, progress=progress, groups=groups, keep_partial=keep_partial)
-        if path is not None:
-            save_model(inputs.remembered_by(model), path)
-    from textbayes.text.copies import copies_in_words
-
-    summary = {"model": None if path is None else str(path), **_summary(model, len(given.documents))}
-    if not output.is_table and (told := copies_in_words(model.copies_, len(given.documents))):
-        note(told)
+    if path is not None:
+        store.save_model(inputs.remembered_by(model), path)
+    if folder is not None:
+        folder.remove()  # only now: nothing is lost whatever happens before
+        note(f"the run in {folder.path} is finished and was removed")
+    summary = {"model": None if path is None else str(path), **train_output.summary_of(model, len(given.documents))}
+    if not output.is_table:
+        train_output.note_copies(model, len(given.documents))
     if page is not None:
-        write_training_report(page, model, given, inputs.name, path)
+        train_output.write_training_report(page, model, given, inputs.name, path)
         summary["report"] = str(page)
     partial = summary.get("partial")
     summary["seconds"] = round(time.perf_counter() - started, 2)
     if output.is_table:
-        from textbayes.cli.train_result import print_trained
-
-        print_trained(model, given, inputs, path, page, per_label)
+        train_output.print_trained(model, given, inputs, path, page, per_label)
     elif output.kind == "json":
         output.write([summary], [])
     elif per_label:
@@ -297,12 +276,13 @@ def _deciding(choices: ModelChoices, text: TextChoices, rest: dict[str, Any]) ->
     return said | {name: value for name, value in rest.items() if name not in ("rule", "n_jobs")}
 
 
-def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoices, **rest: Any) -> TextCategorizer:
+def _untrained(
+    choices: ModelChoices, sampling: SamplingChoices, text: TextChoices, **rest: Any
+) -> categorizer.TextCategorizer:
     if (rest["select_k"] is not None or rest["select_threshold"] is not None) and rest["select"] is None:
-        raise click.UsageError("--top-k and --threshold choose words by a score; name it with --select as well.")
+        raise click.UsageError("--top-k and --select-threshold choose words by a score; name it with --select as well.")
     if rest["select"] is not None and rest["select_k"] is None and rest["select_threshold"] is None:
-        raise click.UsageError("--select needs --top-k or --threshold to choose words by.")
-    from textbayes.categorizer import TextCategorizer
+        raise click.UsageError("--select needs --top-k or --select-threshold to choose words by.")
     from textbayes.categorizer.prepare import needs_one_view
 
     vectorizer = text.vectorizer() if text.changes else None
@@ -310,43 +290,7 @@ def _untrained(choices: ModelChoices, sampling: SamplingChoices, text: TextChoic
     members, settings = choices.members(), choices.settings()
     if choices.samples and members is not None:
         members, settings = sampling.classifiers(members, rest["random_state"]), settings | sampling.settings()
-    model = TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
+    model = categorizer.TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
     if members is None and model.preset == "auto" and (asked := needs_one_view(model)):
         note(f"{', '.join(asked)}: asked of one view of the words, so --preset linear is used")
     return model
-
-
-def _summary(model: TextCategorizer, n_docs: int) -> dict[str, Any]:
-    from textbayes.categorizer.summary import describe_choice, partial_members
-
-    space, choice, copies = model.label_space_, model.choice_, model.copies_ or {}
-    drawn = {} if model.draws_ is None else _drawn(model.draws_)
-    return {
-        "documents": n_docs,
-        **({f"{name}_copies": n for name, n in copies.items()} if any(copies.values()) else {}),
-        "kind": space.kind,
-        "labels": len(space.classes),
-        "words": int(model.word_columns().sum()),
-        "words_with_weight": int(model.words_with_weight().sum()),
-        **drawn,
-        **_calibrated(model),
-        **({} if choice is None else {"chosen": describe_choice(choice)}),
-        **({"partial": partial} if (partial := partial_members(choice)) else {}),
-        "held_out": model.held_out_,
-        **({"prior": [told._asdict() for told in model.prior_advice_]} if model.prior_weight_ is not None else {}),
-    }
-
-
-def _calibrated(model: TextCategorizer) -> dict[str, Any]:
-    """Description of the weights, and the factor of the calibration where it was asked for."""
-    factor = {"calibration": round(model.calibration_, 4)} if model.calibrate else {}
-    return {"weights": model.weights_description, **factor}
-
-
-def _drawn(draws: Draws) -> dict[str, Any]:
-    """Number of draws the model keeps, and their size before they are packed."""
-    arrays = draws.to_state()[1].values()
-    return {
-        "draws": max(one.intercept.size for one in draws.labels),
-        "draws_megabytes": round(sum(array.nbytes for array in arrays) / 1e6, 1),
-    }

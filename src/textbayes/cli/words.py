@@ -1,28 +1,29 @@
-"""``textbayes words``: the strongest words of each label."""
+"""``textbayes words``: the strongest words of each label, or of each topic of a filter."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
+import numpy as np
 
-from textbayes.cli.assess import class_names
-from textbayes.cli.files import check_output
-from textbayes.cli.filter_words import show_topic_words
+from textbayes import report, store
+from textbayes.cli.answers import class_names
 from textbayes.cli.inputs import Inputs, is_filter
-from textbayes.cli.options import COUNT, label_option, level_option, most_used, top_option
-from textbayes.cli.output import Output, console, make_table, output_options, print_table
-from textbayes.cli.settings import common_options, note
-from textbayes.cli.terminal import echo
+from textbayes.cli.options import COUNT, check_labels, label_option, level_option, most_used, option, top_option
+from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table, table_of
+from textbayes.cli.terminal import common_options, echo, note
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
-from textbayes.core.wording import did_you_mean
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.words import LabelWord
+    from textbayes.lexical.burstiness import Burstiness
 
 AUDIT_COLUMNS = (
     "word", "label", "source", "prior_mean", "prior_scale", "posterior", "posterior_of", "weight", "weight_of", "shift",
@@ -46,11 +47,10 @@ AUDIT_COLUMNS = (
         metavar="FILE",
         help="How evenly the words are spread over these texts, burstiest first.",
     ),
-    click.option(
+    option(
         "--min-texts",
         type=COUNT,
         default=5,
-        show_default=True,
         metavar="N",
         help="With --burstiness: words of fewer of the texts are left out.",
     ),
@@ -61,27 +61,20 @@ AUDIT_COLUMNS = (
         "--intervals", is_flag=True, help="The interval of each weight; the model needs train --intervals or gibbs."
     ),
     level_option("Probability that an interval holds its weight; 0.9, or 0.95 of a sampled model."),
-    click.option(
+    option(
         "--by",
-        type=click.Choice(["contribution", "weight", "mean", "sign", "inclusion"]),
+        choices=["contribution", "weight", "mean", "sign", "inclusion"],
         default="contribution",
-        show_default=True,
         help="Rank by weight × frequency or by weight; of a sampled model also by the mean with its interval, by how "
         "sure the sign is, or by P(|weight| > SIZE).",
     ),
-    click.option(
-        "--size",
-        type=click.FloatRange(min=0),
-        default=1.0,
-        show_default=True,
-        help="A smaller weight is as good as none.",
-    ),
+    option("--size", type=click.FloatRange(min=0), default=1.0, help="A smaller weight is as good as none."),
 )
 @cloup.option_group(
     "Plot",
-    click.option(
+    option(
         "--plot",
-        type=click.Choice(["forest", "trace", "rank", "variance"]),
+        choices=["forest", "trace", "rank", "variance"],
         help="Draw the words of a sampled model; with --burstiness, observed against fitted variance.",
     ),
     click.option(
@@ -142,14 +135,13 @@ def words(
     if is_filter(model):
         if audit or bursts is not None or plot is not None or by not in ("contribution", "mean"):
             raise click.UsageError(f"{model} is a filter: --prior, --burstiness, --plot and --by belong to models.")
+        from textbayes.cli.filter_run import show_topic_words
+
         show_topic_words(model, labels, level, top, output)
         return
-    from textbayes.store import load_categorizer
 
-    categorizer = load_categorizer(model)
+    categorizer = store.load_categorizer(model)
     if bursts is not None:
-        from textbayes.cli.burstiness import show_burstiness
-
         texts = [document.text for document in Inputs((bursts,)).of_model(categorizer).documents(count=False)]
         show_burstiness(categorizer, texts, top, output, None if target is None else check_output(target), min_texts)
         return
@@ -194,10 +186,8 @@ def _plot(
     level: float | None,
     top: int,
 ) -> None:
-    from textbayes.report import plot_words
-
     path = check_output(target)
-    plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level or 0.95)
+    report.plot_words(categorizer, path, kind, labels or None, top=top, by=by, size=size, level=level or 0.95)
     note(f"drawn to {path}")
 
 
@@ -256,11 +246,7 @@ def _shown(categorizer: TextCategorizer, names: list[str]) -> list[str]:
 
 def _show_audit(categorizer: TextCategorizer, labels: tuple[str, ...], top: int, output: Output) -> None:
     names = categorizer.label_space_.column_names
-    for label in labels:
-        if label not in names:
-            raise InputError(
-                f"label {label!r} is not known; choose one of {', '.join(names)}{did_you_mean(label, names)}"
-            )
+    check_labels(labels, names)
     if categorizer.prior_weight_ is None:
         raise InputError("this model was trained without a prior file; give one to train with --prior")
     rows = []
@@ -328,3 +314,59 @@ def _table(label: str, found: list[LabelWord]) -> Table:
     if not found:
         table.add_row("(none)", "", "", "")
     return table
+
+
+COLUMNS = (
+    "rank", "word", "count", "documents", "rate", "dispersion", "variance", "poisson_variance", "fitted_variance",
+    "z", "p_value", "ks_poisson", "ks_negative_binomial", "fit_poisson", "fit_negative_binomial",
+)  # fmt: skip
+
+
+def show_burstiness(
+    categorizer: TextCategorizer,
+    texts: list[str],
+    top: int,
+    output: Output,
+    target: Path | None = None,
+    min_texts: int = 5,
+) -> None:
+    """Write the ``top`` burstiest words of a model in these texts, of those that ``min_texts`` texts have.
+
+    ``target`` is a file for the drawing of observed against fitted variance (SVG).
+    """
+    from textbayes.lexical import burstiest, burstiness
+    from textbayes.text.surface import readings
+
+    vectorizer = readings(categorizer.vectorizer_)[0].vectorizer  # of several views the words themselves
+    counts, lengths = vectorizer.transform(texts), vectorizer.document_lengths(texts)
+    if not counts.nnz:
+        raise InputError("no word of the model occurs in the texts; give texts like those it was trained on")
+    chosen = burstiest(counts, lengths, top, min_texts)
+    if not chosen.size:
+        raise InputError(
+            f"no word of the model occurs in min_texts={min_texts} of the {len(texts):,} texts; give more texts or a "
+            "smaller number"
+        )
+    found = burstiness(counts, lengths, words=chosen)  # the tests cost milliseconds to a second a word
+    words = [str(word) for word in vectorizer.get_feature_names_out()[chosen]]
+    if target is not None:
+        from textbayes.report.plots import variance_svg
+
+        with atomic_write(target) as stream:
+            stream.write(variance_svg(found, words).encode("utf-8"))
+    rows = _rows(found, words)
+    if not output.is_table:
+        output.write(rows, COLUMNS)
+        return
+    columns = {"word": "word", "count": "count:,", "texts": "documents:,", "rate": "rate:.3g", "δ": "dispersion:.3g"}
+    tests = {"p": "p_value:.2g", "fit Poisson": "fit_poisson:.2g", "fit neg. bin.": "fit_negative_binomial:.2g"}
+    console().print(table_of(rows, columns | tests))
+
+
+def _rows(found: Burstiness, words: list[str]) -> list[dict[str, Any]]:
+    order = np.argsort(-found.dispersion, kind="stable")
+    return [
+        {"rank": rank, "word": words[j], "count": int(found.occurrences[j]), "documents": int(found.documents[j])}
+        | {name: float(getattr(found, name)[j]) for name in COLUMNS[4:]}
+        for rank, j in enumerate(order, start=1)
+    ]

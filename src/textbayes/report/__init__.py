@@ -14,25 +14,23 @@ from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from textbayes.report.arviz import summarise_draws, to_inference_data
-    from textbayes.report.collect import collect_report
-    from textbayes.report.data import ReportData
-    from textbayes.report.draws_plots import plot_words
+    from textbayes.report.collect import ReportData, collect_report
+    from textbayes.report.plots import plot_words
     from textbayes.report.render import check_report_extra, render_report, write_report
     from textbayes.report.terminal import print_report
 
 # Public name → module that defines it, loaded on first use: the command line imports this package for --help.
 _PUBLIC = {
-    "ReportData": "textbayes.report.data",
+    "ReportData": "textbayes.report.collect",
     "check_report_extra": "textbayes.report.render",
     "collect_report": "textbayes.report.collect",
-    "plot_words": "textbayes.report.draws_plots",
+    "plot_words": "textbayes.report.plots",
     "print_report": "textbayes.report.terminal",
     "render_report": "textbayes.report.render",
     "summarise_draws": "textbayes.report.arviz",
     "to_inference_data": "textbayes.report.arviz",
     "write_report": "textbayes.report.render",
 }
-
 __all__ = [
     "ReportData",
     "check_report_extra",
@@ -44,5 +42,4 @@ __all__ = [
     "to_inference_data",
     "write_report",
 ]
-
 __getattr__, __dir__ = on_first_use(__name__, _PUBLIC)

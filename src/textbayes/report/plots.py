@@ -1,13 +1,28 @@
-"""Plots as SVG to stand inside a page: no outside references, text as text, the page's light or dark colours."""
+"""Drawings of a report, of draws and of words."""
 
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Sequence
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from textbayes.display.drawing import Colours, blank_figure, figure_svg
-from textbayes.report.records import Bin, Coverage, Curve
+import numpy as np
+
+from textbayes.categorizer import TextCategorizer
+from textbayes.core.errors import InputError
+from textbayes.core.validation import check_choice
+from textbayes.display.pages import Colours, blank_figure, figure_svg
+from textbayes.posterior.intervals import PRACTICAL_SIZE
+from textbayes.report.arviz import arviz, in_step, weights_of
+from textbayes.report.records import Bin, Confusion, Coverage, Curve
+from textbayes.text.surface import shown_names
+
+if TYPE_CHECKING:
+    from textbayes.core.types import FloatArray
+    from textbayes.lexical.burstiness import Burstiness
 
 # matplotlib wants colours it can compute with; these stand for the page's own and are replaced in the finished SVG.
 INK, MUTED, LINE, ACCENT, SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
@@ -140,3 +155,230 @@ def embed(svg: str, prefix: str, description: str) -> str:
     for colour, variable in THEME.items():
         svg = svg.replace(colour, f"var({variable})")
     return svg.replace("'DejaVu Sans'", "system-ui, sans-serif")
+
+
+KINDS = ("forest", "trace", "rank")
+FORMATS = (".svg", ".pdf", ".png")
+_COLOURS = Colours(ink="#1a1a1a", ticks="#444444", axes="#888888")
+_RESERVED = ("chain", "draw")
+_ROW, _WIDTH, _MARGIN = {"forest": 0.28, "trace": 1.6, "rank": 1.9}, {"forest": 6.5, "trace": 9.0, "rank": 7.0}, 1.2
+_MOST_ROWS = 200  # of a drawing that can still be looked at
+
+
+def plot_words(
+    model: TextCategorizer,
+    path: str | Path,
+    kind: str = "forest",
+    labels: Sequence[str] | None = None,
+    *,
+    top: int = 20,
+    by: str = "mean",
+    size: float = PRACTICAL_SIZE,
+    level: float = 0.95,
+) -> None:
+    """Draw the most telling words of some labels by ``arviz.plot_forest``, ``plot_trace`` or ``plot_rank``.
+
+    Parameters
+    ----------
+    model : TextCategorizer
+        Fitted with ``inference="gibbs"``.
+    path : str or Path
+        The file to write, ending in .svg, .pdf or .png.
+    kind : {"forest", "trace", "rank"}
+        Intervals of the weights; densities and courses of the chains; whether every chain takes every rank as often.
+    labels : which; all by default
+    top, by, size : how many words of each label, and ranked how, see ``TextCategorizer.word_intervals``
+    level : share of the posterior in an interval, which here is the shortest that holds it (forest)
+
+    Notes
+    -----
+    Needs the extra ``gibbs``, and matplotlib, which ArviZ brings.
+    """
+    check_choice("kind", kind, KINDS)
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.95")
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path} does not say what to draw it as; end it in {', '.join(FORMATS)}")
+    if not isinstance(model, TextCategorizer):
+        raise InputError(f"a {type(model).__name__} is given; pass a fitted TextCategorizer")
+    data, n_rows = _data(model, labels, top, by, size)
+    az = arviz()
+    with warnings.catch_warnings():
+        # ArviZ 0.23 calls matplotlib in a way that 3.11 warns of.
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        warnings.filterwarnings("ignore", category=PendingDeprecationWarning)
+        height = _MARGIN + _ROW[kind] * n_rows
+        with blank_figure(_WIDTH[kind], height, _COLOURS) as figure:
+            if kind == "forest":
+                axes = figure.subplots()
+                az.plot_forest(data, combined=True, hdi_prob=level, ax=axes, textsize=9, linewidth=1.5, markersize=3)
+                axes.axvline(0.0, color=_COLOURS.axes, linewidth=0.8, zorder=0)
+                axes.set_title(f"weights, {100 * level:g}% intervals", fontsize=10)
+            elif kind == "trace":
+                az.plot_trace(data, compact=False, axes=figure.subplots(n_rows, 2, squeeze=False))
+            else:
+                az.plot_rank(data, ax=figure.subplots(n_rows, 1, squeeze=False)[:, 0])
+            _save(figure, path)
+
+
+def _data(model: TextCategorizer, labels: Sequence[str] | None, top: int, by: str, size: float) -> tuple[Any, int]:
+    """Draws with one variable for each label, which holds its own words; and how many words that is in all."""
+    place = {str(name): j for j, name in enumerate(model.vectorizer_.get_feature_names_out())}
+    names = model.label_space_.column_names if labels is None else [str(label) for label in labels]
+    words = {name: [one.word for one in model.word_intervals(name, k=top, by=by, size=size)] for name in names}
+    chosen = [name for name in names if words[name]]
+    n_rows = sum(len(words[name]) for name in chosen)
+    if model.draws_ is None or not chosen:
+        raise InputError("none of the labels has a word that was sampled; there is nothing to draw")
+    if n_rows > _MOST_ROWS:
+        raise InputError(f"{n_rows:,} words are too many for one drawing; ask for fewer words, or for some labels only")
+    columns = [model._column(name) for name in chosen]
+    common = in_step([model.draws_.labels[column] for column, _ in columns])
+    draws, coords, dims = {}, {}, {}
+    for number, (name, one, (_, mirrored)) in enumerate(zip(chosen, common, columns, strict=True)):
+        variable = f"{name} " if name in _RESERVED else name
+        values = weights_of(one, np.array([place[word] for word in words[name]]))
+        draws[variable] = -values if mirrored else values
+        shown = shown_names(words[name], model.vectorizer_, model.surface_)
+        coords[f"word {number}"], dims[variable] = shown, [f"word {number}"]
+    return arviz().from_dict(posterior=draws, coords=coords, dims=dims), n_rows
+
+
+def _save(figure: Any, path: Path) -> None:
+    from textbayes.core.atomic import atomic_write
+
+    if path.suffix.lower() == ".svg":
+        content = figure_svg(figure, "white").encode()
+        with atomic_write(path) as stream:
+            stream.write(content)
+        return
+    with atomic_write(path) as stream:
+        figure.savefig(stream, format=path.suffix.lower().removeprefix("."), dpi=150)
+
+
+_INK, _MUTED, _POISSON, _BURSTY = "#1b1f24", "#6b7280", "#b3541e", "#1f5fa8"
+_N_NAMED = 8
+
+
+def common_dispersion(found: Burstiness) -> float:
+    """One δ for all words: Σ(v − μ̂) / Σ μ̂r, r read off the words' own fits; 0 where words vary less than Poisson."""
+    r = _r(found)
+    return max(0.0, float((found.variance - found.rate).sum() / (found.rate.sum() * r))) if r > 0.0 else 0.0
+
+
+def variance_svg(found: Burstiness, names: Sequence[str] | None = None) -> str:
+    """An SVG document: each word twice, its observed variance over that of the Poisson and of the negative binomial.
+
+    The negative binomial has one δ for all words here, since a δ of its own would fit every word's variance by
+    construction. On the diagonal observed and fitted agree. ``names``, one for each word, label the words that vary
+    most beyond Poisson.
+    """
+    if names is not None and len(names) != len(found.words):
+        raise InputError(f"names holds {len(names)} words for {len(found.words)}; pass one for each, or none")
+    seen = (found.variance > 0.0) & (found.rate > 0.0)
+    if not seen.any():
+        raise InputError("no word varies, so there is nothing to draw; pass words that occur in two documents or more")
+    delta = common_dispersion(found)
+    r = _r(found)
+    observed, poisson = found.variance[seen], found.rate[seen]
+    negative_binomial: FloatArray = poisson * (1.0 + delta * r)
+    with blank_figure(5.6, 5.0, Colours(ink=_INK, ticks=_MUTED, axes=_MUTED)) as figure:
+        axes = figure.subplots()
+        ends = [min(observed.min(), poisson.min()) / 1.5, max(observed.max(), negative_binomial.max()) * 1.5]
+        axes.plot(ends, ends, color=_MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        axes.scatter(poisson, observed, s=14, color=_POISSON, alpha=0.7, label="Poisson", linewidths=0)
+        label = f"negative binomial, δ = {delta:.2g}"
+        axes.scatter(negative_binomial, observed, s=14, color=_BURSTY, alpha=0.7, label=label, linewidths=0)
+        if names is not None:
+            shown = np.array(names, dtype=object)[seen]
+            for j in _apart(poisson, observed, ends[1] / ends[0]):
+                point = (poisson[j], observed[j])
+                axes.annotate(str(shown[j]), point, (-4, 3), textcoords="offset points", fontsize=8, ha="right")
+        axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+        axes.set(xlabel="variance of the rate per thousand words, fitted", ylabel="observed")
+        axes.legend(frameon=False, loc="upper left", fontsize=9)
+        return figure_svg(figure, background="white")
+
+
+def _apart(poisson: FloatArray, observed: FloatArray, span: float) -> list[int]:
+    """The words that vary most beyond Poisson, without those whose names would lie on one another."""
+    chosen: list[int] = []
+    x, y = np.log(poisson) / np.log(span), np.log(observed) / np.log(span)
+    for j in np.argsort(-observed / poisson, kind="stable").tolist():
+        if all(abs(x[j] - x[i]) > 0.15 or abs(y[j] - y[i]) > 0.03 for i in chosen):
+            chosen.append(j)
+        if len(chosen) == _N_NAMED:
+            break
+    return chosen
+
+
+def _r(found: Burstiness) -> float:
+    """r of Mosteller & Wallace, the same for all words: fitted variance is μ̂(1 + δ̂r)."""
+    bursty = found.dispersion > 0.0
+    if not bursty.any():
+        return 0.0
+    word = int(np.flatnonzero(bursty)[0])
+    return float((found.fitted_variance[word] / found.rate[word] - 1.0) / found.dispersion[word])
+
+
+_SIDE = 100.0  # of a curve's frame
+_MAP = 360.0  # of the map's frame
+_MAP_MARGIN = 42.0  # for the names of the axes and the numbers along the map
+_MOST_CELLS = 6_000
+
+
+def curve_svg(curve: Curve) -> str:
+    """Precision (up) against recall (right) in a square, and a dot where the decisions are."""
+    points = " ".join(
+        f"{_SIDE * r:.1f},{_SIDE * (1 - p):.1f}" for r, p in zip(curve.recall, curve.precision, strict=True)
+    )
+    said = f"Precision against recall: average precision {curve.average_precision:.3f}"
+    dot = ""
+    if curve.here is not None:
+        recall, precision = curve.here
+        said += f"; the predictions have recall {recall:.3f} and precision {precision:.3f}"
+        dot = f'<circle class="here" cx="{_SIDE * recall:.1f}" cy="{_SIDE * (1 - precision):.1f}" r="4"/>'
+    half = _SIDE / 2
+    return (
+        f'<svg viewBox="-19 -5 {_SIDE + 24:.0f} {_SIDE + 24:.0f}" role="img" aria-label="{said}">'
+        f'<path class="frame" d="M0 0V{_SIDE:.0f}H{_SIDE:.0f}V0Z M0 {half:.0f}H{_SIDE:.0f} M{half:.0f} 0V{_SIDE:.0f}"/>'
+        f'<polyline class="curve" points="{points}"/>{dot}'
+        f'<text x="{half:.0f}" y="{_SIDE + 15:.0f}" text-anchor="middle">recall</text>'
+        f'<text transform="translate(-7 {half:.0f}) rotate(-90)" text-anchor="middle">precision</text></svg>'
+    )
+
+
+def heat_map_svg(confusion: Confusion) -> str:
+    """The confusion table as squares, rows true and columns predicted, by number; the fuller the colour the more texts.
+
+    A square is coloured by its share of the texts of its row; what is wrong starts from a colour that can be seen.
+    """
+    size = max(len(confusion.rows), len(confusion.columns))
+    cell = _MAP / size
+    totals: dict[int, int] = {}
+    for row, _, n in confusion.cells:
+        totals[row] = totals.get(row, 0) + n
+    squares = []
+    for row, column, n in sorted(confusion.cells, key=lambda one: -one[2])[:_MOST_CELLS]:
+        share = n / totals[row]
+        kind, opacity = ("r", 0.15 + 0.85 * share) if row == column else ("w", min(1.0, 0.3 + 1.4 * share))
+        place = f"M{column * cell:.1f} {row * cell:.1f}h{cell:.1f}v{cell:.1f}h-{cell:.1f}z"
+        squares.append(f'<path class="{kind}" d="{place}" fill-opacity="{opacity:.2f}"/>')
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 10**9) if size / step <= 14)
+    numbers = []
+    for number in range(step, size + 1, step):
+        middle = (number - 0.5) * cell
+        numbers.append(f'<text x="{middle:.1f}" y="-6" text-anchor="middle">{number}</text>')
+        numbers.append(f'<text x="-6" y="{middle + 4:.1f}" text-anchor="end">{number}</text>')
+    whole = _MAP + _MAP_MARGIN + 10  # a little more, for the half of a number beyond the last square
+    wrong = sum(n for row, column, n in confusion.cells if row != column)
+    shape = f"{len(confusion.rows)} true by {len(confusion.columns)} predicted labels"
+    said = f"Confusion matrix of {shape}; {wrong:,} texts are off the diagonal"
+    return (
+        f'<svg class="map" viewBox="{-_MAP_MARGIN:.0f} {-_MAP_MARGIN:.0f} {whole:.0f} {whole:.0f}" role="img" '
+        f'aria-label="{said}"><rect class="frame" width="{_MAP:.0f}" height="{_MAP:.0f}"/>'
+        f"{''.join(squares)}{''.join(numbers)}"
+        f'<text x="{_MAP / 2:.0f}" y="-26" text-anchor="middle">predicted label (number in the list below)</text>'
+        f'<text transform="translate(-30 {_MAP / 2:.0f}) rotate(-90)" text-anchor="middle">true label</text></svg>'
+    )

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import MissingExtraError
 from textbayes.display.pages import check_pages_extra, render_page
+from textbayes.report.plots import curve_svg, heat_map_svg
 from textbayes.report.records import Example, Fragment, LabelRow
-from textbayes.report.small_plots import curve_svg, heat_map_svg
 
 if TYPE_CHECKING:  # a report shows itself by this module
-    from textbayes.report.data import ReportData
+    from textbayes.report.collect import ReportData
 
 _SMALL_TABLE = 6  # columns of a confusion table that can be read on a telephone; of more there is a map and a list
 _LARGE_TABLE = 12  # and on a large screen

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from textbayes.display.lines import padded, wrapped
-from textbayes.report.data import ReportData
-from textbayes.report.headline import caution, headline
+from textbayes.report.collect import ReportData
 from textbayes.report.records import Example, Reason
 from textbayes.report.render import figure, percent, signed, verdict
+from textbayes.report.wording import caution, headline
 
 _WORDS = 6  # of each label
 _REASONS = 5  # words of each decision

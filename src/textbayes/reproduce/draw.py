@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 from textbayes.core.errors import InputError
-from textbayes.display.drawing import Colours, blank_figure, figure_svg
+from textbayes.display.pages import Colours, blank_figure, figure_svg
 
 INK, MUTED, LINE = "#1c2430", "#5c6675", "#d5dae1"
 SERIES = ("#1f5fbf", "#b5530c", "#7a3fb0", "#1b7f4b")  # several curves in one figure, distinguishable in grey as well

@@ -19,7 +19,7 @@ from textbayes.lexical.burstiness import (
     sample_counts,
     two_sample_ks,
 )
-from textbayes.report.variance import common_dispersion, variance_svg
+from textbayes.report.plots import common_dispersion, variance_svg
 
 
 def words(seed, delta, n_docs=80, n_words=60, rate=3.0):

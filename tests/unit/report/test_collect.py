@@ -17,7 +17,7 @@ from textbayes.evaluate.measures import mistake_sureness
 from textbayes.inference.gibbs import Gibbs
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.report import collect_report, render_report
-from textbayes.report.shares import f1_interval, wilson_interval
+from textbayes.report.figures import f1_interval, wilson_interval
 from textbayes.store import load_model, save_model
 
 

@@ -4,9 +4,9 @@ import re
 import subprocess
 import sys
 
+from textbayes.report.figures import wilson_interval
 from textbayes.report.plots import coverage_plot, embed, reliability_plot
 from textbayes.report.records import Bin, Coverage
-from textbayes.report.shares import wilson_interval
 
 
 def test_plots_of_little_data():

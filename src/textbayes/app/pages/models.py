@@ -22,7 +22,7 @@ from textbayes.app.training import (
     remove_model,
 )
 from textbayes.core.errors import InputError
-from textbayes.report.surface import highlight
+from textbayes.report.texts import highlight
 
 router = APIRouter(prefix="/models")
 _LONGEST_TRIAL = 20_000  # characters

@@ -35,10 +35,9 @@ from textbayes.evaluate import ContingencyTable, t9p
 from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.results import Table, mean_interval
 from textbayes.stream import AdaptiveFilter, FilterSettings
-from textbayes.stream.bags import Bags
 from textbayes.stream.run import ScoreCache
 from textbayes.stream.settings import PAPER
-from textbayes.stream.words import Lexicon, Rows
+from textbayes.stream.words import Bags, Lexicon, Rows
 from textbayes.text import TermWeighting
 
 Ration = Literal["random", "narrow", "none"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textbayes.evaluate.measures import micro_f1_interval
-from textbayes.report.shares import f1_interval
+from textbayes.report.figures import f1_interval
 
 
 def test_micro_f1_of_one_label_is_f1():

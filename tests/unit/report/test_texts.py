@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from textbayes.report.surface import highlight, token_values
+from textbayes.report.texts import highlight, token_values
 from textbayes.text import TextVectorizer
 from textbayes.text.surface import common_forms, find_tokens, shown
 

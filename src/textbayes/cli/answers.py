@@ -1,20 +1,25 @@
-"""A model applied to documents in batches, with both classes of a two-class model shown alike."""
+"""Answers of a model to documents in batches, and decisions read back from JSON lines."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textbayes.core.errors import TextBayesError
+from textbayes.cli.terminal import warn
+from textbayes.core.errors import InputError, MalformedFileError, TextBayesError
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
+from textbayes.data.streams import read_lines
+from textbayes.text.fingerprint import n_known
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.categorizer.scorer import Scorer
 
     Model = Scorer | TextCategorizer
+    from textbayes.categorizer import TextCategorizer
 
 BATCH = 512
 _MOST_CHARACTERS = 1 << 24  # a batch of long documents ends earlier: memory is bounded by this, not by their number
@@ -148,3 +153,74 @@ def decisions_row(assessed: Assessed, i: int, names: list[str], top: int | None 
     if assessed.unsure is not None:
         row["unsure"] = [names[j] for j in np.flatnonzero(assessed.unsure[i])]
     return row
+
+
+class SeenTexts:
+    """Counts texts that were in the training set; models of older files do not know theirs, and ``n`` stays None."""
+
+    def __init__(self, model: TextCategorizer, name: str = "the model") -> None:
+        self._fingerprints, self._name = model.fingerprints_, name
+        self.n: int | None = None if self._fingerprints is None else 0
+
+    def add(self, documents: list[Document]) -> None:
+        """Count those of more texts."""
+        if self._fingerprints is not None and self.n is not None:
+            self.n += n_known((document.text for document in documents), self._fingerprints)
+
+    def warn(self, n_docs: int) -> None:
+        """Warn if any texts were in the training set."""
+        if self.n:
+            warn(
+                f"{self.n:,} of {n_docs:,} texts were in the training set of {self._name}: its figures on them are too "
+                "good; measure it on texts it has not seen, or see the cross-validated figures that train prints"
+            )
+
+
+Labels = tuple[str, ...]
+
+
+def read_decisions(path: str) -> dict[str, Labels]:
+    """The labels decided on for each document, by its id."""
+
+    found: dict[str, Labels] = {}
+    for number, line in read_lines(path):
+        if line.isspace():
+            continue
+        identity, labels = _row(line, path, number)
+        if identity in found:
+            raise MalformedFileError(path, f"id {identity!r} was used before; make ids unique", number)
+        found[identity] = labels
+    return found
+
+
+def aligned(found: dict[str, Labels], ids: list[str], path: str, truth: str) -> list[Labels]:
+    """The decisions in the order of the documents of ``truth``; one that is missing is refused."""
+    missing = [identity for identity in ids if identity not in found]
+    if missing:
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise InputError(
+            f"{path} has no decision for {missing[0]!r}{more} of {truth}; make sure that ids are the same in both"
+        )
+    if len(found) > len(ids):
+        warn(f"{path} has {len(found) - len(ids):,} decisions on documents that are not in {truth}; they are left out")
+    return [found[identity] for identity in ids]
+
+
+def _row(line: str, path: str, number: int) -> tuple[str, Labels]:
+    wanted = 'write one object a line, such as {"id": "1", "labels": ["sport"]}'
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        raise MalformedFileError(path, f"neither a model nor decisions in JSON lines; {wanted}", number) from None
+    if not isinstance(row, dict) or not {"id", "labels"} <= row.keys():
+        raise MalformedFileError(path, f"'id' and 'labels' are needed; {wanted}", number)
+    labels = [row["labels"]] if isinstance(row["labels"], str) else row["labels"]
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise MalformedFileError(path, f"'labels' must be a string or a list of strings; {wanted}", number)
+    return _identity(row["id"], path, number), tuple(labels)
+
+
+def _identity(value: Any, path: str, number: int) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise MalformedFileError(path, "'id' must be a string or a whole number", number)
+    return str(value)

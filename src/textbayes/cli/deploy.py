@@ -1,7 +1,10 @@
-"""``textbayes update``: a model learns more labelled texts, as far as it can, and says what changed."""
+"""``textbayes export``, ``serve`` and ``update``: a model in use elsewhere, and kept up to date."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +12,111 @@ import click
 import cloup
 import numpy as np
 
-from textbayes.cli.assess import class_names
+from textbayes import store
+from textbayes.app.settings import AppSettings, check_app_extra
+from textbayes.cli.answers import class_names
 from textbayes.cli.evaluate import label_indicator, unknown_labels
-from textbayes.cli.files import check_output
 from textbayes.cli.inputs import Inputs, input_options, model_argument, require_documents
-from textbayes.cli.labelled import read_truth
-from textbayes.cli.labelling import Labelling, label_options
-from textbayes.cli.options import most_used
-from textbayes.cli.output import Output, console, make_table, output_options, print_table
-from textbayes.cli.settings import common_options, note
+from textbayes.cli.labels import Labelling, label_options, read_truth
+from textbayes.cli.options import most_used, option
+from textbayes.cli.output import Output, check_output, console, make_table, output_options, print_table
+from textbayes.cli.terminal import common_options, echo, note, waiting
+from textbayes.core.atomic import atomic_write
 from textbayes.core.errors import InputError
 from textbayes.core.wording import plural
 
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.core.types import Document, FloatArray
+
+
+@cloup.command()
+@model_argument
+@click.option(
+    "-o", "--output", "target", required=True, metavar="FILE", help="The file to write: .json, .sql or .onnx."
+)
+@click.option("--scorer", metavar="FILE", help="Also write the reference scorer of JSON, a Python file by itself.")
+@output_options
+@common_options
+def export(model: str, target: str, scorer: str | None, output: Output) -> None:
+    """Write a model's scoring as JSON, SQL or ONNX.
+
+    JSON has everything from how texts are cut to thresholds; the reference scorer reads it with Python's standard
+    library alone and shows other languages how. SQL and ONNX take counts of terms. Probabilities are those of classify:
+    to 1e-9, and to 1e-5 in ONNX. What has no such form (a Gaussian process, averages over draws) is refused.
+
+    \b
+    textbayes export model.tb -o model.json --scorer score.py
+    textbayes export model.tb -o model.sql
+    textbayes export model.tb -o model.onnx
+    """
+    from textbayes.export import export_scoring, reference_scorer
+
+    path = check_output(target)
+    copy = None if scorer is None else check_output(scorer)
+    with waiting(f"exporting {model}"):
+        categorizer = store.load_categorizer(model)
+        export_scoring(categorizer, path)
+    if copy is not None:
+        with atomic_write(copy) as stream:
+            stream.write(reference_scorer().read_bytes())
+    written: dict[str, Any] = {
+        "model": model,
+        "output": str(target),
+        "format": Path(target).suffix.lower().removeprefix("."),
+        "n_terms": len(categorizer.weighting_.idf_),
+        "n_labels": len(categorizer.classes_),
+        "bytes": path.stat().st_size,
+    }
+    if output.is_table:
+        console().print(
+            f"{target}: {plural(written['n_terms'], 'term')}, {plural(written['n_labels'], 'label')}, "
+            f"{plural(written['bytes'], 'byte')}"
+        )
+    else:
+        output.write([written], list(written))
+
+
+@cloup.command()
+@model_argument
+@option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; 8765, or the next free one.")
+@click.option("--origin", metavar="URL", help="What others call it, such as https://model.example.org.")
+@option("--max-upload", default=64, type=click.IntRange(1), metavar="MB", help="Of a request.")
+@output_options
+@common_options
+def serve(model: str, host: str, port: int | None, origin: str | None, max_upload: int, output: Output) -> None:
+    """Serve a model to other programs, by a REST interface.
+
+    \b
+    textbayes serve model.tb
+    curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+         -d '{"texts": ["corn rises"]}' http://127.0.0.1:8765/api/v1/classify
+
+    Every request carries a token: that of TEXTBAYES_TOKEN, or else one that is made and shown at the start. Models that
+    `update` can teach learn from judgements too (/api/v1/learn); the file has them when the answer comes.
+    /api/v1/openapi.json describes it all.
+    """
+
+    check_app_extra("serving a model")
+    from textbayes.app.run import listen
+    from textbayes.app.run import serve as serve_app
+    from textbayes.app.served_model import check_token, create_model_app
+
+    with contextlib.closing(listen(host, port)) as listening:
+        address = origin or f"http://{host}:{listening.getsockname()[1]}"
+        given = check_token(os.environ.get("TEXTBAYES_TOKEN", ""))
+        token = given or secrets.token_urlsafe(24)
+        settings = AppSettings(database="", origin=address, largest_upload=max_upload << 20)
+        app = create_model_app(Path(model), settings, token)
+        told = {"url": f"{address}/api/v1", "token": None if given else token}
+        if output.is_table:
+            echo(f"{model} is served at {told['url']}")
+            echo(f"token: {told['token'] or 'that of TEXTBAYES_TOKEN'}")
+        else:
+            output.write([told], list(told))
+        serve_app(app, listening)
+
 
 _COLUMNS = ("label", "word", "before", "after", "change")
 
@@ -36,7 +129,7 @@ _COLUMNS = ("label", "word", "before", "after", "change")
     click.option(
         "-o", "--output", "target", metavar="FILE", help="Where to write the result; MODEL itself if not given."
     ),
-    click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Words that changed most."),
+    option("--top", type=click.IntRange(min=0), default=10, help="Words that changed most."),
 )
 @label_options()
 @input_options(usual_part="train")
@@ -56,10 +149,9 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     textbayes update model.tb more.jsonl
     textbayes update model.tb more.csv -o newer.tb
     """
-    from textbayes.store import SharedModel, save_model
 
     path = check_output(target, may_replace=model) if target is not None else Path(model)
-    shared = SharedModel(model)
+    shared = store.SharedModel(model)
     found = shared.model
     inputs = inputs.of_model(found)
     documents = list(read_truth(inputs, labelling, class_names(found), found.label_space_.kind == "multilabel"))
@@ -71,7 +163,7 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
     else:
         categorizer = found
         before, loss = _learn(categorizer, documents)
-        save_model(categorizer, path)
+        store.save_model(categorizer, path)
     rows = _changes(categorizer, before, categorizer.model_.words().weights, top)
     counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
     told: dict[str, Any] = {
