@@ -10,6 +10,7 @@ import numpy as np
 from textbayes.core.folds import label_seen
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.evaluate.calibration import decision_losses
 
 ENOUGH_TEXTS = 300  # to choose weights and scales by what a fifth of them says, and to learn of first lines
 
@@ -70,9 +71,7 @@ class HeldOut:
 
     def text_losses(self, proba: FloatArray) -> FloatArray:
         """Log-losses of the texts, each the sum over its labels."""
-        proba = np.clip(proba, 1e-15, 1.0 - 1e-15)
-        own = np.where(self.indicator, proba, 1.0 - proba)
-        return np.asarray(np.where(self._counted(), -np.log(own), 0.0).sum(axis=1))
+        return np.asarray(np.where(self._counted(), decision_losses(self.indicator, proba), 0.0).sum(axis=1))
 
     def total_loss(self, proba: FloatArray, rows: Any = slice(None)) -> float:
         """−Σ log p of the labels of some of the texts, each by its weight: what weights of members are fitted to.
@@ -84,8 +83,7 @@ class HeldOut:
             The texts they are of.
         """
         indicator, counted = self.indicator[rows], self._counted(rows)
-        proba = np.clip(proba, 1e-300, 1.0)
-        losses = -np.log(np.where(indicator, proba, np.maximum(1.0 - proba, 1e-300))[counted])
+        losses = decision_losses(indicator, proba, clip=1e-300)[counted]
         if self.weight is not None:
             losses = losses * np.broadcast_to(self.weight[rows][:, None], counted.shape)[counted]
         return float(losses.sum())

@@ -235,17 +235,6 @@ def prior_advice(
     return rows
 
 
-def decision_losses(proba: FloatArray, indicator: BoolArray) -> FloatArray:
-    """Log-loss of every yes or no, (n_docs, n_columns).
-
-    Parameters
-    ----------
-    proba : array (n_docs, n_columns)
-    indicator : boolean array (n_docs, n_columns)
-    """
-    return -np.log(np.clip(np.where(indicator, proba, 1.0 - proba), 1e-15, 1.0))
-
-
 def check_prior(prior: Any, prior_weight: Any, vectorizer: Any) -> None:
     """Refuse what cannot be used before the long work begins."""
     if prior is None:

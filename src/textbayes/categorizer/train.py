@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from textbayes.categorizer.ensemble import LEAST_SLOPE, Ensemble, LabelStacking, Part, some_other_label
 from textbayes.categorizer.held_out import HeldOut
-from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight, decision_losses, prior_advice
+from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight, prior_advice
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.prune import prune
@@ -34,6 +34,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.evaluate.calibration import decision_losses
 from textbayes.kinds import FitOptions, kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.sampling import SamplingCallback, at_mode
@@ -601,7 +602,7 @@ def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensembl
     rest = [member for member in members if member.name != prior.name]
     without = at.plan.stacker.fit(scores[others], at.held, expected_weights(rest))
     loss_with, loss_without = (
-        decision_losses(at.plan.stacker.probabilities(own, one), at.held.indicator)
+        decision_losses(at.held.indicator, at.plan.stacker.probabilities(own, one))
         for own, one in ((scores, stack), (scores[others], without))
     )
     known = Knowledge(prior.estimator.matched, np.clip(stack.weights[~others][0], 0.0, 1.0))

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from textbayes.core.types import BoolArray, FloatArray
+from textbayes.models.counts.base import log_shares
 from textbayes.models.counts.families.complement import complement_scores
 
 
@@ -45,18 +46,9 @@ class NaiveBayesWeights(BaseEstimator):
             score = complement_scores(sums, self.pseudo_count)
             self.coef_ = score - score.mean(axis=0)
         else:
-            self.coef_ = self._log_ratios(sums, np.asarray(X.T @ counts))
+            others = np.asarray(X.T @ counts) - sums
+            np.maximum(others, 0.0, out=others)  # a sum may be rounded to less than its part
+            self.coef_ = log_shares(sums, self.pseudo_count)
+            self.coef_ -= log_shares(others, self.pseudo_count)
         self.intercept_ = np.zeros(len(self.coef_))
         return self
-
-    def _log_ratios(self, own: FloatArray, total: FloatArray) -> FloatArray:
-        """Log-ratio of a word's share in a label's documents and in all others, (n_columns, n_features)."""
-        others = total - own
-        np.maximum(others, 0.0, out=others)  # a sum may be rounded to less than its part
-        for sums in (own, others):  # in place: labels × words may be many
-            sums += self.pseudo_count
-            whole = sums.sum(axis=1, keepdims=True)
-            np.log(sums, out=sums)
-            sums -= np.log(whole)
-        own -= others
-        return own
