@@ -203,8 +203,9 @@ def train(
             ensemble, proba = stack_labels(ensemble, first, proba, held)
         threshold = threshold_of_rare(at, source, members, stack, ensemble.label_stacking, first, report)
     if plan.automatic:
-        choice = describe(at, source, before, Weighed(members, scores, stack), proba, n_done)
-        choice |= {"label_stacking": ensemble.label_stacking is not None, "embeddings": sentences}
+        stacked = ensemble.label_stacking is not None
+        choice = describe(at, source, before, Weighed(members, scores, stack), proba, n_done, stacked)
+        choice["embeddings"] = sentences
     if knowledge is not None:
         terms = source.vectorizer.get_feature_names_out()
         audit = knowledge.audit(
@@ -619,7 +620,7 @@ def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensembl
 
 
 def describe(
-    at: Setting, source: Source, before: Weighed, after: Weighed, proba: FloatArray, n_done: int
+    at: Setting, source: Source, before: Weighed, after: Weighed, proba: FloatArray, n_done: int, stacked: bool
 ) -> dict[str, Any]:
     """What an automatic training chose, JSON-able."""
     assert isinstance(source, TextSource)
@@ -631,6 +632,7 @@ def describe(
         "n_folds": at.target.folds.n_cut,
         "n_held_out": len(proba),
         "log_loss": _or_none(at.held.log_loss(proba)),
+        "label_stacking": stacked,
         "left_out": [member.name for member in before.members if member.name not in names],
         "interrupted": n_done < len(at.plan.members),
         "n_done": n_done,

@@ -25,6 +25,7 @@ from textbayes.categorizer.explain import (
 from textbayes.categorizer.merged import MergedWords
 from textbayes.categorizer.notebook import model_html
 from textbayes.categorizer.presets import default_models
+from textbayes.categorizer.scorer import Assessment
 from textbayes.core.errors import InputError
 from textbayes.core.frames import make_frame
 from textbayes.core.labels import LabelSpace
@@ -64,8 +65,8 @@ class ExplainsWords(FittedAttributes):
     columns_: dict[str, Any] | None = None
 
     @abstractmethod
-    def _known_words(self, features: Features) -> IntArray:
-        """Number of different words of each text that say something of some label."""
+    def assess(self, texts: Iterable[str]) -> Assessment:
+        """Probabilities and decisions in one pass."""
 
     @abstractmethod
     def features(self, texts: Iterable[str]) -> Features:
@@ -111,8 +112,8 @@ class ExplainsWords(FittedAttributes):
             told = told._replace(parts=np.array(parts))
         else:
             words = self.vectorizer_.get_feature_names_out()[told.columns].tolist()
-        proba = self.model_.proba(features, self.average)
-        decisions, known = self.rule_.decide(proba)[0], int(self._known_words(features)[0])
+        proba, (decisions,) = assessed = self.assess([text])
+        known = int(assessed.known_words[0])
         found = Explanations()
         for column, mirrored in self._to_explain(labels, proba[0], decisions):
             one = self._explained(told, column, proba[0], words, counts, top)._replace(

@@ -131,16 +131,21 @@ def _labels(model):
 
 def test_draws_that_do_not_belong_are_refused(model):
     meta, arrays = model.to_state()
-    fitted = meta["model"]["state"]
+    ensemble = meta["ensemble"]
+    (fitted,) = (member["state"] for member in ensemble["members"])
     for change in (
         {"draws": fitted["draws"] | {"n_features": 99}},
         {"draws": fitted["draws"] | {"n_labels": 99}},
-        {"sharpness": -1.0},
+        {"held_scale": -1.0},
     ):
+        changed = ensemble | {"members": [{"kind": "linear", "state": fitted | change}]}
         with pytest.raises(ModelFileError, match="was the file altered"):
-            TextCategorizer.from_state(meta | {"model": {"kind": "linear", "state": fitted | change}}, arrays)
-    fewer = {name: array for name, array in arrays.items() if name != "fitted.draws.0.weights"}
-    with pytest.raises(ModelFileError, match=r"lacks the array .fitted\.draws\.0\.weights."):
+            TextCategorizer.from_state(meta | {"ensemble": changed}, arrays)
+    with pytest.raises(ModelFileError, match="was the file altered"):
+        TextCategorizer.from_state(meta | {"ensemble": ensemble | {"inverse_temperature": -1.0}}, arrays)
+    weights = next(name for name in sorted(arrays) if name.startswith("fitted.0.draws.") and "weights" in name)
+    fewer = {name: array for name, array in arrays.items() if name != weights}
+    with pytest.raises(ModelFileError, match=f"lacks the array '{weights}'"):
         TextCategorizer.from_state(meta, fewer)
 
 

@@ -110,11 +110,11 @@ def test_what_a_scorer_is_not_given_or_is_damaged_is_refused(saved):
     scorer = Scorer.from_state({**meta, "arrays": sorted(without)}, without)
     with pytest.raises(InputError, match="held out in training"):
         scorer.predict_interval(NEW)
-    for name in ("vectorizer.terms", "weighting.idf", "fitted.coef.data", "fitted.intercept"):
+    for name in ("vectorizer.terms", "weighting.idf", "fitted.0.coef.data", "fitted.0.intercept"):
         with pytest.raises(ModelFileError):
             Scorer.from_state(meta, {**arrays, name: arrays[name][:-1]})
     with pytest.raises(ModelFileError, match="array"):
-        Scorer.from_state(meta, {name: array for name, array in arrays.items() if name != "fitted.intercept"})
+        Scorer.from_state(meta, {name: array for name, array in arrays.items() if name != "fitted.0.intercept"})
 
 
 def test_classify_does_not_import_what_only_training_needs(saved, tmp_path):
