@@ -106,10 +106,11 @@ def _settings(model: TextCategorizer) -> dict[str, Any]:
     from textbayes.report.wording import members_in_words
 
     state, _ = model.to_state()
+    members = state["ensemble"]["members"]
     return {
         **_reading(state["vectorizer"], state["weighting"]),
-        "model": state["model"]["kind"],
-        "link": state["model"]["state"].get("link"),
+        "model": members[0]["kind"] if len(members) == 1 else "pool",
+        "link": members[0]["state"].get("link") if len(members) == 1 else None,
         "members": members_in_words(model) or None,
         "pool": model.pool_.tolist(),
         "rule": {"name": state["rule"]["rule"], **state["rule"]["params"]},
