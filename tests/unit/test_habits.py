@@ -76,3 +76,18 @@ def test_a_commit_subject_has_fewer_than_72_characters(length, refused):
     assert subject["args"] == ["--multiline"]  # then pygrep looks at the whole message at once, as here
     message = "é" * length + "\n\n" + "The body may be as long as it likes. " * 5
     assert bool(re.search(subject["entry"], message, re.MULTILINE | re.DOTALL)) == refused
+
+
+@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_names_is_there(page):
+    """Paths from the root, from the package or from the categorizer; a file by its name alone is anywhere."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    package = ROOT / "src/textbayes"
+    named = set(re.findall(r"`([\w.-]+(?:/[\w.-]+)*/?)`", text))
+    paths = {name for name in named if name.endswith(".py") or ("/" in name and not name.startswith(("http", "/")))}
+    places = [ROOT, package, package / "categorizer"]
+    folders = [ROOT / name for name in ("src", "tests", "benchmarks", "docs", ".ci")]
+    files = {file.name for folder in folders for file in folder.rglob("*.py")}
+    missing = [name for name in paths if name not in files and not any((place / name).exists() for place in places)]
+    assert len(paths) > 10
+    assert missing == []
