@@ -58,8 +58,8 @@ def test_clusters_of_bursts_are_kept_and_used_again(texts, tmp_path):
     done = run(texts, "-k", "3", "--starts", "4", "--model", "negative_binomial", "--memberships", "-o", model)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     loaded = load_model(model)
-    assert loaded.model_.clusters.model == "negative_binomial"
-    assert (loaded.model_.clusters.deltas_ > 0.0).all()
+    assert loaded.model_.single.clusters.model == "negative_binomial"
+    assert (loaded.model_.single.clusters.deltas_ > 0.0).all()
     read = [json.loads(line)["text"] for line in Path(texts).read_text(encoding="utf-8").splitlines()]
     for row, found in zip(rows, loaded.predict_proba(read), strict=True):
         assert dict(zip(loaded.classes_, found, strict=True)) == pytest.approx(row["memberships"], abs=1e-5)
