@@ -25,9 +25,12 @@ from textbayes import (
     TextCategorizer,
     TextVectorizer,
 )
+from textbayes.categorizer.members import Lexicon
 from textbayes.decide import ThresholdClassifier, make_rule, rules
+from textbayes.knowledge import from_words, match_priors
 from textbayes.models.clusters import SoftClusters
 from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.models.linear.word_sums import NaiveBayesWeights
 from textbayes.select import SelectWords
 from textbayes.text.sentences import SentenceVectorizer, VectorWeighting
 from textbayes.text.views import TextViews, View, ViewsWeighting
@@ -44,6 +47,7 @@ PROBA = np.clip(X[:, :3] / 8.0, 0.05, 0.95)
 INDICATOR = RNG.random((60, 3)) < PROBA
 
 
+LEXICON = Lexicon(match_priors(from_words("a", ["x0", "x1"]), [f"x{j}" for j in range(6)], ["a", "b"]))
 AUTOMATIC = TextCategorizer(cv=2, embeddings="off")
 
 
@@ -62,6 +66,8 @@ CASES = [
     Case(BayesOnlineClassifier(), (X, Y), OTHER, "predict_proba"),
     Case(BayesOnlineClassifier(covariance="full"), (X, Y), OTHER, "predict_proba"),
     Case(BayesProcessClassifier(budget=20), (X, Y), OTHER, "predict_proba"),
+    Case(NaiveBayesWeights(), (csr_matrix(X), INDICATOR), (csr_matrix(X), ~INDICATOR), "decision_function"),
+    Case(LEXICON, (csr_matrix(X), INDICATOR), (csr_matrix(2.0 * X), INDICATOR), "decision_function"),
     Case(SoftClusters(2, random_state=0, n_init=1, max_iter=5, tol=1.0), (X,), OTHER[:1], "transform"),
     Case(SelectWords(k=3), (X, Y), OTHER, "transform"),
     Case(TermWeighting("tfidf1"), (X,), OTHER[:1], "transform"),

@@ -114,7 +114,7 @@ def test_probabilities_and_decisions(spec, kind):
         for one, label in zip(given, labels, strict=True)
     ]
     assert np.mean(right) > (0.6 if kind == "multilabel" else 0.9)  # topics have words of their own
-    assert isinstance(model.model_, FittedModel)
+    assert all(isinstance(one, FittedModel) for one in model.model_.members)
     assert model.held_out_["n_docs"] == 60
     # Plug-in and averaged probabilities mean the same thing in every kind: one at the centre, one over all of it.
     plug_in = model.model_.proba(model.features(texts), average=False)

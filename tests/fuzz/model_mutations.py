@@ -18,7 +18,7 @@ ODD: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 1000, 10**6, 2**31, 2**63, 10**400, 0.5, -0.5, 1e308, 1e-308, float("inf"),
     float("-inf"), float("nan"), "", "x", "auto", "a" * 5000, "\ud800", "\x00", "\u202e🂡", "English", "/dev/zero",
     "(a+)+$", r"(\w|\d)*!", "(.*a){25}", "[", "flip:base=" * 15, "skew_t:df=nan", [], {}, [[]], [1, 10**6], [2, 1],
-    ["a", 1], {"a": 1}, {"rule": "unsure", "params": {}, "fitted": {}}, {"array": "fitted.coef.data"},
+    ["a", 1], {"a": 1}, {"rule": "unsure", "params": {}, "fitted": {}}, {"array": "fitted.0.coef.data"},
 ]  # fmt: skip
 TYPES = ["float64", "float32", "float16", "int64", "int32", "int16", "uint8", "uint64", "bool"]
 VALUES = [0, 1, -1, 2, 7, 255, 2**31 - 1, -(2**31), 2**62, 0.5, 1e-300, 1e30, 1e300, np.nan, np.inf, -np.inf]

@@ -59,9 +59,9 @@ def test_a_guess_is_the_decision_on_any_such_text(lines, run, models):
 def test_a_text_of_which_nothing_is_known_in_a_workbook(run, models, tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="extra 'xlsx' is not installed")
     run("classify", models["multiclass"], "-o", tmp_path / "a.xlsx", stdin=f"wheat harvest\n{NOTHING}\n")
-    rows = [[cell.value for cell in row][:3] for row in openpyxl.load_workbook(tmp_path / "a.xlsx").active]
-    assert rows[0] == ["id", "labels", "known_words"]
-    assert [(row[1] or None, row[2]) for row in rows[1:]] == [("grain", 2), (None, 0)]
+    rows = [[cell.value for cell in row][:4] for row in openpyxl.load_workbook(tmp_path / "a.xlsx").active]
+    assert rows[0] == ["id", "labels", "probability", "known_words"]
+    assert [(row[1] or None, row[2] is None, row[3]) for row in rows[1:]] == [("grain", False, 2), (None, True, 0)]
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "binary", "multilabel"])

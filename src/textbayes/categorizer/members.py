@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from textbayes.categorizer.knowledge import Knowledge
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features, FittedModel
 from textbayes.core.types import BoolArray, FloatArray
@@ -17,10 +18,10 @@ from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import MatchedPriors
 from textbayes.knowledge.strength import DEFAULT_STRENGTH
 from textbayes.links import make_link
-from textbayes.models.linear.word_sums import NaiveBayesWeights
+from textbayes.models.linear.word_sums import LinearScores
 
 
-class Lexicon(BaseEstimator):
+class Lexicon(LinearScores):
     """Words that are known to speak for labels: a score that is not learnt, but weighed in the ensemble.
 
     Parameters
@@ -32,6 +33,7 @@ class Lexicon(BaseEstimator):
     def __init__(self, matched: MatchedPriors) -> None:
         self.matched = matched
 
+    @all_or_nothing
     def fit(self, X: Any, indicator: BoolArray, sample_weight: FloatArray | None = None) -> Lexicon:
         """The mean prior weight of each word, given its typical value; labels are not looked at.
 
@@ -90,7 +92,7 @@ class Member:
 
     @property
     def _is_sum(self) -> bool:
-        return isinstance(self.estimator, NaiveBayesWeights | Lexicon)
+        return isinstance(self.estimator, LinearScores)
 
     @property
     def scale(self) -> float | None:

@@ -43,6 +43,8 @@ class FitSettings(NamedTuple):
     keep_draws: int = 1_000
     n_jobs: int | None = None
     random_state: int = 0
+    average: bool = True
+    calibrate: bool = False
 
 
 @dataclass(frozen=True)

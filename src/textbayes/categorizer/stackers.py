@@ -278,7 +278,9 @@ def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, cal
     """
     members = [kind_of(estimator) for estimator in estimators]
     if all(isinstance(kind, LinearKind) for kind in members):
-        links = {make_link(estimator.link).spec for estimator in estimators}
+        known = [one.link for one in estimators if not (isinstance(one.link, str) and one.link == "auto")]
+        links = {make_link(link).spec for link in known} | ({"auto"} if len(known) < len(estimators) else set())
+        link = make_link(known[0] if known else "logit")  # one that is looked for is not known yet
         sampled = [kind.samples(estimator) for kind, estimator in zip(members, estimators, strict=True)]
         if all(sampled) and len(links) == 1:
             if calibrate:
@@ -286,9 +288,9 @@ def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, cal
                     "calibrate=True scales a model that has one set of weights; the probabilities of a sampled model "
                     "are those of its draws: leave out calibrate=True"
                 )
-            return PosteriorMixture(space, make_link(estimators[0].link), average)
+            return PosteriorMixture(space, link, average)
         if not any(sampled) and len(links) == 1:
-            return SharedWeights(space, make_link(estimators[0].link), True, False, calibrate)
+            return SharedWeights(space, link, True, False, calibrate)
     softmax = any(kind.is_softmax(estimator, space) for kind, estimator in zip(members, estimators, strict=True))
     return SharedWeights(space, make_link("logit"), False, softmax, calibrate)
 

@@ -25,7 +25,7 @@ from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.prune import prune
 from textbayes.categorizer.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
-from textbayes.categorizer.stackers import LabelWeights, row_blocks
+from textbayes.categorizer.stackers import LabelWeights, row_blocks, stacker_for
 from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking
 from textbayes.core.cross_validation import Folds, out_of_fold
 from textbayes.core.executor import spread
@@ -175,6 +175,10 @@ def train(
     at, watch = setting_of(plan, target), sampling or SamplingCallback()
     held = at.held
     members = prepared_members(at, source, report)
+    if plan.together:  # their links may have been looked for
+        settings, estimators = target.settings, [member.estimator for member in members]
+        plan = replace(plan, stacker=stacker_for(estimators, target.space, settings.average, settings.calibrate))
+        at = at._replace(plan=plan)
     if sampling is not None:
         sampling.begin(target.space.column_names, fingerprint(at, source, members, prior))
     choose_scheme(at, source)

@@ -67,18 +67,18 @@ def copied(name, source, target):
 
 PATTERN = ("vectorizer", "params", "token_pattern")
 CHANGES = {
-    "last row pointer 0": (entry("fitted.coef.indptr", -1, 0), "rows that do not follow each other"),
-    "last row pointer negative": (entry("fitted.coef.indptr", -1, -1), "coef.indptr has values from -1"),
-    "row pointers fall": (entry("fitted.coef.indptr", 1, 10**6), "coef.indptr has values"),
-    "row pointers beyond": (array("fitted.errors.indptr", np.array([0, 9, 3, 5], dtype=np.int32)), "errors"),
-    "column outside": (entry("fitted.coef.indices", 0, 10**6), "coef.indices has values"),
-    "column twice": (copied("fitted.coef.indices", 0, 1), "a column twice"),
-    "weight infinite": (entry("fitted.coef.data", 0, np.inf), "coef.data has values"),
-    "weight huge": (entry("fitted.coef.data", 0, 1e300), "coef.data has values"),
-    "error negative": (entry("fitted.errors.data", 0, -1.0), "errors.data has values"),
-    "intercept of another type": (array("fitted.intercept", np.zeros(3, dtype=np.float32)), "intercept is float32"),
+    "last row pointer 0": (entry("fitted.0.coef.indptr", -1, 0), "rows that do not follow each other"),
+    "last row pointer negative": (entry("fitted.0.coef.indptr", -1, -1), "coef.indptr has values from -1"),
+    "row pointers fall": (entry("fitted.0.coef.indptr", 1, 10**6), "coef.indptr has values"),
+    "row pointers beyond": (array("fitted.0.errors.indptr", np.array([0, 9, 3, 5], dtype=np.int32)), "errors"),
+    "column outside": (entry("fitted.0.coef.indices", 0, 10**6), "coef.indices has values"),
+    "column twice": (copied("fitted.0.coef.indices", 0, 1), "a column twice"),
+    "weight infinite": (entry("fitted.0.coef.data", 0, np.inf), "coef.data has values"),
+    "weight huge": (entry("fitted.0.coef.data", 0, 1e300), "coef.data has values"),
+    "error negative": (entry("fitted.0.errors.data", 0, -1.0), "errors.data has values"),
+    "intercept of another type": (array("fitted.0.intercept", np.zeros(3, dtype=np.float32)), "intercept is float32"),
     "idf negative": (entry("weighting.idf", 0, -5.0), "idf has values"),
-    "array gone": (lambda m, a: a.pop("fitted.errors.data"), "lacks the array 'fitted.errors.data'"),
+    "array gone": (lambda m, a: a.pop("fitted.0.errors.data"), "lacks the array 'fitted.0.errors.data'"),
     "array unknown": (array("more", [1.0]), "lacks the array 'more', or does not know of it"),
     "words not sorted": (lambda m, a: a["vectorizer.terms"].__setitem__(0, ord("z")), "not in sorted order"),
     "stop words that are no texts": (put("vectorizer", "stop_words", [1, None]), "stop_words.0 is 1"),
@@ -97,7 +97,10 @@ CHANGES = {
     "folds 10^30": (put("settings", "cv", 10**30), "settings.cv is 1000000000000000000000000000000"),
     "folds 10^40": (put("settings", "cv", 10**40), "a number of 41 digits"),
     "folds 10^400": (put("settings", "cv", 10**400), "a number of 401 digits"),
-    "sharpness infinite": (put("model", "state", "sharpness", float("inf")), "sharpness must be a finite number"),
+    "temperature infinite": (
+        put("ensemble", "inverse_temperature", float("inf")),
+        "inverse_temperature must be a finite number",
+    ),
     "setting missing": (lambda m, a: m["settings"].pop("cv"), "settings.cv is missing"),
     "setting unknown": (put("settings", "depth", 3), "settings.depth is not known"),
     "pattern that backtracks": (put(*PATTERN, r"(\w|\d)*!"), "may take for ever on some texts"),
@@ -105,7 +108,10 @@ CHANGES = {
     "long n-grams": (put("vectorizer", "params", "ngram_range", [1, 10**6]), "ngram_range.1 is 1000000"),
     "nested": (put("rule", "params", "strength", json.loads("[" * 100 + "]" * 100)), "nested more than 32 deep"),
     "classifier of another shape": (put("given", "model", []), "empty list of models"),
-    "link in a link in a link": (put("model", "state", "link", "flip:base=" * 30 + "logit"), "link is"),
+    "link in a link in a link": (
+        put("ensemble", "members", 0, "state", "link", "flip:base=" * 30 + "logit"),
+        "link is",
+    ),
 }  # fmt: skip
 
 
@@ -239,11 +245,11 @@ def test_draws_that_do_not_fit_are_refused(tmp_path):
     classifier = BayesLinearClassifier("probit", inference=sampler)
     meta, arrays = TextCategorizer(cv=2, keep_draws=6, model=classifier).fit(TEXTS, MANY).to_state()
     for name, value in {
-        "fitted.draws.0.columns": arrays["fitted.draws.0.columns"][::-1].copy(),
-        "fitted.draws.1.weights": arrays["fitted.draws.1.weights"].astype(np.float64),
-        "fitted.draws.1.intercept": arrays["fitted.draws.1.intercept"][:, :0].copy(),
-        "fitted.draws.2.global_scale": arrays["fitted.draws.2.global_scale"] * np.nan,
-        "fitted.draws.2.elsewhere": arrays["fitted.draws.2.elsewhere"][1:].copy(),
+        "fitted.0.draws.0.columns": arrays["fitted.0.draws.0.columns"][::-1].copy(),
+        "fitted.0.draws.1.weights": arrays["fitted.0.draws.1.weights"].astype(np.float64),
+        "fitted.0.draws.1.intercept": arrays["fitted.0.draws.1.intercept"][:, :0].copy(),
+        "fitted.0.draws.2.global_scale": arrays["fitted.0.draws.2.global_scale"] * np.nan,
+        "fitted.0.draws.2.elsewhere": arrays["fitted.0.draws.2.elsewhere"][1:].copy(),
     }.items():
         with pytest.raises(ModelFileError, match=r"draws|global_scale|weights|elsewhere"):
             load_model(write(tmp_path / "m.tb", meta, {**arrays, name: value}))

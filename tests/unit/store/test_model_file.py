@@ -103,9 +103,9 @@ def test_altered_content_is_refused(path):
 
 
 DAMAGE = {
-    "index far outside": lambda meta, arrays: arrays["fitted.coef.indices"].__setitem__(0, 2_000_000_000),
-    "negative index": lambda meta, arrays: arrays["fitted.coef.indices"].__setitem__(0, -1),
-    "not a number": lambda meta, arrays: arrays["fitted.coef.data"].__setitem__(0, np.nan),
+    "index far outside": lambda meta, arrays: arrays["fitted.0.coef.indices"].__setitem__(0, 2_000_000_000),
+    "negative index": lambda meta, arrays: arrays["fitted.0.coef.indices"].__setitem__(0, -1),
+    "not a number": lambda meta, arrays: arrays["fitted.0.coef.data"].__setitem__(0, np.nan),
     "idf too short": lambda meta, arrays: arrays.update({"weighting.0.idf": arrays["weighting.0.idf"][:-1]}),
     "one class": lambda meta, arrays: meta["labels"].update(classes=["a"]),
     "odd kind": lambda meta, arrays: meta["labels"].update(kind="foo"),

@@ -7,12 +7,24 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from textbayes.core.fitting import all_or_nothing
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.models.counts.base import log_shares
 from textbayes.models.counts.families.complement import complement_scores
 
 
-class NaiveBayesWeights(BaseEstimator):
+class LinearScores(BaseEstimator):
+    """Base of linear models that are computed: weights ``coef_`` (n_columns, n_features) and ``intercept_``."""
+
+    coef_: FloatArray
+    intercept_: FloatArray
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of every column, (n_docs, n_columns)."""
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+
+class NaiveBayesWeights(LinearScores):
     """Naive Bayes of weighted words as log-odds of every label, one label against the texts without it.
 
     Parameters
@@ -31,6 +43,7 @@ class NaiveBayesWeights(BaseEstimator):
         self.complement = complement
         self.pseudo_count = pseudo_count
 
+    @all_or_nothing
     def fit(self, X: Any, indicator: BoolArray, sample_weight: FloatArray | None = None) -> Self:
         """Weights from the sums of words over the documents of each label.
 
