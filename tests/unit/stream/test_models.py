@@ -111,10 +111,10 @@ def load_copy(model):
 
 def test_a_file_with_a_word_twice_or_beyond_the_vocabulary_is_refused(make):
     meta, arrays = export_model(make()).to_state()
-    words = arrays["fitted.0.words"]
+    words = arrays["fitted.0.0.words"]
     for bad in (np.full_like(words, words[0]), np.where(words == words[0], 10**6, words), words[:-1].copy()):
         with pytest.raises(ModelFileError):
-            TextCategorizer.from_state(meta, arrays | {"fitted.0.words": bad})
+            TextCategorizer.from_state(meta, arrays | {"fitted.0.0.words": bad})
 
 
 # -- in ---------------------------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, strea
             {"preset": "linear"},
             "does not know how sure it is of its weights, so that a filter cannot go on from it; train it with",
         ),
-        (["online", "counts"], {}, "from a model of kind 'pool'"),
+        (["online", "counts"], {}, "from a model of kind 'online, counts'"),
         ("online", {"vectorizer": TextVectorizer(binary=True)}, "counts each word once"),
     ],
 )
