@@ -81,9 +81,12 @@ class LabelWeights:
         shrink : function or None
         """
         temperature = stack.inverse_temperature or 1.0
-        parts = [part._replace(weight=weight) for part, weight in zip(parts, stack.weights, strict=True)]
-        linear = [part for part in parts if isinstance(part.model, FittedLinear) and part.model.link.name == "logit"]
-        others = [part._replace(weight=part.weight / temperature) for part in parts if part not in linear]
+        linear, others = [], []
+        for part, weight in zip(parts, stack.weights, strict=True):
+            if isinstance(part.model, FittedLinear) and part.model.link.name == "logit":
+                linear.append(part._replace(weight=weight))
+            else:
+                others.append(part._replace(weight=weight / temperature))
         merged = merge_linear(self.space, make_link("logit"), linear, features.n_features, stack.bias)
         if shrink is not None:
             shrink(merged)

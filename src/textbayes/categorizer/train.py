@@ -165,7 +165,7 @@ def train(
     target : Target
     report : Progress
     sampling : SamplingCallback, optional
-        Is told how sampling goes, and may resume it.
+        Follows the sampling of named models, and may resume it.
     prior : PriorFile, optional
         Knowledge that becomes the prior of the members.
     keep_partial : bool
@@ -179,8 +179,8 @@ def train(
         settings, estimators = target.settings, [member.estimator for member in members]
         plan = replace(plan, stacker=stacker_for(estimators, target.space, settings.average, settings.calibrate))
         at = at._replace(plan=plan)
-    if sampling is not None:
-        sampling.begin(target.space.column_names, fingerprint(at, source, members, prior))
+        if sampling is not None:
+            sampling.begin(target.space.column_names, fingerprint(at, source, members, prior))
     choose_scheme(at, source)
     knowledge = None if prior is None else weigh_prior(at, source, members, prior, report, watch)
     members, scores = cross_validate(at, source, members, report, watch, knowledge, keep_partial=keep_partial)
@@ -398,7 +398,8 @@ def cross_validate(
     found = out_of_fold(
         _score_fold, at.target.folds, tasks, (at, source, watch if in_turn else SamplingCallback()),
         allocate=source.allocate, keep_partial=keep_partial, report=report, in_turn=in_turn,
-        checkpoint=watch, total=at.target.folds.n * (1 if at.plan.together else len(members)),
+        checkpoint=watch if at.plan.together else None,  # members that are fitted one by one share names of folds
+        total=at.target.folds.n * (1 if at.plan.together else len(members)),
     )  # fmt: skip
     done = [member for task, _ in found for member in task.members]
     return done, found[0][1] if len(found) == 1 else np.concatenate([scores for _, scores in found])

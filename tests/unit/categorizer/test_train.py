@@ -9,6 +9,7 @@ from textbayes import TextCategorizer, load_model, save_model
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.summary import describe_choice
 from textbayes.core.errors import InputError
+from textbayes.kinds.sampling import SamplingCallback
 
 TOPICS = {
     "grain": "wheat corn harvest farm straw crop barley oats",
@@ -181,3 +182,25 @@ def test_a_model_that_could_learn_nothing_knows_its_words_all_the_same(seed):
     assert "No model was better than the label frequencies" in describe_choice(model.choice_)
     assert "Left out" not in describe_choice(model.choice_)
     assert np.ptp(told.proba) < 0.02
+
+
+class Remembering(SamplingCallback):
+    """Keeps the result of every fold, as a folder of a sampling run does."""
+
+    def __init__(self) -> None:
+        self.folds = {}
+
+    def recall(self, fold):
+        return self.folds.get(fold)
+
+    def finish(self, fold, result):
+        self.folds[fold] = result
+
+
+def test_a_sampling_run_leaves_an_automatic_training_alone():
+    """Its members do not sample: nothing is resumed, and none is given the folds of another."""
+    texts = [f"{words} report {number}" for number in range(60) for words in ("wheat corn", "bank rates")]
+    labels, folder = ["grain", "money"] * 60, Remembering()
+    plain, watched = TextCategorizer().fit(texts, labels), TextCategorizer().fit(texts, labels, sampling=folder)
+    assert folder.folds == {}
+    np.testing.assert_array_equal(watched.predict_proba(texts), plain.predict_proba(texts))
