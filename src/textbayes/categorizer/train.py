@@ -2,14 +2,14 @@
 
 The same steps train every plan, wherever the documents are. What a plan asks for beyond them (a choice of term weights
 and scales, sentence vectors that must be worth their cost, pruning, label stacking, a threshold for rare labels) is one
-function each.
+function each (``automatic``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -17,40 +17,46 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from textbayes.categorizer.ensemble import LEAST_SLOPE, Ensemble, LabelStacking, Part, some_other_label
-from textbayes.categorizer.held_out import HeldOut
-from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight, prior_advice
+from textbayes.categorizer.automatic import (
+    approve_sentences,
+    choose_scheme,
+    describe,
+    lexicon_found,
+    settle_sentences,
+    stack_labels,
+    threshold_of_rare,
+    useful_members,
+)
+from textbayes.categorizer.ensemble import Ensemble, Part
+from textbayes.categorizer.knowledge import Advice, Knowledge, choose_prior_weight
+from textbayes.categorizer.member_scores import (
+    Setting,
+    Weighed,
+    cross_validate,
+    ensemble_loss,
+    expected_weights,
+    probabilities,
+    setting_of,
+)
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.prune import prune
-from textbayes.categorizer.rare import labels_to_thin, rare_threshold
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
-from textbayes.categorizer.stackers import LabelWeights, row_blocks, stacker_for
-from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking
-from textbayes.core.cross_validation import Folds, out_of_fold
-from textbayes.core.executor import spread
-from textbayes.core.folds import label_order
+from textbayes.categorizer.stackers import stacker_for
+from textbayes.categorizer.stacking import Stack
+from textbayes.core.cross_validation import Folds
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.evaluate.calibration import decision_losses
-from textbayes.kinds import FitOptions, kind_of
+from textbayes.kinds import kind_of
 from textbayes.kinds.linear import FittedLinear
 from textbayes.kinds.sampling import SamplingCallback, at_mode
 from textbayes.kinds.settings import parameters_state
 from textbayes.knowledge import AuditRow, MatchedPriors, WordPriors
-from textbayes.text import TermWeighting
 from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 from textbayes.tune.classifier import finalised
-
-_TO_COMPARE = 400_000  # texts × classes that a member's own weights are fitted to
-_MOST_SEARCHED = 16  # labels, when term weights and scales are chosen
-_SEED = 0  # of the texts that rare labels are made of
-_LEAST_GAIN_OF_SENTENCES = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
-_SURE = 2.0  # standard errors of what they gain, by text
-_LEAST_GAIN_OF_LABELS = 0.002  # of the log-loss, by label stacking
 
 
 class TrainingData(NamedTuple):
@@ -123,28 +129,12 @@ class Trained:
         return proba
 
 
-class Task(NamedTuple):
-    """Members that are fitted together in each fold, and what a prior file tells them; a name for checkpoints."""
-
-    members: list[Member]
-    knowledge: Knowledge | None = None
-    name: str | None = None
-
-
 class PriorFile(NamedTuple):
     """A prior file found in the words and labels of a training, and how far to follow it: "auto" or a number."""
 
     table: WordPriors
     matched: MatchedPriors
     weight: float | str
-
-
-class Setting(NamedTuple):
-    """What all steps of a training share; it reaches each worker once."""
-
-    plan: Plan
-    target: Target
-    held: HeldOut
 
 
 def train(
@@ -227,20 +217,6 @@ def train(
     )  # fmt: skip
 
 
-def setting_of(plan: Plan, target: Target) -> Setting:
-    """A plan and a target with the held-out texts."""
-    return Setting(plan, target, HeldOut.of(target.indicator, target.folds.number, target.weight, target.space))
-
-
-class Weighed(NamedTuple):
-    """Members, their scores of held-out texts (n_members, n_held_out, n_columns), and their weights."""
-
-    members: list[Member]
-    scores: FloatArray
-    stack: Stack
-
-
-# -- before the cross-validation ---------------------------------------------------------------------------------------
 def prepared_members(at: Setting, source: Source, report: Progress) -> list[Member]:
     """The members, not fitted; those that look for their scale have found it, once, on all texts."""
     settings, target = at.target.settings, at.target
@@ -293,51 +269,6 @@ def fingerprint(at: Setting, source: Source, members: Sequence[Member], prior: P
     return digest.hexdigest()
 
 
-def choose_scheme(at: Setting, source: Source) -> None:
-    """Weigh plain words by the scheme, of those planned, that gives the lowest log-loss of the first fold."""
-    if len(at.plan.schemes) < 2 or not isinstance(source, TextSource):
-        return
-    view, losses = source.views[0], []
-    for scheme in at.plan.schemes:
-        view.weighting = TermWeighting(scheme)
-        losses.append(_first_fold_loss(at.plan.members[0], at, source))
-    view.weighting = TermWeighting(at.plan.schemes[int(np.argmin(losses))])
-
-
-def _with_scale(member: Member, at: Setting, source: TextSource) -> Member:
-    """A regression with the scale, of those planned, that gives the lowest log-loss of the first fold."""
-    if len(at.plan.scales) < 2 or getattr(member.estimator, "prior", None) != "gaussian":
-        return member
-    tried = [member.with_params(scale=scale) for scale in at.plan.scales]
-    losses = [_first_fold_loss(one, at, source) for one in tried]
-    return tried[int(np.argmin(losses))]
-
-
-def _first_fold_loss(member: Member, at: Setting, source: Source) -> float:
-    """Log-loss of the first fold; where labels are many, of some of them of all sizes, which is as telling."""
-    n_columns = at.target.space.n_columns
-    if at.target.space.kind == "multilabel" and n_columns > _MOST_SEARCHED:
-        labels = label_order(at.target.indicator)[::-1][np.linspace(0, n_columns - 1, _MOST_SEARCHED).astype(int)]
-        held = at.held.of_labels(labels)
-        target = replace(at.target, indicator=at.target.indicator[:, labels], space=held.space)
-        at = at._replace(target=target, held=held, plan=replace(at.plan, stacker=LabelWeights(held.space)))
-    scores = _score_fold(Task([member]), 0, at, source, SamplingCallback())
-    return alone_loss(scores[0], at.held.of_rows(at.held.fold == 0))
-
-
-def alone_loss(scores: FloatArray, held: HeldOut) -> float:
-    """Mean log-loss of one member with weights of its own, fitted to the same scores: equally favourable to all.
-
-    Parameters
-    ----------
-    scores : array (n_held_out, n_columns)
-    held : HeldOut
-    """
-    args = held.indicator, held.space, held.label_seen, held.weight
-    stack = fit_stacking(scores[None], *args, most=_TO_COMPARE)
-    return held.log_loss(LabelWeights(held.space).probabilities(scores[None], stack))
-
-
 def weigh_prior(
     at: Setting, source: Source, members: list[Member], prior: PriorFile, report: Progress, watch: SamplingCallback
 ) -> Knowledge:
@@ -365,132 +296,6 @@ def weigh_prior(
         known = tried[int(np.argmin(losses))]
     report("weighing the prior file", 1, 1)
     return known
-
-
-# -- cross-validation --------------------------------------------------------------------------------------------------
-def cross_validate(
-    at: Setting,
-    source: Source,
-    members: list[Member],
-    report: Progress,
-    watch: SamplingCallback,
-    knowledge: Knowledge | None = None,
-    name: str | None = None,
-    keep_partial: bool = False,
-) -> tuple[list[Member], FloatArray]:
-    """The members that were fitted in every fold, and their scores (n_members, n_held_out, n_columns).
-
-    Parameters
-    ----------
-    at, source, members, report, watch
-        Of the training.
-    knowledge : Knowledge, optional
-        A prior file, and how far to follow it.
-    name : str, optional
-        What is tried, in the names of checkpoints.
-    keep_partial : bool
-        As for :func:`train`.
-    """
-    tasks: Iterable[Task] = [Task(members, knowledge, name)]
-    if not at.plan.together:
-        tasks = (Task([member]) for member in spread(_with_scale, members, at, source))
-    in_turn = any(member.samples for member in members)  # their chains are spread instead
-    found = out_of_fold(
-        _score_fold, at.target.folds, tasks, (at, source, watch if in_turn else SamplingCallback()),
-        allocate=source.allocate, keep_partial=keep_partial, report=report, in_turn=in_turn,
-        checkpoint=watch if at.plan.together else None,  # members that are fitted one by one share names of folds
-        total=at.target.folds.n * (1 if at.plan.together else len(members)),
-    )  # fmt: skip
-    done = [member for task, _ in found for member in task.members]
-    return done, found[0][1] if len(found) == 1 else np.concatenate([scores for _, scores in found])
-
-
-def _score_fold(task: Task, k: int, at: Setting, source: Source, watch: SamplingCallback) -> FloatArray:
-    """Scores of the texts of one fold by members that were trained on the others."""
-    train_rows, test_rows = at.target.folds.split(k)
-    members = [member.for_folds() for member in task.members]
-    stage = at.target.folds.name(k, task)
-    group = source.fit(members, train_rows, at.target, stage, watch, task.knowledge)
-    scores = source.scores(group, test_rows, at.plan.stacker.member_scores)
-    return scores.astype(at.plan.stacker.dtype, copy=False)
-
-
-def expected_weights(members: Sequence[Member]) -> FloatArray:
-    """Prior means of the members' weights: those that learn share one equally, and a lexicon has none."""
-    learns = np.array([member.learns for member in members], dtype=np.float64)
-    return np.asarray(learns / max(learns.sum(), 1.0))
-
-
-def ensemble_loss(at: Setting, scores: FloatArray, stack: Stack) -> float:
-    """Log-loss of an ensemble on held-out texts."""
-    return at.held.total_loss(at.plan.stacker.probabilities(scores, stack))
-
-
-def probabilities(at: Setting, source: Source, scores: FloatArray, stack: Stack) -> FloatArray:
-    """Probabilities of held-out texts, block by block."""
-    proba = source.allocate(at.held.indicator.shape, np.float64)
-    for rows in row_blocks(proba.shape):
-        proba[rows] = at.plan.stacker.probabilities(scores[:, rows], stack)
-    return proba
-
-
-# -- after it ----------------------------------------------------------------------------------------------------------
-def useful_members(at: Setting, found: Weighed) -> Weighed:
-    """Without the members whose weights are near zero; where none is better, the first keeps a trace."""
-    members, scores, stack = found
-    kept = np.flatnonzero(np.abs(stack.weights).max(axis=1) > LEAST_WEIGHT)
-    kept = kept if len(kept) else np.array([0])  # the one that reads plain words
-    if len(kept) < len(members):
-        members, scores = [members[m] for m in kept], scores[kept]
-        stack = at.plan.stacker.fit(scores, at.held, expected_weights(members))
-    if np.abs(stack.weights).max() <= LEAST_WEIGHT:  # its words are known all the same
-        stack = stack._replace(weights=np.full_like(stack.weights, LEAST_WEIGHT))
-    return Weighed(members, scores, stack)
-
-
-def approve_sentences(
-    at: Setting, members: list[Member], scores: FloatArray
-) -> tuple[list[Member], FloatArray, dict[str, Any] | None]:
-    """Members and scores, without those of sentence vectors if the ensemble gains too little by them, and why.
-
-    Every later text would have to be read by the sentence model, so that it must gain a little, and more than it would
-    by chance: two standard errors. Weights are fitted to half of the folds, and compared on the other half.
-    """
-    words = np.array([member.views != (at.plan.sentences,) for member in members])
-    if at.plan.sentences is None or words.all():
-        return members, scores, None
-    others = [member for member, reads_words in zip(members, words, strict=True) if reads_words]
-    tried = [_cross_fitted(at, members, scores), _cross_fitted(at, others, scores[words])]
-    losses = [_or_none(at.held.log_loss(proba)) for proba in tried]
-    outcome = {"outcome": "kept", "log_loss": losses[0], "log_loss_without": losses[1]}
-    before = at.held.text_losses(tried[1])
-    gain = before - at.held.text_losses(tried[0])
-    by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
-    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_SENTENCES * before.sum(), by_chance):
-        return members, scores, outcome
-    return others, scores[words], outcome
-
-
-def _cross_fitted(at: Setting, members: Sequence[Member], scores: FloatArray) -> FloatArray:
-    """Probabilities of each half of the folds by weights that were fitted to the other."""
-    proba, half = np.empty(at.held.indicator.shape), at.held.fold % 2 == 0
-    for rows in (half, ~half):
-        stack = at.plan.stacker.fit(scores[:, ~rows], at.held.of_rows(~rows), expected_weights(members))
-        proba[rows] = at.plan.stacker.probabilities(scores[:, rows], stack)
-    return proba
-
-
-def settle_sentences(
-    at: Setting, source: Source, members: Sequence[Member], outcome: dict[str, Any] | None
-) -> tuple[Source, dict[str, Any] | None]:
-    """What became of the sentence vectors; where no member reads them, texts are not read so from now on."""
-    if at.plan.sentences is None or not isinstance(source, TextSource):
-        return source, None
-    vectorizer: Any = source.vectorizers[at.plan.sentences]
-    if all(member.views != (at.plan.sentences,) for member in members):
-        source = source.without_last_view()
-        outcome = {"log_loss": None, "log_loss_without": None} | (outcome or {}) | {"outcome": "left out"}
-    return source, {"model": vectorizer.name_, **(outcome or {})}
 
 
 def fit_all(
@@ -524,134 +329,3 @@ def fit_all(
     ensemble = at.plan.stacker.combine(parts, stack, features, at.target.settings.keep_draws, shrink)
     report("fitting all texts", steps, steps)
     return ensemble, whole, features
-
-
-def stack_labels(
-    ensemble: Ensemble, log_odds: FloatArray, proba: FloatArray, held: HeldOut
-) -> tuple[Ensemble, FloatArray]:
-    """The ensemble with label stacking, and its held-out probabilities, where it lowers the log-loss enough.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    log_odds, proba : arrays (n_held_out, n_labels)
-    held : HeldOut
-    """
-    linear = ensemble.linear
-    if linear is None:
-        return ensemble, proba
-    scores = np.stack([log_odds, some_other_label(log_odds)])
-    expected = np.array([1.0, 0.0])
-    found = fit_stacking(scores, held.indicator, held.space, held.label_seen, held.weight, expected)
-    after = LabelWeights(held.space).probabilities(scores, found)
-    if not held.log_loss(after) <= (1.0 - _LEAST_GAIN_OF_LABELS) * held.log_loss(proba):  # nor where neither is known
-        return ensemble, proba
-    slope = np.maximum(found.weights[0], LEAST_SLOPE)
-    linear.coef = (linear.coef.T * slope).T
-    linear.intercept = slope * linear.intercept + found.bias
-    ensemble.label_stacking = LabelStacking(slope, found.bias, found.weights[1])
-    return ensemble, after
-
-
-def threshold_of_rare(
-    at: Setting,
-    source: Source,
-    members: Sequence[Member],
-    stack: Stack,
-    stacking: LabelStacking | None,
-    first: FloatArray,
-    report: Progress,
-) -> float | None:
-    """The threshold of labels that no held-out text tests; None where nothing tells it."""
-    indicator, weight = at.target.indicator, at.target.weight
-    labels = labels_to_thin(indicator, at.held, _SEED)
-    if not at.plan.rare_threshold or not len(labels) or not isinstance(source, TextSource):
-        return None
-    report("thresholds of rare labels", 0, 1)
-    untested = at.held.untested()
-    alone = int(next(label for label in label_order(indicator) if untested[label]))
-    answered, held_out = at.target.folds.held_out, at.target.folds.number == 0
-    place = np.cumsum(answered) - 1  # of a text among those that were held out
-    rough = [member.for_folds() for member in members]
-    rows = np.ones(len(held_out), dtype=np.bool_)
-    read = {
-        member.views: source.features(member.views, source.weightings(member.views, ~held_out), rows)
-        for member in {member.views: member for member in members}.values()
-    }
-
-    def score(k: int, learnt: BoolArray, judged: BoolArray) -> FloatArray:
-        total = np.full(int(judged.sum()), stack.bias[alone])
-        label, space = indicator[:, [k]] & learnt[:, None], LabelSpace(at.target.space.classes[[k]], "multilabel")
-        options = FitOptions(np.where(learnt, 1.0 if weight is None else weight, 0.0))  # others do not count
-        for member, share in zip(rough, stack.weights[:, alone], strict=True):
-            features = read[member.views]
-            scores = member.fit(features, label, space, options).scores(features.rows(judged))
-            total += share * scores[:, 0 if member.learns else k]
-        if stacking is not None:
-            others = first[place[judged]]
-            others[:, k] = -np.inf
-            other = some_other_label(others)[:, k]
-            total = stacking.slope[alone] * total + stacking.offset[alone] + stacking.effect[alone] * other
-        return total
-
-    found = rare_threshold(indicator, labels, held_out, answered, score, _SEED)
-    report("thresholds of rare labels", 1, 1)
-    return found
-
-
-def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensemble) -> dict[str, Any]:
-    """What became of a prior file that is a member: how far each label follows it, why, and its audit."""
-    prior, (members, scores, stack) = at.plan.prior, found
-    if prior is None or not isinstance(source, TextSource) or all(member.name != prior.name for member in members):
-        return {}
-    others = np.array([member.name != prior.name for member in members])
-    rest = [member for member in members if member.name != prior.name]
-    without = at.plan.stacker.fit(scores[others], at.held, expected_weights(rest))
-    loss_with, loss_without = (
-        decision_losses(at.held.indicator, at.plan.stacker.probabilities(own, one))
-        for own, one in ((scores, stack), (scores[others], without))
-    )
-    known = Knowledge(prior.estimator.matched, np.clip(stack.weights[~others][0], 0.0, 1.0))
-    (v,), rows = prior.views, np.ones(len(at.target.indicator), dtype=np.bool_)
-    space, counts = at.target.space, source.blocks[v]
-    advice = prior_advice(known, counts, loss_with, loss_without, at.held.label_seen, space)
-    features = source.features(prior.views, source.weightings(prior.views, rows), rows)
-    columns = slice(int(source.bounds[v]), int(source.bounds[v + 1]))
-    audit = known.audit_by_regression(
-        ensemble.words().weights[:, columns], features, at.target.indicator,
-        source.vectorizer.get_feature_names_out()[columns], space, at.target.weight,
-    )  # fmt: skip
-    return {"prior_weight": known.weight, "prior_advice": advice, "prior_audit": audit}
-
-
-def describe(
-    at: Setting, source: Source, before: Weighed, after: Weighed, proba: FloatArray, n_done: int, stacked: bool
-) -> dict[str, Any]:
-    """What an automatic training chose, JSON-able."""
-    assert isinstance(source, TextSource)
-    names = [member.name for member in after.members]
-    losses = [alone_loss(one, at.held) for one in after.scores]
-    widths = np.diff(source.bounds).tolist()
-    return {
-        "n_texts": len(at.target.indicator),
-        "n_folds": at.target.folds.n_cut,
-        "n_held_out": len(proba),
-        "log_loss": _or_none(at.held.log_loss(proba)),
-        "label_stacking": stacked,
-        "left_out": [member.name for member in before.members if member.name not in names],
-        "interrupted": n_done < len(at.plan.members),
-        "n_done": n_done,
-        "n_planned": len(at.plan.members),
-        "views": [
-            {"name": view.name, "words": n, "scheme": view.weighting.scheme, "pairs": view.has_pairs}
-            for view, n in zip(source.views, widths, strict=True)
-        ],
-        "members": [
-            {"name": member.name, "scale": member.scale, "log_loss": _or_none(loss), "weight": float(share.mean())}
-            for member, loss, share in zip(after.members, losses, after.stack.weights, strict=True)
-        ],
-    }
-
-
-def _or_none(loss: float) -> float | None:
-    return loss if np.isfinite(loss) else None

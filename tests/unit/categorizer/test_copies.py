@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from textbayes.categorizer import TextCategorizer
+from textbayes.categorizer.member_scores import setting_of
 from textbayes.categorizer.prepare import prepare
-from textbayes.categorizer.train import TrainingData, prepared_members, setting_of
+from textbayes.categorizer.train import TrainingData, prepared_members
 from textbayes.core.folds import stratified_folds
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import silent

@@ -1,0 +1,236 @@
+"""Steps that an automatic training takes beyond fitting and weighing its members, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from textbayes.categorizer.ensemble import LEAST_SLOPE, Ensemble, LabelStacking, some_other_label
+from textbayes.categorizer.held_out import HeldOut
+from textbayes.categorizer.knowledge import Knowledge, prior_advice
+from textbayes.categorizer.member_scores import (
+    Setting,
+    Weighed,
+    alone_loss,
+    expected_weights,
+    first_fold_loss,
+)
+from textbayes.categorizer.members import Member
+from textbayes.categorizer.rare import labels_to_thin, rare_threshold
+from textbayes.categorizer.sources import Source, TextSource
+from textbayes.categorizer.stackers import LabelWeights
+from textbayes.categorizer.stacking import LEAST_WEIGHT, Stack, fit_stacking
+from textbayes.core.folds import label_order
+from textbayes.core.labels import LabelSpace
+from textbayes.core.progress import Progress
+from textbayes.core.types import BoolArray, FloatArray
+from textbayes.evaluate.calibration import decision_losses
+from textbayes.kinds import FitOptions
+from textbayes.text import TermWeighting
+
+_SEED = 0  # of the texts that rare labels are made of
+_LEAST_GAIN_OF_SENTENCES = 0.02  # of the log-loss: a member that says nothing may gain a little by being one more
+_SURE = 2.0  # standard errors of what they gain, by text
+_LEAST_GAIN_OF_LABELS = 0.002  # of the log-loss, by label stacking
+
+
+def choose_scheme(at: Setting, source: Source) -> None:
+    """Weigh plain words by the scheme, of those planned, that gives the lowest log-loss of the first fold."""
+    if len(at.plan.schemes) < 2 or not isinstance(source, TextSource):
+        return
+    view, losses = source.views[0], []
+    for scheme in at.plan.schemes:
+        view.weighting = TermWeighting(scheme)
+        losses.append(first_fold_loss(at.plan.members[0], at, source))
+    view.weighting = TermWeighting(at.plan.schemes[int(np.argmin(losses))])
+
+
+def useful_members(at: Setting, found: Weighed) -> Weighed:
+    """Without the members whose weights are near zero; where none is better, the first keeps a trace."""
+    members, scores, stack = found
+    kept = np.flatnonzero(np.abs(stack.weights).max(axis=1) > LEAST_WEIGHT)
+    kept = kept if len(kept) else np.array([0])  # the one that reads plain words
+    if len(kept) < len(members):
+        members, scores = [members[m] for m in kept], scores[kept]
+        stack = at.plan.stacker.fit(scores, at.held, expected_weights(members))
+    if np.abs(stack.weights).max() <= LEAST_WEIGHT:  # its words are known all the same
+        stack = stack._replace(weights=np.full_like(stack.weights, LEAST_WEIGHT))
+    return Weighed(members, scores, stack)
+
+
+def approve_sentences(
+    at: Setting, members: list[Member], scores: FloatArray
+) -> tuple[list[Member], FloatArray, dict[str, Any] | None]:
+    """Members and scores, without those of sentence vectors if the ensemble gains too little by them, and why.
+
+    Every later text would have to be read by the sentence model, so that it must gain a little, and more than it would
+    by chance: two standard errors. Weights are fitted to half of the folds, and compared on the other half.
+    """
+    words = np.array([member.views != (at.plan.sentences,) for member in members])
+    if at.plan.sentences is None or words.all():
+        return members, scores, None
+    others = [member for member, reads_words in zip(members, words, strict=True) if reads_words]
+    tried = [_cross_fitted(at, members, scores), _cross_fitted(at, others, scores[words])]
+    losses = [_or_none(at.held.log_loss(proba)) for proba in tried]
+    outcome = {"outcome": "kept", "log_loss": losses[0], "log_loss_without": losses[1]}
+    before = at.held.text_losses(tried[1])
+    gain = before - at.held.text_losses(tried[0])
+    by_chance = _SURE * float(gain.std()) * np.sqrt(len(gain))
+    if None not in losses and gain.sum() >= max(_LEAST_GAIN_OF_SENTENCES * before.sum(), by_chance):
+        return members, scores, outcome
+    return others, scores[words], outcome
+
+
+def _cross_fitted(at: Setting, members: Sequence[Member], scores: FloatArray) -> FloatArray:
+    """Probabilities of each half of the folds by weights that were fitted to the other."""
+    proba, half = np.empty(at.held.indicator.shape), at.held.fold % 2 == 0
+    for rows in (half, ~half):
+        stack = at.plan.stacker.fit(scores[:, ~rows], at.held.of_rows(~rows), expected_weights(members))
+        proba[rows] = at.plan.stacker.probabilities(scores[:, rows], stack)
+    return proba
+
+
+def settle_sentences(
+    at: Setting, source: Source, members: Sequence[Member], outcome: dict[str, Any] | None
+) -> tuple[Source, dict[str, Any] | None]:
+    """What became of the sentence vectors; where no member reads them, texts are not read so from now on."""
+    if at.plan.sentences is None or not isinstance(source, TextSource):
+        return source, None
+    vectorizer: Any = source.vectorizers[at.plan.sentences]
+    if all(member.views != (at.plan.sentences,) for member in members):
+        source = source.without_last_view()
+        outcome = {"log_loss": None, "log_loss_without": None} | (outcome or {}) | {"outcome": "left out"}
+    return source, {"model": vectorizer.name_, **(outcome or {})}
+
+
+def stack_labels(
+    ensemble: Ensemble, log_odds: FloatArray, proba: FloatArray, held: HeldOut
+) -> tuple[Ensemble, FloatArray]:
+    """The ensemble with label stacking, and its held-out probabilities, where it lowers the log-loss enough.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    log_odds, proba : arrays (n_held_out, n_labels)
+    held : HeldOut
+    """
+    linear = ensemble.linear
+    if linear is None:
+        return ensemble, proba
+    scores = np.stack([log_odds, some_other_label(log_odds)])
+    expected = np.array([1.0, 0.0])
+    found = fit_stacking(scores, held.indicator, held.space, held.label_seen, held.weight, expected)
+    after = LabelWeights(held.space).probabilities(scores, found)
+    if not held.log_loss(after) <= (1.0 - _LEAST_GAIN_OF_LABELS) * held.log_loss(proba):  # nor where neither is known
+        return ensemble, proba
+    slope = np.maximum(found.weights[0], LEAST_SLOPE)
+    linear.coef = (linear.coef.T * slope).T
+    linear.intercept = slope * linear.intercept + found.bias
+    ensemble.label_stacking = LabelStacking(slope, found.bias, found.weights[1])
+    return ensemble, after
+
+
+def threshold_of_rare(
+    at: Setting,
+    source: Source,
+    members: Sequence[Member],
+    stack: Stack,
+    stacking: LabelStacking | None,
+    first: FloatArray,
+    report: Progress,
+) -> float | None:
+    """The threshold of labels that no held-out text tests; None where nothing tells it."""
+    indicator, weight = at.target.indicator, at.target.weight
+    labels = labels_to_thin(indicator, at.held, _SEED)
+    if not at.plan.rare_threshold or not len(labels) or not isinstance(source, TextSource):
+        return None
+    report("thresholds of rare labels", 0, 1)
+    untested = at.held.untested()
+    alone = int(next(label for label in label_order(indicator) if untested[label]))
+    answered, held_out = at.target.folds.held_out, at.target.folds.number == 0
+    place = np.cumsum(answered) - 1  # of a text among those that were held out
+    rough = [member.for_folds() for member in members]
+    rows = np.ones(len(held_out), dtype=np.bool_)
+    read = {
+        member.views: source.features(member.views, source.weightings(member.views, ~held_out), rows)
+        for member in {member.views: member for member in members}.values()
+    }
+
+    def score(k: int, learnt: BoolArray, judged: BoolArray) -> FloatArray:
+        total = np.full(int(judged.sum()), stack.bias[alone])
+        label, space = indicator[:, [k]] & learnt[:, None], LabelSpace(at.target.space.classes[[k]], "multilabel")
+        options = FitOptions(np.where(learnt, 1.0 if weight is None else weight, 0.0))  # others do not count
+        for member, share in zip(rough, stack.weights[:, alone], strict=True):
+            features = read[member.views]
+            scores = member.fit(features, label, space, options).scores(features.rows(judged))
+            total += share * scores[:, 0 if member.learns else k]
+        if stacking is not None:
+            others = first[place[judged]]
+            others[:, k] = -np.inf
+            other = some_other_label(others)[:, k]
+            total = stacking.slope[alone] * total + stacking.offset[alone] + stacking.effect[alone] * other
+        return total
+
+    found = rare_threshold(indicator, labels, held_out, answered, score, _SEED)
+    report("thresholds of rare labels", 1, 1)
+    return found
+
+
+def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensemble) -> dict[str, Any]:
+    """What became of a prior file that is a member: how far each label follows it, why, and its audit."""
+    prior, (members, scores, stack) = at.plan.prior, found
+    if prior is None or not isinstance(source, TextSource) or all(member.name != prior.name for member in members):
+        return {}
+    others = np.array([member.name != prior.name for member in members])
+    rest = [member for member in members if member.name != prior.name]
+    without = at.plan.stacker.fit(scores[others], at.held, expected_weights(rest))
+    loss_with, loss_without = (
+        decision_losses(at.held.indicator, at.plan.stacker.probabilities(own, one))
+        for own, one in ((scores, stack), (scores[others], without))
+    )
+    known = Knowledge(prior.estimator.matched, np.clip(stack.weights[~others][0], 0.0, 1.0))
+    (v,), rows = prior.views, np.ones(len(at.target.indicator), dtype=np.bool_)
+    space, counts = at.target.space, source.blocks[v]
+    advice = prior_advice(known, counts, loss_with, loss_without, at.held.label_seen, space)
+    features = source.features(prior.views, source.weightings(prior.views, rows), rows)
+    columns = slice(int(source.bounds[v]), int(source.bounds[v + 1]))
+    audit = known.audit_by_regression(
+        ensemble.words().weights[:, columns], features, at.target.indicator,
+        source.vectorizer.get_feature_names_out()[columns], space, at.target.weight,
+    )  # fmt: skip
+    return {"prior_weight": known.weight, "prior_advice": advice, "prior_audit": audit}
+
+
+def describe(
+    at: Setting, source: Source, before: Weighed, after: Weighed, proba: FloatArray, n_done: int, stacked: bool
+) -> dict[str, Any]:
+    """What an automatic training chose, JSON-able."""
+    assert isinstance(source, TextSource)
+    names = [member.name for member in after.members]
+    losses = [alone_loss(one, at.held) for one in after.scores]
+    widths = np.diff(source.bounds).tolist()
+    return {
+        "n_texts": len(at.target.indicator),
+        "n_folds": at.target.folds.n_cut,
+        "n_held_out": len(proba),
+        "log_loss": _or_none(at.held.log_loss(proba)),
+        "label_stacking": stacked,
+        "left_out": [member.name for member in before.members if member.name not in names],
+        "interrupted": n_done < len(at.plan.members),
+        "n_done": n_done,
+        "n_planned": len(at.plan.members),
+        "views": [
+            {"name": view.name, "words": n, "scheme": view.weighting.scheme, "pairs": view.has_pairs}
+            for view, n in zip(source.views, widths, strict=True)
+        ],
+        "members": [
+            {"name": member.name, "scale": member.scale, "log_loss": _or_none(loss), "weight": float(share.mean())}
+            for member, loss, share in zip(after.members, losses, after.stack.weights, strict=True)
+        ],
+    }
+
+
+def _or_none(loss: float) -> float | None:
+    return loss if np.isfinite(loss) else None
