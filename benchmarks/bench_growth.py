@@ -29,7 +29,6 @@ from _rcv1_like import write
 from bench_out_of_core import indicator, pieces, rows, status
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
-from textbayes.kinds.linear import fitted_linear
 from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import fit_in_groups
 from textbayes.scale.shard_scores import score_blocks
@@ -78,7 +77,7 @@ def point(folder: Path, words: int, labels: int) -> dict[str, float]:
             if member.prior == "laplace":
                 found["support"] = float(((fitted.coef_ != 0.0) @ np.diff(X.indptr)).sum()) / 1e6
         if words == N_WORDS:
-            model = fitted_linear(fitted, LabelSpace(np.arange(labels), "multilabel"))
+            model = fitted.with_labels(LabelSpace(np.arange(labels), "multilabel"))
             start = time.process_time()
             for _ in score_blocks(model, pieces(shards)):
                 pass

@@ -29,14 +29,13 @@ from textbayes.data.archives import iter_members
 from textbayes.evaluate import contingency, f_measure
 from textbayes.knowledge import (
     WordPriors,
-    choose_weight,
     from_descriptions,
     from_names,
     match_priors,
-    with_prior,
     words_of,
 )
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.tune import choose_weight
 
 N_SEEDS, N_SEEDS_OTHERS = 20, 5
 N_POSITIVE, N_NEGATIVE = 10, 100
@@ -103,8 +102,8 @@ class Trial:
             matched = match_priors(table, self.terms[columns], [name])
             chosen = choose_weight(classifier, X, y[sample], matched).weight
             weights.append(float(chosen[0]))
-            figures.append(score(with_prior(classifier, matched, X, chosen)))
-            in_full.append(score(with_prior(classifier, matched, X, 1.0)))
+            figures.append(score(classifier.with_prior(matched, X, chosen)))
+            in_full.append(score(classifier.with_prior(matched, X, 1.0)))
         return figures + in_full, weights
 
 

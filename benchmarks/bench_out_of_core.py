@@ -30,7 +30,6 @@ from _rcv1_like import N_DOCS, write
 from textbayes import BayesLinearClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
-from textbayes.kinds.linear import fitted_linear
 from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import fit_in_groups
 from textbayes.scale.shard_scores import score_blocks
@@ -106,7 +105,7 @@ def fit_and_score(folder: Path, most: int | None) -> dict[str, Any]:
         figures["converged"] = bool(model.fit_info_.converged.all())
         figures["words_with_weight"] = int((model.coef_ != 0.0).any(axis=0).sum())
         space = LabelSpace(np.array(shards.about["labels"]), "multilabel")
-        fitted = fitted_linear(model, space)
+        fitted = model.with_labels(space)
         start, n_docs, hits = time.perf_counter(), 0, 0
         for proba in score_blocks(fitted, pieces(shards)):
             hits += int(((proba > 0.5) == Y[n_docs : n_docs + len(proba)]).sum())

@@ -20,14 +20,12 @@ from textbayes.evaluate import contingency, f_measure
 from textbayes.knowledge import (
     MatchedPriors,
     Strength,
-    choose_weight,
     from_descriptions,
     match_priors,
-    with_prior,
     words_of,
 )
-from textbayes.knowledge.apply import best_weight
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.tune.prior_weight import best_weight, choose_weight
 
 N_SEEDS, N_POSITIVE, N_NEGATIVE, N_JUDGED = 3, 10, 100, 3000
 MODELS = {
@@ -115,12 +113,12 @@ def main() -> None:
         for (seed, found), (title, model) in product(enumerate(samples(name, **options)), MODELS.items()):
             for k, sample in enumerate(found):
                 in_full = [
-                    f1(with_prior(model, sample.right, sample.X, 1.0, strength), sample) for strength in STRENGTHS
+                    f1(model.with_prior(sample.right, sample.X, 1.0, strength), sample) for strength in STRENGTHS
                 ]
                 strengths.setdefault((name, title), []).append([f1(model, sample), *in_full])
                 for kind, matched in (("right", sample.right), ("wrong", sample.wrong)):
                     choice = choose_weight(model, sample.X, sample.y, matched)
-                    by_weight = [f1(with_prior(model, matched, sample.X, weight), sample) for weight in choice.grid]
+                    by_weight = [f1(model.with_prior(matched, sample.X, weight), sample) for weight in choice.grid]
                     rules.setdefault((name, title), []).append((seed, k, kind, choice, by_weight))
     print("macro-F1 on training documents: without knowledge, and followed in full with")
     print(*(f"  {i + 1}: {strength}" for i, strength in enumerate(STRENGTHS)), sep="\n")

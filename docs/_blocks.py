@@ -16,14 +16,13 @@ from _reference import page as reference_page
 
 
 def kinds() -> str:
-    """The kinds of models, what they are, and the estimator whose parameters they take."""
-    from textbayes.kinds import kinds
+    """The model types, what they are, and the estimator whose parameters they take."""
+    from textbayes.models import model_types
 
     def row(name: str) -> tuple[str, ...]:
-        kind = kinds.get(name)
-        return code(name), summary(type(kind)), code(kind.estimator_class.__name__)
+        return code(name), summary(model_types.get(name)), code(model_types.get(name).__name__)
 
-    return table(("kind", "what it is", "estimator"), map(row, kinds.names()))
+    return table(("model", "what it is", "estimator"), map(row, model_types.names()))
 
 
 def links() -> str:

@@ -9,6 +9,7 @@ from scipy import sparse
 from textbayes.models.counts import BayesCountClassifier, count_models, make_count_model
 from textbayes.models.counts.base import CountSums
 from textbayes.models.counts.draws import Sampling
+from textbayes.models.counts.state import restore_classifier, state_of_classifier
 
 NAMES = count_models.names()
 VARIANTS = [(name, {}) for name in NAMES] + [
@@ -148,8 +149,8 @@ def test_a_stored_classifier_predicts_and_learns_on_identically(name, settings):
     X, Y, omega = documents()
     y = np.array(["a", "b", "c"])[Y.argmax(axis=1)]
     classifier = BayesCountClassifier(make_count_model(name, **settings)).fit(X[:30], y[:30], lengths=omega[:30])
-    meta, arrays = classifier.to_state(statistics=True)
-    restored = BayesCountClassifier.from_state(meta, arrays)
+    meta, arrays = state_of_classifier(classifier, statistics=True)
+    restored = restore_classifier(BayesCountClassifier, meta, arrays)
     np.testing.assert_array_equal(restored.predict_proba(X, omega), classifier.predict_proba(X, omega))
     for one in (classifier, restored):
         one.partial_fit(X[30:], y[30:], lengths=omega[30:])

@@ -100,7 +100,7 @@ def test_what_partitions_cannot_do_is_refused(run, scheduler, parts, models, tmp
     assert "two ways with large inputs" in run(*train, "--out-of-core", code=2).stderr
     assert "--group-field needs all documents" in run(*train, "--group-field", "id", code=2).stderr
     done = run(*train, "--model", "online", code=1)
-    assert "models of kind online are not trained on partitions" in done.stderr
+    assert "models of type online are not trained on partitions" in done.stderr
     done = run("train", f"{tmp_path}/none-*.csv", *train[2:], code=1)
     assert "no file fits" in done.stderr
     classify = ("classify", models["binary"], parts, "--cluster", scheduler)

@@ -74,7 +74,7 @@ def test_a_filter_from_a_model_that_was_trained(folder, lines, run, tmp_path):
 @pytest.mark.parametrize(
     ("model", "cause"),
     [
-        ("counts", "cannot go on from a model of kind 'counts'"),
+        ("counts", "cannot go on from a model of type 'counts'"),
         ("linear", "does not know how sure it is of its weights"),
     ],
 )

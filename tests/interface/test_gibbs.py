@@ -234,7 +234,7 @@ def test_a_kind_that_samples_takes_the_options_of_the_sampler(run, write, docume
     found = load_model(path)
     (member,) = found.model
     assert (member.inference.random_state, member.inference.plan.chains, member.inference.plan.warmup) == (3, 2, 20)
-    drawn = found.draws_ if kind == "linear" else found.model_.members[0].draws
+    drawn = found.draws_ if kind == "linear" else found.model_.members[0].draws_
     assert drawn is not None
     assert found.average
     refused = run("train", write(documents), "-o", path, "--model", f"{kind}", "--chains", "2", code=2)

@@ -28,7 +28,9 @@ def only(folder):
 def same_model(first, second):
     one, other = load_model(first), load_model(second)
     assert one.vectorizer_.vocabulary_ == other.vectorizer_.vocabulary_
-    np.testing.assert_allclose(one.model_.words().weights, other.model_.words().weights, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        one.model_.word_weights().weights, other.model_.word_weights().weights, rtol=0, atol=1e-6
+    )
     for name in ("labels", "accuracy_interval", "micro_f1_interval", "subset_accuracy_interval"):
         assert one.held_out_.pop(name, None) == other.held_out_.pop(name, None)
     assert one.held_out_ == pytest.approx(other.held_out_, abs=1e-9)

@@ -78,7 +78,7 @@ def test_every_kind_of_model_has_an_audit(run, lines, write, documents, tmp_path
     assert rows["grain"]["conflict"]
     assert not rows["money"]["conflict"]
     saved, column = load_model(model), {"grain": 0, "money": 1}
-    weights, at = saved.model_.words().weights, saved.vectorizer_.vocabulary_["corn"]
+    weights, at = saved.model_.word_weights().weights, saved.vectorizer_.vocabulary_["corn"]
     for label, row in rows.items():
         assert row["posterior"] == weights[column[label], at]
         assert row["shift"] == pytest.approx((row["posterior"] - row["prior_mean"]) / row["prior_scale"])

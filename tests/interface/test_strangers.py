@@ -89,7 +89,7 @@ def test_a_model_type_as_a_member_of_the_automatic_ensemble(stranger):
         "candidates['overlap'] = Overlap\n"
         + TRAIN.format(settings="")
         + "import json; print(json.dumps([one['name'] for one in again.choice_['members']]))\n"
-        + "print([part.model.kind for part in again.model_.parts])\n"
+        + "print([part.model.model_type for part in again.model_.parts])\n"
         + "one = again.explain('wheat and corn', ['grain'])[0]\n"
         + "total = one.base + sum(part.log_odds for part in one.contributions)\n"
         + "assert abs(total - one.log_odds) < 1e-6 * max(1.0, abs(one.log_odds)) + 1e-6\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,7 +14,8 @@ from textbayes.core.saved_arrays import saved_array
 from textbayes.data.formats import FORMATS, Format, Record
 from textbayes.data.streams import read_lines
 from textbayes.decide import ThresholdRule, rules
-from textbayes.kinds import Fitted, Kind, kinds
+from textbayes.models import model_types
+from textbayes.models.base import TextModel
 from textbayes.priors import BasePrior, priors
 
 
@@ -58,28 +58,35 @@ def _records(source: Any, *, separator: str = "\t") -> Iterator[Record]:
 FORMATS.register("labelled")(Format("labelled", "a label and a text on each line", _records, suffixes=(".labelled",)))
 
 
-class Overlap(BaseEstimator):
-    """Score of a label: ``sharpness`` times the log-ratio of the words that its texts have and others have not."""
+@model_types.register("overlap")
+class Overlap(TextModel, BaseEstimator):
+    """Score of a label: ``sharpness`` times the log-ratio of the words that its texts have and others have not.
+
+    The score is not linear in the words, so that it cannot be merged into weights.
+    """
+
+    model_type = "overlap"
 
     def __init__(self, sharpness: float = 1.0) -> None:
         self.sharpness = sharpness
 
-
-class FittedOverlap(Fitted):
-    """Shares of texts that have each word; the score is not linear, so that it cannot be merged into weights."""
-
-    kind = "overlap"
-
-    def __init__(self, space, inside, outside, sharpness):
-        super().__init__(space)
-        self.inside, self.outside, self.sharpness = inside, outside, sharpness
+    def fit_features(self, features, indicator, space, options=None):
+        has = (features.weights != 0.0).astype(float)
+        counts = np.ones(len(indicator)) if options is None or options.weight is None else options.weight
+        shares = []
+        for labels in (indicator, ~indicator):
+            weights = labels * counts[:, None]
+            shares.append(np.asarray(has.T @ weights).T / np.maximum(weights.sum(axis=0), 1.0)[:, None])
+        one = self.unfitted()
+        one.label_space_, (one.inside_, one.outside_) = space, shares
+        return one
 
     def scores(self, features, average=True):
         has = (features.weights != 0.0).astype(float)
         return np.tanh(self.sharpness * np.asarray(has @ self._ratio().T)) * 3.0
 
     def _ratio(self):
-        return np.log((self.inside + 0.1) / (self.outside + 0.1))
+        return np.log((self.inside_ + 0.1) / (self.outside_ + 0.1))
 
     def contributions(self, document):
         columns = document.weights.indices.astype(np.int64)
@@ -91,35 +98,17 @@ class FittedOverlap(Fitted):
         )
         return Contributions(total - parts.sum(axis=1), columns, parts)
 
-    def words(self):
+    def word_weights(self):
         return WordWeights(self._ratio(), None, "log-ratio")
 
     def to_state(self):
-        return {"sharpness": float(self.sharpness)}, {"inside": self.inside, "outside": self.outside}
+        return {"sharpness": float(self.sharpness)}, {"inside": self.inside_, "outside": self.outside_}
 
-
-class OverlapKind(Kind):
-    """Words that texts of a label have and others have not."""
-
-    name = "overlap"
-
-    @property
-    def estimator_class(self) -> type:
-        return Overlap
-
-    def fit(self, estimator, features, indicator, space, options):
-        has = (features.weights != 0.0).astype(float)
-        counts = np.ones(len(indicator)) if options.weight is None else options.weight
-        shares = []
-        for labels in (indicator, ~indicator):
-            weights = labels * counts[:, None]
-            shares.append(np.asarray(has.T @ weights).T / np.maximum(weights.sum(axis=0), 1.0)[:, None])
-        return FittedOverlap(space, *shares, estimator.sharpness)
-
-    def from_state(self, meta: Mapping[str, Any], arrays: Mapping[str, Any], space, n_features):
-        shape = (space.n_columns, n_features)
-        inside, outside = (saved_array(arrays, name, np.float64, shape, least=0.0) for name in ("inside", "outside"))
-        return FittedOverlap(space, inside, outside, float(json.loads(json.dumps(meta["sharpness"]))))
-
-
-kinds.register("overlap")(OverlapKind())
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, Any], space, n_features):
+        one, shape = cls(float(meta["sharpness"])), (space.n_columns, n_features)
+        one.label_space_ = space
+        one.inside_, one.outside_ = (
+            saved_array(arrays, name, np.float64, shape, least=0.0) for name in ("inside", "outside")
+        )
+        return one

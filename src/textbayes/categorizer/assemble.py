@@ -8,15 +8,15 @@ import numpy as np
 
 from textbayes.categorizer.ensemble import Ensemble
 from textbayes.categorizer.estimator import TextCategorizer
-from textbayes.core.protocols import FittedModel
 from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.decide import make_rule
+from textbayes.models.base import TextModel
 from textbayes.text import TermWeighting, TextVectorizer
 
 
 def assembled(
     model: Any,
-    fitted: FittedModel,
+    fitted: TextModel,
     vectorizer: TextVectorizer,
     weighting: TermWeighting,
     rule: str,
@@ -31,7 +31,7 @@ def assembled(
     ----------
     model : str or estimator
         What would be fitted if it were trained again.
-    fitted : FittedModel
+    fitted : TextModel
     vectorizer, weighting : fitted
     rule : str
         The decision rule, fitted here to ``proba`` and ``indicator``, arrays (n_docs, n_columns).
@@ -42,7 +42,7 @@ def assembled(
     """
     made = TextCategorizer(vectorizer, weighting, model=model, rule=rule)
     made.vectorizer_, made.weighting_ = vectorizer, weighting
-    made.label_space_ = fitted.space
+    made.label_space_ = fitted.label_space_
     made.classes_ = made.label_space_.classes
     made.model_, made.pool_ = Ensemble.of(fitted), np.ones(1)
     made.rule_ = make_rule(rule).fit(proba, indicator)

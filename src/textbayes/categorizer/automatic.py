@@ -27,7 +27,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
 from textbayes.core.types import BoolArray, FloatArray
 from textbayes.evaluate.calibration import decision_losses
-from textbayes.kinds import FitOptions
+from textbayes.models.base import FitOptions
 from textbayes.text import TermWeighting
 
 _SEED = 0  # of the texts that rare labels are made of
@@ -126,8 +126,8 @@ def stack_labels(
     if not held.log_loss(after) <= (1.0 - _LEAST_GAIN_OF_LABELS) * held.log_loss(proba):  # nor where neither is known
         return ensemble, proba
     slope = np.maximum(found.weights[0], LEAST_SLOPE)
-    linear.coef = (linear.coef.T * slope).T
-    linear.intercept = slope * linear.intercept + found.bias
+    linear.coef_ = (linear.coef_.T * slope).T
+    linear.intercept_ = slope * linear.intercept_ + found.bias
     ensemble.label_stacking = LabelStacking(slope, found.bias, found.weights[1])
     return ensemble, after
 
@@ -197,7 +197,7 @@ def lexicon_found(at: Setting, source: Source, found: Weighed, ensemble: Ensembl
     features = source.features(prior.views, source.weightings(prior.views, rows), rows)
     columns = slice(int(source.bounds[v]), int(source.bounds[v + 1]))
     audit = known.audit_by_regression(
-        ensemble.words().weights[:, columns], features, at.target.indicator,
+        ensemble.word_weights().weights[:, columns], features, at.target.indicator,
         source.vectorizer.get_feature_names_out()[columns], space, at.target.weight,
     )  # fmt: skip
     return {"prior_weight": known.weight, "prior_advice": advice, "prior_audit": audit}

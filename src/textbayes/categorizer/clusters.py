@@ -11,7 +11,6 @@ from textbayes.categorizer.assemble import assembled
 from textbayes.categorizer.estimator import TextCategorizer
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray
-from textbayes.kinds.clusters import FittedClusters
 from textbayes.models.clusters.estimator import SoftClusters
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints
@@ -39,7 +38,7 @@ def categorizer_of_clusters(
     columns = slice(1, None) if space.kind == "binary" else slice(None)
     return assembled(
         "clusters",
-        FittedClusters(space, clusters, order.astype(np.int64)),
+        clusters.with_labels(space, order.astype(np.int64)),
         vectorizer,
         TermWeighting("raw").fit(counts),
         "fixed" if space.kind == "binary" else "top_label",

@@ -11,13 +11,15 @@ from scipy import special
 
 from textbayes.core.errors import ModelFileError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
-from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
+from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.kinds import kinds
-from textbayes.kinds.linear import FittedLinear
 from textbayes.links.base import BaseLink
+from textbayes.models import model_types
+from textbayes.models.base import TextModel
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.linear.model import LinearModel
 from textbayes.posterior.intervals import pooled_standard_errors
 
 LEAST_SLOPE = 0.05  # of label stacking on the words' scores: below it these could not be computed from its result
@@ -26,7 +28,7 @@ LEAST_SLOPE = 0.05  # of label stacking on the words' scores: below it these cou
 class Part(NamedTuple):
     """A fitted member of an ensemble, its weight for each label (n_columns,), and the columns that it reads."""
 
-    model: FittedModel
+    model: TextModel
     weight: FloatArray
     columns: IntArray | None = None
 
@@ -102,24 +104,25 @@ class Ensemble:
         self.label_stacking = label_stacking
 
     @classmethod
-    def of(cls, model: FittedModel) -> Self:
+    def of(cls, model: TextModel) -> Self:
         """The ensemble of one fitted model, which answers as the model does."""
-        return cls(model.space, [Part(model, np.ones(model.space.n_columns))], is_softmax=model.is_softmax)
+        space = model.label_space_
+        return cls(space, [Part(model, np.ones(space.n_columns))], is_softmax=model.is_softmax)
 
     @property
-    def members(self) -> list[FittedModel]:
+    def members(self) -> list[TextModel]:
         """The fitted members; those that are merged are one."""
         return [part.model for part in self.parts]
 
     @property
-    def single(self) -> FittedModel | None:
+    def single(self) -> TextModel | None:
         """The only member, or the linear model that all are merged into; None where there are several."""
         return self.parts[0].model if len(self.parts) == 1 else None
 
     @property
-    def linear(self) -> FittedLinear | None:
+    def linear(self) -> LinearModel | None:
         """The linear model that all members are merged into, if they are, before calibration."""
-        return self.single if isinstance(self.single, FittedLinear) else None
+        return self.single if isinstance(self.single, LinearModel) else None
 
     @property
     def uses_lengths(self) -> bool:
@@ -183,14 +186,14 @@ class Ensemble:
             base += weight * one.base
         return Contributions(base, words, total)
 
-    def words(self) -> WordWeights:
+    def word_weights(self) -> WordWeights:
         """Weights of single words; of several members what a word adds to a text that has it, on average."""
         if self.single is not None:
-            return self.single.words()
+            return self.single.word_weights()
         assert self.typical is not None
         total, spread = 0.0, 0.0
         for part, typical in zip(self.parts, self.typical, strict=True):
-            found, share = part.model.words(), part.weight[:, None] * typical
+            found, share = part.model.word_weights(), part.weight[:, None] * typical
             total = total + share * self._wide(part, found.weights)
             # Members learn from the same texts and are taken to err together.
             own = np.nan if found.errors is None else self._wide(part, np.nan_to_num(found.errors))
@@ -244,7 +247,7 @@ class Ensemble:
         arrays: dict[str, AnyArray] = {"weights": np.stack([part.weight for part in self.parts])}
         for number, part in enumerate(self.parts):
             meta, own = part.model.to_state()
-            members.append({"kind": part.model.kind, "state": meta})
+            members.append({"type": part.model.model_type, "state": meta})
             arrays |= under(str(number), own)
             if part.columns is not None:
                 arrays[f"{number}.columns"] = part.columns
@@ -270,8 +273,8 @@ class Ensemble:
         weights = saved_array(arrays, "weights", np.float64, (n_members, space.n_columns))
         parts = []
         for number, member in enumerate(told.members):
-            if member.kind not in kinds.names():
-                raise ModelFileError(f"the model is of type {member.kind!r}, which this version does not know")
+            if member.type not in model_types.names():
+                raise ModelFileError(f"the model is of type {member.type!r}, which this version does not know")
             own, columns = part_of(arrays, str(number)), None
             if "columns" in own:
                 columns = saved_array(own, "columns", np.int64, (None,), least=0, most=n_features - 1)
@@ -279,7 +282,7 @@ class Ensemble:
                 if (np.diff(columns) <= 0).any():
                     raise ModelFileError("the model's columns are not in order; was the file altered?")
             width = n_features if columns is None else len(columns)
-            model = kinds.get(member.kind).from_state(member.state, own, space, width)
+            model = model_types.get(member.type).from_state(member.state, own, space, width)
             parts.append(Part(model, weights[number], columns))
         typical = None
         if n_members > 1:
@@ -293,13 +296,13 @@ class Ensemble:
         return made
 
     def _restored_stacking(self, arrays: Mapping[str, AnyArray]) -> LabelStacking:
-        if self.space.kind != "multilabel" or self.linear is None or self.linear.link.name != "logit":
+        if self.space.kind != "multilabel" or self.linear is None or self.linear.link_.name != "logit":
             raise ModelFileError("the model's labels cannot be stacked; was the file altered?")
         shape = (self.space.n_columns,)
         slope = saved_array(arrays, "slope", np.float64, shape, least=LEAST_SLOPE)
         return LabelStacking(slope, *(saved_array(arrays, name, np.float64, shape) for name in ("offset", "effect")))
 
-    def calibrated(self) -> FittedLinear | None:
+    def calibrated(self) -> LinearModel | None:
         """The one linear model as its probabilities are made: with the calibration in its weights."""
         linear = self.linear
         if linear is None or self.calibration == 1.0:
@@ -334,16 +337,16 @@ class Ensemble:
         return wide
 
 
-def log_odds(model: FittedModel, scores: FloatArray) -> FloatArray:
+def log_odds(model: TextModel, scores: FloatArray) -> FloatArray:
     """Scores of a model as log-odds of every column: those of a softmax against all other classes.
 
     Parameters
     ----------
-    model : FittedModel
+    model : TextModel
     scores : array (n_docs, n_columns)
         By the model.
     """
-    if not (model.is_softmax and model.space.kind == "multiclass"):
+    if not (model.is_softmax and model.label_space_.kind == "multiclass"):
         return scores
     log_proba = special.log_softmax(scores, axis=1)
     return np.asarray(log_proba - np.log(np.maximum(-np.expm1(log_proba), 1e-300)))
@@ -351,7 +354,7 @@ def log_odds(model: FittedModel, scores: FloatArray) -> FloatArray:
 
 def merge_linear(
     space: LabelSpace, link: BaseLink, parts: Sequence[Part], n_features: int, bias: FloatArray | None = None
-) -> FittedLinear:
+) -> BayesLinearClassifier:
     """Linear models with one link, times their weights, as one linear model over all columns.
 
     Standard errors are upper bounds, since members learn from the same texts and are taken to err together; there are
@@ -362,7 +365,7 @@ def merge_linear(
     space : LabelSpace
     link : BaseLink
     parts : sequence of Part
-        Of ``FittedLinear`` models.
+        Of linear models.
     n_features : int
     bias : array (n_columns,), optional
         Added to the intercepts.
@@ -375,20 +378,19 @@ def merge_linear(
         start = 0
         for run in _runs(part.columns, n_features):
             width = run.stop - run.start
-            coef[:, run] += part.weight[:, None] * model.coef[:, start : start + width]
+            coef[:, run] += part.weight[:, None] * model.coef_[:, start : start + width]
             start += width
-        intercept += part.weight * model.intercept
-    merged = FittedLinear(space, link, coef=coef, intercept=intercept)
-    merged.held_scale = max((model.held_scale for model in models), default=1.0)
-    estimators = [model.estimator for model in models if model.estimator is not None]
-    known = [one.approximation_ for one in estimators if one.approximation_ is not None]
+        intercept += part.weight * model.intercept_
+    merged = BayesLinearClassifier.of_weights(space, link, coef, intercept)
+    merged.held_scale_ = max((model.held_scale_ for model in models), default=1.0)
+    known = [model.approximation_ for model in models if model.approximation_ is not None]
     weights = np.array([part.weight[0] for part in parts])
     if known and len(known) == len(parts):
-        merged.errors = pooled_standard_errors(weights, known)
-        merged.shifts = np.asarray(sum(a * one.mean_shifts()[0] for a, one in zip(weights, known, strict=True)))
-    ends = [model.intercept_errors for model in models if model.intercept_errors is not None]
+        merged.standard_errors_ = pooled_standard_errors(weights, known)
+        merged.mean_shifts_ = np.asarray(sum(a * one.mean_shifts()[0] for a, one in zip(weights, known, strict=True)))
+    ends = [model.intercept_errors_ for model in models if model.intercept_errors_ is not None]
     if ends and len(ends) == len(parts):
-        merged.intercept_errors = np.tensordot(weights, ends, axes=1)
+        merged.intercept_errors_ = np.tensordot(weights, ends, axes=1)
     return merged
 
 

@@ -32,8 +32,8 @@ from textbayes.core.types import AnyArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
 from textbayes.decide import Rule, ThresholdRule
 from textbayes.evaluate import evaluate
-from textbayes.kinds.sampling import SamplingCallback
 from textbayes.knowledge import WordPriors
+from textbayes.models.sampling import SamplingCallback
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import text_fingerprints

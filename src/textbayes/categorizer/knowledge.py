@@ -12,29 +12,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from textbayes.categorizer.model_types import make_model
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.wording import did_you_mean, plural
-from textbayes.kinds import kind_of, make_model
-from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import (
-    AuditRow,
     MatchedPriors,
-    WeightChoice,
     WordPriors,
-    audit_priors,
-    choose_weight,
     match_priors,
     table_prior,
     with_words,
     words_of,
 )
 from textbayes.links import make_link
+from textbayes.models.base import TextModel
+from textbayes.models.linear.audit import AuditRow, audit_priors
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.text import HashingTextVectorizer
+from textbayes.tune.prior_weight import WeightChoice, choose_weight
 
 UNTESTED = "not tested: none of its words is in the texts"
 _SHOWN = 5  # names of what was not found, in a warning
@@ -86,11 +84,11 @@ class Knowledge(NamedTuple):
     pool_agrees: bool = True
     told: bool = False
 
-    def inform(self, member: Any, features: Features) -> Any:
+    def inform(self, member: TextModel, features: Features) -> TextModel:
         """A copy of a member, not fitted, that knows what the table says."""
         if not self.weight.any():
             return member
-        return kind_of(member).informed(member, self.matched, features, self.weight)
+        return member.with_prior(self.matched, features, self.weight)
 
     def with_zero_weight(self) -> Knowledge:
         """The same table, followed by no label, since the pool of all members gains nothing by it."""
@@ -98,7 +96,7 @@ class Knowledge(NamedTuple):
 
     def audit(
         self,
-        fitted: FittedModel,
+        fitted: TextModel,
         member: Any,
         features: Features,
         indicator: BoolArray,
@@ -114,7 +112,7 @@ class Knowledge(NamedTuple):
 
         Parameters
         ----------
-        fitted : FittedModel
+        fitted : TextModel
             The model that learnt with the table.
         member : estimator
             The one it was fitted from.
@@ -126,9 +124,11 @@ class Knowledge(NamedTuple):
         space : LabelSpace
         sample_weight : array (n_docs,) or None
         """
-        if not isinstance(fitted, FittedLinear) or fitted.estimator is None:
-            return self.audit_by_regression(fitted.words().weights, features, indicator, terms, space, sample_weight)
-        return self._audit(fitted.estimator, member, features, indicator, terms, space, sample_weight)
+        if not isinstance(fitted, BayesLinearClassifier):
+            return self.audit_by_regression(
+                fitted.word_weights().weights, features, indicator, terms, space, sample_weight
+            )
+        return self._audit(fitted, member, features, indicator, terms, space, sample_weight)
 
     def audit_by_regression(
         self,
@@ -149,9 +149,8 @@ class Knowledge(NamedTuple):
             As for :meth:`audit`.
         """
         member = make_model("linear")
-        asked = self.inform(member, features).fit(
-            features.weights, sparse.csr_matrix(indicator), sample_weight=sample_weight
-        )
+        informed: Any = self.inform(member, features)
+        asked = informed.fit(features.weights, sparse.csr_matrix(indicator), sample_weight=sample_weight)
         column, told = {word: j for j, word in enumerate(terms)}, []
         for row in self._audit(asked, member, features, indicator, terms, space, sample_weight):
             posterior = float(weights[space.column_names.index(row.label), column[row.word]])

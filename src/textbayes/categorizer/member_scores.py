@@ -20,7 +20,7 @@ from textbayes.core.executor import spread
 from textbayes.core.folds import label_order
 from textbayes.core.progress import Progress
 from textbayes.core.types import FloatArray
-from textbayes.kinds.sampling import SamplingCallback
+from textbayes.models.sampling import SamplingCallback
 
 _TO_COMPARE = 400_000  # texts × classes that a member's own weights are fitted to
 _MOST_SEARCHED = 16  # labels, when term weights and scales are chosen
@@ -81,7 +81,7 @@ def cross_validate(
     tasks: Iterable[Task] = [Task(members, knowledge, name)]
     if not at.plan.together:
         tasks = (Task([member]) for member in spread(_with_scale, members, at, source))
-    in_turn = any(member.samples for member in members)  # their chains are spread instead
+    in_turn = any(member.estimator.samples for member in members)  # their chains are spread instead
     found = out_of_fold(
         _score_fold, at.target.folds, tasks, (at, source, watch if in_turn else SamplingCallback()),
         allocate=source.allocate, keep_partial=keep_partial, report=report, in_turn=in_turn,

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import BoolArray, FloatArray
-from textbayes.kinds import FitOptions, kind_of
-from textbayes.kinds.linear import FittedLinear
 from textbayes.knowledge import MatchedPriors
 from textbayes.knowledge.strength import DEFAULT_STRENGTH
-from textbayes.links import make_link
+from textbayes.models.base import FitOptions, TextModel
 from textbayes.models.linear.word_sums import LinearScores
 
 
@@ -59,7 +57,7 @@ class Member:
     name : str
     views : tuple of int
         The views of the texts that it reads, side by side.
-    estimator : estimator
+    estimator : TextModel
         Not fitted.
     in_folds : dict
         Parameters of fits that score held-out texts and are forgotten.
@@ -76,25 +74,6 @@ class Member:
         return not isinstance(self.estimator, Lexicon)
 
     @property
-    def reads(self) -> str:
-        """What the estimator reads: "weights" or "counts"."""
-        return "weights" if self._is_sum else kind_of(self.estimator).reads
-
-    @property
-    def uses_lengths(self) -> bool:
-        """Whether the lengths of documents matter to it."""
-        return not self._is_sum and kind_of(self.estimator).uses_lengths
-
-    @property
-    def samples(self) -> bool:
-        """Whether a fit draws from the posterior."""
-        return not self._is_sum and kind_of(self.estimator).samples(self.estimator)
-
-    @property
-    def _is_sum(self) -> bool:
-        return isinstance(self.estimator, LinearScores)
-
-    @property
     def scale(self) -> float | None:
         """Scale of the prior of a regression, if it has one."""
         scale: Any = getattr(self.estimator, "scale", None)
@@ -103,7 +82,7 @@ class Member:
     def fit(
         self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions,
         knowledge: Knowledge | None = None,
-    ) -> FittedModel:  # fmt: skip
+    ) -> TextModel:  # fmt: skip
         """The member fitted to some documents.
 
         Parameters
@@ -115,17 +94,14 @@ class Member:
         knowledge : Knowledge, optional
             A prior file, and how far to follow it.
         """
-        if self._is_sum:
-            one = clone(self.estimator).fit(features.weights, indicator, options.weight)
-            return FittedLinear(space, make_link("logit"), coef=one.coef_, intercept=one.intercept_)
         estimator = self.estimator if knowledge is None else knowledge.inform(self.estimator, features)
-        return kind_of(self.estimator).fit(estimator, features, indicator, space, options)
+        return estimator.fit_features(features, indicator, space, options)
 
     def with_params(self, **parameters: Any) -> Member:
         """The same with other parameters of its estimator; those that it does not have are left out."""
-        known = self.estimator.get_params(deep=False)
+        known = inspect.signature(type(self.estimator)).parameters
         own = {name: value for name, value in parameters.items() if name in known}
-        return replace(self, estimator=clone(self.estimator).set_params(**own)) if own else self
+        return replace(self, estimator=self.estimator.unfitted(**own)) if own else self
 
     def for_folds(self) -> Member:
         """The same for fits that score held-out texts."""

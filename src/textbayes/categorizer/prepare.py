@@ -12,6 +12,7 @@ from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.knowledge import match_knowledge, read_prior, words_known
 from textbayes.categorizer.lexicon import lexicon_members
 from textbayes.categorizer.members import Member
+from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.plan import Plan, auto_plan, folds_for, folds_held_out
 from textbayes.categorizer.presets import default_models, default_vectorizer, default_weighting
 from textbayes.categorizer.reading import plain_words, read_views, sentence_model, text_lengths, with_sentences
@@ -22,7 +23,6 @@ from textbayes.core.cross_validation import Folds
 from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
-from textbayes.kinds import kind_of, make_model
 from textbayes.knowledge import WordPriors
 from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TermWeighting, TextVectorizer
@@ -73,7 +73,7 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
         sentences = len(read)
         views, blocks = with_sentences(views, blocks, data.texts, network, report)
     plan = auto_plan(read, data.space, n_texts, model.budget, names, prior, sentences)
-    used = any(member.uses_lengths for member in plan.members)
+    used = any(member.estimator.uses_lengths for member in plan.members)
     lengths = text_lengths(data.texts, blocks[0], views, used)
     source = TextSource(views.views, views.vectorizers_, blocks, lengths)
     grouped = few and data.groups is not None  # which may be fewer than folds
@@ -95,7 +95,7 @@ def _named(model: TextCategorizer, data: TrainingData, report: Progress) -> Prep
         # No training text has them, but later ones may: their weights stay at the prior mean.
         counts = vectorizer.add_terms(missing).transform(data.texts)
     report("reading words", 1, 1)
-    used = any(member.uses_lengths for member in plan.members)
+    used = any(member.estimator.uses_lengths for member in plan.members)
     lengths = text_lengths(data.texts, counts, vectorizer, used)
     views = [View("words", vectorizer, make_weighting(model.weighting))]
     prior = None
@@ -115,9 +115,9 @@ def named_plan(model: TextCategorizer, space: LabelSpace) -> Plan:
     """
     estimators = members_of(model)
     for one in estimators:
-        kind_of(one).check(one, model.select, model.refit_k, model.refit_by)
+        one.check_options(model.select, model.refit_k, model.refit_by)
     stacker = stacker_for(estimators, space, model.average, model.calibrate)
-    names = [kind_of(one).describe(one) for one in estimators]
+    names = [one.description() for one in estimators]
     members = [Member(name, (0,), clone(one)) for name, one in zip(names, estimators, strict=True)]
     return Plan(members, stacker, together=True)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
@@ -27,12 +27,40 @@ from textbayes.core.saved import (
     sorted_and_distinct,
 )
 from textbayes.core.types import AnyArray
-from textbayes.kinds._schema import ClassWeight, SavedLabels
 from textbayes.select import scores
 
 _Signed = Annotated[Real, Field(ge=-1e100, le=1e100)]
 _Ends = Annotated[list[Share], Field(min_length=2, max_length=2)]  # of an interval
 _Loss = Annotated[float, Field(ge=0.0, le=1e4)]
+
+
+def _is_class_weight(pair: list[Any]) -> list[Any]:
+    name, weight = pair
+    if not isinstance(name, str | int | float) or type(weight) not in (int, float) or not 0.0 <= weight <= 1e100:
+        raise ValueError("a class and its weight, a number from 0 on, are needed")
+    return pair
+
+
+ClassWeight = Annotated[list[Any], Field(min_length=2, max_length=2), AfterValidator(_is_class_weight)]
+
+
+_Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+class SavedLabels(Saved):
+    """The classes, in sorted order, all of one type."""
+
+    kind: Literal["binary", "multiclass", "multilabel"]
+    classes: Annotated[list[Text] | list[bool] | list[_Whole] | list[float], sorted_and_distinct]
+
+    @model_validator(mode="after")
+    def _together(self) -> Any:
+        n = len(self.classes)
+        if not {"binary": n == 2, "multiclass": n > 2, "multilabel": n > 0}[self.kind]:
+            raise ValueError(f"{n} classes are not {self.kind}")
+        if len({str(name) for name in self.classes}) < n:
+            raise ValueError("two classes have one name")
+        return self
 
 
 class SavedSettings(Saved):
@@ -133,9 +161,9 @@ class SavedFigures(Saved):
 
 
 class SavedMember(Saved):
-    """A fitted model: its kind, and what that kind keeps, which it checks itself."""
+    """A fitted model: its type, and what was fitted, which that type checks itself."""
 
-    kind: Name
+    type: Name
     state: dict[str, Any]
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from textbayes.core.labels import LabelSpace
 from textbayes.core.memory import check_fits_memory
-from textbayes.core.saved_arrays import saved_array, saved_dense
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.decide import Rule
-from textbayes.links import BaseLink, make_link
+from textbayes.links import BaseLink
+from textbayes.models.saved_weights import saved_coefficients, weights_description
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.posterior.intervals import label_probabilities
 from textbayes.text.batches import batches, check_texts, in_order
@@ -128,30 +128,26 @@ class Scorer:
         Those are models of other kinds, with draws, or whose texts are not read as words of a vocabulary.
         """
         from textbayes.categorizer.schema import label_space, read_description  # loads pydantic
-        from textbayes.core.saved import read_saved
-        from textbayes.kinds._schema import SavedLinear
 
         told = read_description(meta, arrays)
         ensemble = told.ensemble
         (member, *others), stacked = ensemble.members, part_of(arrays, "fitted.label_stacking")
-        if member.kind != "linear" or others or stacked:
+        if member.type != "linear" or others or stacked:
             return None
-        fitted = read_saved(SavedLinear, member.state, "the model's weights")
+        space = label_space(told.labels)
+        fitted = weights_description(member.state, space.n_columns)
         views = read_word_views(told.vectorizer, told.weighting, arrays)
         if fitted.draws is not None or views is None:
             return None
-        space, own = label_space(told.labels), part_of(arrays, "fitted.0")
         shape = (space.n_columns, sum(views.widths))
-        link = make_link(fitted.link)
-        link.check_labels(space.n_columns)
         check_fits_memory(8 * shape[0] * shape[1], "the weights of the model")
-        coef, intercept = saved_dense(own, "coef", shape), saved_array(own, "intercept", np.float64, shape[:1])
+        coef, intercept = saved_coefficients(part_of(arrays, "fitted.0"), shape)
         if ensemble.calibration != 1.0:
             coef, intercept = ensemble.calibration * coef, ensemble.calibration * intercept
         rule = Rule.from_state(told.rule, space.n_columns)
         band = part_of(arrays, "calibration_band")
         return cls(
-            space, rule, views, coef, intercept, link, ensemble.inverse_temperature,
+            space, rule, views, coef, intercept, fitted.link, ensemble.inverse_temperature,
             CalibrationBand.from_arrays(band, space.n_columns) if band else None,
             None if told.columns is None else told.columns.model_dump(),
         )  # fmt: skip
@@ -174,12 +170,12 @@ def _made_of(model: TextCategorizer) -> Scorer | None:
 
     ensemble: Any = model.model_
     linear = ensemble.calibrated()
-    if linear is None or linear.draws is not None or ensemble.label_stacking is not None:
+    if linear is None or linear.draws_ is not None or ensemble.label_stacking is not None:
         return None
     views = word_views(model.vectorizer_, model.weighting_)
     if views is None:
         return None
     return Scorer(
-        model.label_space_, model.rule_, views, linear.coef, linear.intercept, linear.link,
+        model.label_space_, model.rule_, views, linear.coef_, linear.intercept_, linear.link_,
         ensemble.inverse_temperature, model.calibration_band_, model.columns_,
     )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from textbayes.categorizer.knowledge import check_prior
+from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.prepare import make_weighting, needs_one_view, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.state import VECTORIZERS
@@ -19,7 +20,6 @@ from textbayes.core.errors import InputError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, make_rule
-from textbayes.kinds import make_model
 from textbayes.models.linear.refit import check_refit
 from textbayes.text import TermWeighting
 

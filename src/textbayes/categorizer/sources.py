@@ -17,17 +17,17 @@ from textbayes.categorizer.members import Member
 from textbayes.core.cross_validation import Folds
 from textbayes.core.folds import joined_groups
 from textbayes.core.labels import LabelSpace
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.kinds import FitOptions
-from textbayes.kinds.sampling import SamplingCallback
 from textbayes.lexical import takes_counts
+from textbayes.models.base import FitOptions, TextModel
+from textbayes.models.sampling import SamplingCallback
 from textbayes.select import scores, select_per_label
 from textbayes.text import TermWeighting
 from textbayes.text.sentences import SentenceVectorizer
 from textbayes.text.views import TextViews, View, ViewsWeighting, side_by_side
 
-Read = Callable[[FittedModel, Features], FloatArray]
+Read = Callable[[TextModel, Features], FloatArray]
 """What a fitted member says of documents, (n_docs, n_columns)."""
 
 
@@ -102,7 +102,7 @@ class Group(NamedTuple):
 
     views: tuple[int, ...]
     weightings: list[TermWeighting]
-    models: Sequence[FittedModel]
+    models: Sequence[TextModel]
 
 
 class Source(Protocol):
@@ -190,7 +190,7 @@ class TextSource:
     ) -> Group:  # fmt: skip
         views = members[0].views
         own = self.weightings(views, rows) if weightings is None else [weightings[v] for v in views]
-        features = self.features(views, own, rows, counts=any(member.reads == "counts" for member in members))
+        features = self.features(views, own, rows, counts=any(member.estimator.reads == "counts" for member in members))
         options, indicator = target.options(features, rows, stage, watch), target.indicator[rows]
         models = []
         for number, member in enumerate(members, start=1):

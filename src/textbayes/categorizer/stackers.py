@@ -19,19 +19,20 @@ from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.stacking import Stack, fit_stacking
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace, normalise_classes
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import FloatArray
-from textbayes.kinds import kind_of
-from textbayes.kinds.linear import FittedLinear, LinearKind
 from textbayes.links import make_link
 from textbayes.links.base import BaseLink
+from textbayes.models.base import TextModel
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.linear.model import LinearModel
 from textbayes.posterior.intervals import mixture_standard_errors, pooled_draws
 
 _PRIOR_SD = 2.0  # of the weights of a pool
 _ENTRIES = 1 << 22  # of a block of rows: 32 MiB of numbers
 _LOG_TEMPERATURE_SD = 0.5  # of the inverse temperature's logarithm: a few texts that are all right do not unbound it
 
-Shrink = Callable[[FittedLinear], None]
+Shrink = Callable[[LinearModel], None]
 """Leaves out small weights of a merged linear model, in place."""
 
 
@@ -48,7 +49,7 @@ class LabelWeights:
 
     dtype: ClassVar[Any] = np.float32
 
-    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
+    def member_scores(self, member: TextModel, features: Features) -> FloatArray:
         """Scores of documents by a fitted member, (n_docs, n_columns)."""
         return log_odds(member, member.scores(features))
 
@@ -83,15 +84,15 @@ class LabelWeights:
         temperature = stack.inverse_temperature or 1.0
         linear, others = [], []
         for part, weight in zip(parts, stack.weights, strict=True):
-            if isinstance(part.model, FittedLinear) and part.model.link.name == "logit":
+            if isinstance(part.model, LinearModel) and part.model.link_.name == "logit":
                 linear.append(part._replace(weight=weight))
             else:
                 others.append(part._replace(weight=weight / temperature))
         merged = merge_linear(self.space, make_link("logit"), linear, features.n_features, stack.bias)
         if shrink is not None:
             shrink(merged)
-        merged.coef /= temperature
-        merged.intercept = merged.intercept / temperature
+        merged.coef_ /= temperature
+        merged.intercept_ = merged.intercept_ / temperature
         parts = [Part(merged, np.ones(self.space.n_columns)), *others]
         typical = typical_values(parts, features) if others else None
         return Ensemble(self.space, parts, inverse_temperature=temperature, typical=typical)
@@ -121,9 +122,9 @@ class SharedWeights:
 
     dtype: ClassVar[Any] = np.float64
 
-    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
+    def member_scores(self, member: TextModel, features: Features) -> FloatArray:
         """Scores of documents by a fitted member, (n_docs, n_columns)."""
-        if self.linear and isinstance(member, FittedLinear):
+        if self.linear and isinstance(member, LinearModel):
             return member.predictor(features)
         return member.scores(features)
 
@@ -150,7 +151,7 @@ class SharedWeights:
         parts = [part._replace(weight=weight) for part, weight in zip(parts, stack.weights, strict=True)]
         if self.linear:
             models: list[Any] = [part.model for part in parts]
-            merged = merge_linear(self.space, models[0].link, parts, models[0].coef.shape[1])
+            merged = merge_linear(self.space, models[0].link_, parts, models[0].coef_.shape[1])
             return Ensemble(self.space, [Part(merged, np.ones(self.space.n_columns))], calibration=stack.calibration)
         typical = typical_values(parts, features) if len(parts) > 1 else None
         return Ensemble(self.space, parts, is_softmax=self.is_softmax, calibration=stack.calibration, typical=typical)
@@ -199,9 +200,9 @@ class PosteriorMixture:
 
     dtype: ClassVar[Any] = np.float64
 
-    def member_scores(self, member: FittedModel, features: Features) -> FloatArray:
+    def member_scores(self, member: TextModel, features: Features) -> FloatArray:
         """Scores of documents by a fitted member: probabilities of each label by itself, or predictors."""
-        assert isinstance(member, FittedLinear)
+        assert isinstance(member, LinearModel)
         draws = drawn(member)
         return draws.probability(features.weights, self.link) if self.average else member.predictor(features)
 
@@ -250,10 +251,10 @@ class PosteriorMixture:
         """As :meth:`LabelWeights.combine`; the mean of a mixture is the mean of the means."""
         parts = [part._replace(weight=weight) for part, weight in zip(parts, stack.weights, strict=True)]
         models: list[Any] = [part.model for part in parts]
-        merged = merge_linear(self.space, models[0].link, parts, models[0].coef.shape[1])
+        merged = merge_linear(self.space, models[0].link_, parts, models[0].coef_.shape[1])
         draws = [drawn(model) for model in models]
-        merged.errors = mixture_standard_errors(stack.weights[:, 0], draws)
-        merged.draws = pooled_draws(stack.weights[:, 0], draws, keep_draws)
+        merged.standard_errors_ = mixture_standard_errors(stack.weights[:, 0], draws)
+        merged.draws_ = pooled_draws(stack.weights[:, 0], draws, keep_draws)
         return Ensemble(
             self.space,
             [Part(merged, np.ones(self.space.n_columns))],
@@ -279,12 +280,11 @@ def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, cal
     calibrate : bool
         Calibrate the scores of a single member.
     """
-    members = [kind_of(estimator) for estimator in estimators]
-    if all(isinstance(kind, LinearKind) for kind in members):
+    if all(isinstance(one, BayesLinearClassifier) for one in estimators):
         known = [one.link for one in estimators if not (isinstance(one.link, str) and one.link == "auto")]
         links = {make_link(link).spec for link in known} | ({"auto"} if len(known) < len(estimators) else set())
         link = make_link(known[0] if known else "logit")  # one that is looked for is not known yet
-        sampled = [kind.samples(estimator) for kind, estimator in zip(members, estimators, strict=True)]
+        sampled = [one.samples for one in estimators]
         if all(sampled) and len(links) == 1:
             if calibrate:
                 raise NotSupportedError(
@@ -294,7 +294,7 @@ def stacker_for(estimators: Sequence[Any], space: LabelSpace, average: bool, cal
             return PosteriorMixture(space, link, average)
         if not any(sampled) and len(links) == 1:
             return SharedWeights(space, link, True, False, calibrate)
-    softmax = any(kind.is_softmax(estimator, space) for kind, estimator in zip(members, estimators, strict=True))
+    softmax = any(one.is_softmax_of(space) for one in estimators)
     return SharedWeights(space, make_link("logit"), False, softmax, calibrate)
 
 
@@ -339,11 +339,11 @@ def typical_values(parts: Sequence[Part], features: Features) -> FloatArray:
     return np.stack(found)
 
 
-def drawn(member: FittedLinear) -> Any:
+def drawn(member: LinearModel) -> Any:
     """The draws of a fitted member."""
-    if member.draws is None:
+    if member.draws_ is None:
         raise InputError(
             "inference 'gibbs' cannot sample the prior that was asked for (a sign, or a family that has no draws); "
             "leave the sign out, or use inference 'coordinate'"
         )
-    return member.draws
+    return member.draws_

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from textbayes.categorizer.ensemble import Ensemble
 from textbayes.categorizer.knowledge import advice_state, restored_advice
+from textbayes.categorizer.model_types import model_state, restored_model
 from textbayes.categorizer.tables import audit_arrays, prior_arrays, restored_audit, restored_prior
 from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
@@ -17,7 +18,6 @@ from textbayes.core.saved_arrays import saved_array
 from textbayes.core.state import part_of, under
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.decide import Rule, make_rule
-from textbayes.kinds.settings import model_state, restored_model
 from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.fingerprint import restored_fingerprints

@@ -11,7 +11,8 @@ from textbayes.core.errors import ModelFileError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.saved_arrays import LARGEST, saved_array
 from textbayes.core.types import AnyArray
-from textbayes.knowledge import AuditRow, WordPrior, WordPriors
+from textbayes.knowledge import WordPrior, WordPriors
+from textbayes.models.linear.audit import AuditRow
 from textbayes.text.packed import checked, pack, unpack
 
 _STANCES = ("for", "against")

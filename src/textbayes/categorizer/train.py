@@ -39,6 +39,7 @@ from textbayes.categorizer.member_scores import (
     setting_of,
 )
 from textbayes.categorizer.members import Member
+from textbayes.categorizer.model_types import parameters_state
 from textbayes.categorizer.plan import Plan
 from textbayes.categorizer.prune import prune
 from textbayes.categorizer.sources import Group, Source, Target, TextSource
@@ -49,11 +50,10 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress, silent
 from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
-from textbayes.kinds import kind_of
-from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.sampling import SamplingCallback, at_mode
-from textbayes.kinds.settings import parameters_state
-from textbayes.knowledge import AuditRow, MatchedPriors, WordPriors
+from textbayes.knowledge import MatchedPriors, WordPriors
+from textbayes.models.linear.audit import AuditRow
+from textbayes.models.linear.model import LinearModel
+from textbayes.models.sampling import SamplingCallback
 from textbayes.text.copies import Copies
 from textbayes.tune import BayesLinearClassifierCV
 from textbayes.tune.classifier import finalised
@@ -243,7 +243,7 @@ def _with_scale_found(estimator: BayesLinearClassifierCV, X: Any, target: Target
     elif target.groups is not None:
         one.set_params(cv=target.folds.number)
     # A search is many fits: those of a member that samples are made at the mode.
-    searched = finalised(at_mode(one), X, sparse.csr_matrix(target.indicator), target.weight)
+    searched = finalised(one.at_mode(), X, sparse.csr_matrix(target.indicator), target.weight)
     return searched.set_params(inference=one.inference)
 
 
@@ -261,7 +261,7 @@ def fingerprint(at: Setting, source: Source, members: Sequence[Member], prior: P
         described.append(target.weight.tolist())
     for member in members:
         parameters, own = parameters_state(member.estimator, "member", leave_out=("n_jobs", "intervals", "inference"))
-        described += [parameters, kind_of(member.estimator).sampling_settings(member.estimator)]
+        described += [parameters, member.estimator.sampling_settings()]
         arrays += own.values()
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
@@ -278,11 +278,11 @@ def weigh_prior(
     n_columns = target.space.n_columns
     if prior.weight != "auto":
         known = Knowledge(matched, np.full(n_columns, float(prior.weight)), told=True)
-    elif kind_of(first).weighs_prior_by_label and isinstance(source, TextSource):
+    elif first.weighs_prior_by_label and isinstance(source, TextSource):
         rows = np.ones(len(target.indicator), dtype=np.bool_)
         X = source.features((0,), source.weightings((0,), rows), rows).weights
         known = choose_prior_weight(
-            matched, at_mode(first), X, target.indicator, target.folds.n_cut, target.settings.random_state,
+            matched, first.at_mode(), X, target.indicator, target.folds.n_cut, target.settings.random_state,
             target.weight, target.groups, target.copies,
         )  # fmt: skip
     else:
@@ -323,8 +323,8 @@ def fit_all(
     if at.plan.automatic:
         n_words = source.n_words
 
-        def shrink(merged: FittedLinear) -> None:
-            merged.intercept = prune(features.weights[:, :n_words], merged.coef[:, :n_words], merged.intercept)
+        def shrink(merged: LinearModel) -> None:
+            merged.intercept_ = prune(features.weights[:, :n_words], merged.coef_[:, :n_words], merged.intercept_)
 
     ensemble = at.plan.stacker.combine(parts, stack, features, at.target.settings.keep_draws, shrink)
     report("fitting all texts", steps, steps)

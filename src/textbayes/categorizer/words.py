@@ -23,6 +23,7 @@ from textbayes.categorizer.explain import (
     rivals_of,
 )
 from textbayes.categorizer.merged import MergedWords
+from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.notebook import model_html
 from textbayes.categorizer.presets import default_models
 from textbayes.categorizer.scorer import Assessment
@@ -34,7 +35,6 @@ from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_choice
 from textbayes.core.wording import did_you_mean
 from textbayes.decide import Rule
-from textbayes.kinds import kind_of, make_model
 from textbayes.posterior.intervals import PRACTICAL_SIZE, SampledWord, WordInterval, sampled_words, word_intervals
 from textbayes.text.surface import common_forms, gather, word_columns
 
@@ -162,7 +162,7 @@ class ExplainsWords(FittedAttributes):
         check_is_fitted(self, "model_")
         names = self.member_names()
         shares = " + ".join(f"{share:.2f} × {name}" for share, name in zip(self.pool_, names, strict=True))
-        description = str(self.model_.words().description)
+        description = str(self.model_.word_weights().description)
         if description == "posterior mean":
             return description if len(names) == 1 else f"{description} of the mixture ({shares})"
         if len(names) == 1:
@@ -267,7 +267,7 @@ class ExplainsWords(FittedAttributes):
         check_is_fitted(self, "model_")
         _check_top(k)
         column, mirrored = self._column(label)
-        return np.asarray(self.model_.words().weights[column] * (-1.0 if mirrored else 1.0))
+        return np.asarray(self.model_.word_weights().weights[column] * (-1.0 if mirrored else 1.0))
 
     def merged_words(self) -> MergedWords:
         """The words of all labels, found once for each fitted model."""
@@ -320,7 +320,7 @@ class ExplainsWords(FittedAttributes):
             return make_frame(found, SampledWord._fields) if as_frame else found
         if by != "mean":
             raise InputError(f"by={by!r} ranks words by their draws; train the model with inference='gibbs'")
-        told = self.model_.words()
+        told = self.model_.word_weights()
         if told.errors is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
         sign = -1.0 if mirrored else 1.0
@@ -363,4 +363,4 @@ def _member_names(model: Any, n_members: int) -> list[str]:
     members = [make_model(one) for one in (given if isinstance(given, list | tuple) else [given])]
     if len(members) != n_members:
         return [f"model {number}" for number in range(1, n_members + 1)]
-    return [kind_of(member).describe(member) for member in members]
+    return [member.description() for member in members]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes import categorizer, kinds
+from textbayes import categorizer
 from textbayes import data as catalogue
 from textbayes.cli.options import option, seed_option
 from textbayes.cli.output import console, to_json
@@ -77,7 +77,7 @@ def run_demo(seed: int = 0, n_jobs: int = -1, progress: Progress | None = None) 
     model = categorizer.TextCategorizer(random_state=seed, n_jobs=n_jobs)
     model, training = _timed(lambda: model.fit(train.texts, train.targets, progress=progress))
     assessment, assessing = _timed(lambda: model.assess(test.texts))
-    members = [kinds.kind_of(member).describe_settings(member) for member in default_models()]
+    members = [member.settings_description() for member in default_models()]
     return collect_report(
         model,
         test.texts,

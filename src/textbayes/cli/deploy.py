@@ -164,13 +164,13 @@ def update(model: str, target: str | None, top: int, labelling: Labelling, input
         categorizer = found
         before, loss = _learn(categorizer, documents)
         store.save_model(categorizer, path)
-    rows = _changes(categorizer, before, categorizer.model_.words().weights, top)
+    rows = _changes(categorizer, before, categorizer.model_.word_weights().weights, top)
     counts = None if categorizer.label_counts_ is None else categorizer.label_counts_.tolist()
     told: dict[str, Any] = {
         "model": str(path),
         "documents": len(documents),
         "log_loss_before": round(loss, 4),
-        "words_changed": int((before != categorizer.model_.words().weights).any(axis=0).sum()),
+        "words_changed": int((before != categorizer.model_.word_weights().weights).any(axis=0).sum()),
     }
     if output.is_table:
         _print(told, rows, categorizer)
@@ -206,7 +206,7 @@ def _learn(model: TextCategorizer, documents: list[Document]) -> tuple[FloatArra
             "all texts, or leave these out"
         )
     texts = [document.text for document in documents]
-    before = model.model_.words().weights
+    before = model.model_.word_weights().weights
     loss = _log_loss(model, texts, label_indicator(labels, names))
     model.update(texts, _typed(model, labels if kind == "multilabel" else [one[0] for one in labels]))
     return before, loss

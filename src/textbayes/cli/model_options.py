@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from textbayes import kinds, knowledge, tune
+from textbayes import knowledge, tune
 from textbayes._version import __version__
+from textbayes.categorizer import model_types
 from textbayes.cli.options import COUNT, mirrored
 from textbayes.cli.parameters import (
     ClassWeight,
@@ -58,9 +59,9 @@ class ModelChoices:
 
     @property
     def samples(self) -> bool:
-        """Whether the inference named, or that of a kind named, draws from the posterior."""
+        """Whether the inference named, or that of a model named, draws from the posterior."""
         if self.models:
-            return any(kinds.kind_of(member).samples(member) for member in map(kinds.make_model, self.models))
+            return any(member.samples for member in map(model_types.make_model, self.models))
         if self.inference is None:
             return False
         from textbayes.inference import samples
@@ -76,7 +77,7 @@ class ModelChoices:
         return settings | {"prior": knowledge.WordPriors.read(self.prior), "prior_weight": self.prior_weight}
 
     def members(self) -> Any:
-        """The kinds named; or the default members, or the one of the family named, changed as told; else None."""
+        """The models named; or the default members, or the one of the family named, changed as told; else None."""
         if self.models:
             return self.models[0] if len(self.models) == 1 else list(self.models)
         search: dict[str, Any] | None = SEARCHES.get(self.scale) if isinstance(self.scale, str) else None
@@ -107,7 +108,7 @@ def model_options(function: Callable[..., Any]) -> Callable[..., Any]:
         linear = [name for name in ("family", "scale", "link", "inference") if getattr(choices, name) is not None]
         if choices.models and linear:
             raise click.UsageError(
-                f"--{linear[0]} is of linear models and --model names the kind; write, for example, "
+                f"--{linear[0]} is of linear models and --model names another; write, for example, "
                 "--model linear:prior=laplace,scale=2."
             )
         if choices.link == "auto" and choices.samples:
@@ -221,8 +222,8 @@ class SamplingChoices:
 
         given = {name: value for name in _OF_SAMPLER if (value := getattr(self, name)) not in (None, False)}
         sampled = []
-        for member in map(kinds.make_model, [members] if isinstance(members, str) else members):
-            if kinds.kind_of(member).samples(member):
+        for member in map(model_types.make_model, [members] if isinstance(members, str) else members):
+            if member.samples:
                 sampler: Any = inferences.get(member.inference)
                 sampler.check(make_link(member.link), make_prior(member.prior, 1.0))
                 member.set_params(inference=sampler(random_state=random_state, **given))

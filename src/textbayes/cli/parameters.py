@@ -122,7 +122,7 @@ class RegistryName(Checked):
         return found
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
-        return f"{'KIND' if self.name == 'model' else 'NAME'}[:PARAMETER=VALUE,…]" if self._make else None
+        return f"{'MODEL' if self.name == 'model' else 'NAME'}[:PARAMETER=VALUE,…]" if self._make else None
 
     def names(self) -> list[str]:
         return registered_names(self.package)
@@ -147,19 +147,19 @@ class LinkSpec(RegistryName):
         return value if self._auto and value == "auto" else super().convert(value, param, ctx)
 
 
-UNTRAINED = ("clusters",)  # kinds whose ``trains`` is False; help names the others without importing them
+UNTRAINED = ("clusters",)  # models whose ``trains`` is False; help names the others without importing them
 
 
 class ModelSpec(RegistryName):
-    """A kind of model and parameters of its estimator: ``counts:model=poisson``, ``online:covariance=full``."""
+    """A model and parameters of its estimator: ``counts:model=poisson``, ``online:covariance=full``."""
 
     name = "model"
 
     def __init__(self) -> None:
-        super().__init__("textbayes.kinds:kinds", make="textbayes.kinds:make_trained")
+        super().__init__("textbayes.models:model_types", make="textbayes.categorizer.model_types:make_trained")
 
     def names(self) -> list[str]:
-        return [name for name in super().names() if name not in UNTRAINED]
+        return [name for name in self.registry().known_names() if name not in UNTRAINED]
 
 
 class RuleSpec(RegistryName):

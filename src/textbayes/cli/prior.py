@@ -99,7 +99,7 @@ def table_of_model(path: str, scale: float | None) -> WordPriors:
     from textbayes.text.views import TextViews
 
     model = store.load_categorizer(path)
-    words, weights = list(model.vectorizer_.get_feature_names_out()), model.model_.words().weights
+    words, weights = list(model.vectorizer_.get_feature_names_out()), model.model_.word_weights().weights
     if isinstance(model.vectorizer_, TextViews):
         # Another model may read other views: it is told of words, each with what all views say of it. Pairs of words
         # would be the same to it as single ones where it leaves out stop words.

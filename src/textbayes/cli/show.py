@@ -109,7 +109,7 @@ def _settings(model: TextCategorizer) -> dict[str, Any]:
     members = state["ensemble"]["members"]
     return {
         **_reading(state["vectorizer"], state["weighting"]),
-        "model": members[0]["kind"] if len(members) == 1 else "pool",
+        "model": members[0]["type"] if len(members) == 1 else "pool",
         "link": members[0]["state"].get("link") if len(members) == 1 else None,
         "members": members_in_words(model) or None,
         "pool": model.pool_.tolist(),
@@ -175,7 +175,7 @@ def _model(model: TextCategorizer) -> str:
     """An automatic model in a sentence, with how many weights it has."""
     from textbayes.categorizer.summary import model_sentence
 
-    weights = model.model_.words().weights
+    weights = model.model_.word_weights().weights
     told = f"{model_sentence(model.choice_ or {})} {int((weights != 0.0).sum()):,} weights are not zero."
     if model.label_space_.kind == "multiclass" and model.inverse_temperature_ != 1.0:
         told += f" Probabilities are raised to the power {model.inverse_temperature_:.2f} and normalised."

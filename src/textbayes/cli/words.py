@@ -283,7 +283,7 @@ def _audited(categorizer: TextCategorizer, label: str, top: int) -> list[dict[st
     column = categorizer.label_space_.column_names.index(label)
     vocabulary = categorizer.vectorizer_.vocabulary_
     told = {"posterior_of": _first_of(categorizer), "weight_of": categorizer.weights_description}
-    followed, weights = _followed(categorizer)[0][label], categorizer.model_.words().weights
+    followed, weights = _followed(categorizer)[0][label], categorizer.model_.word_weights().weights
     return [
         row._asdict() | {"weight": float(weights[column, vocabulary[row.word]]), "followed": followed} | told
         for row in [row for row in categorizer.prior_audit_ if row.label == label][:top]

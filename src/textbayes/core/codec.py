@@ -184,6 +184,42 @@ class Choice(Field):
         return self.takes(saved)
 
 
+class Described(Field):
+    """A description in JSON that the class it is of checks by itself."""
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, dict)
+
+
+class Pairs(Field):
+    """A mapping, as a list of pairs: JSON's keys are texts, and these may be numbers."""
+
+    def __init__(self, key: Field, value: Field) -> None:
+        self.key, self.value = key, value
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            self.key.takes(name) and self.value.takes(one) for name, one in value.items()
+        )
+
+    def is_meant(self, saved: Any) -> bool:
+        return isinstance(saved, list) and all(isinstance(one, list) and len(one) == 2 for one in saved)
+
+    def write(self, value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
+        return [
+            [self.key.write(name, place, arrays), self.value.write(one, place, arrays)] for name, one in value.items()
+        ]
+
+    def read(self, saved: Any, place: str, arrays: Arrays, sizes: Sizes) -> Any:
+        return {
+            _read(self.key, name, place, arrays, sizes): _read(self.value, one, place, arrays, sizes)
+            for name, one in saved
+        }
+
+
 class List(Field):
     """Several values of one kind, as a list or a tuple."""
 

@@ -1,17 +1,16 @@
-"""Types that several packages share: penalties, scores, documents as models see them, fitted models."""
+"""Types that several packages share: penalties, scores, documents as models see them, contributions of words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.frames import make_frame
-from textbayes.core.labels import LabelSpace
-from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
+from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
 
 
 class LocalPenalty(NamedTuple):
@@ -127,69 +126,3 @@ class WordWeights(NamedTuple):
     errors: FloatArray | None
     description: str
     shifts: FloatArray | None = None
-
-
-@runtime_checkable
-class FittedModel(Protocol):
-    """A model after its documents: what ``TextCategorizer`` asks of every kind.
-
-    Attributes
-    ----------
-    kind : str
-        Its name among the kinds (``textbayes.kinds``).
-    space : LabelSpace
-    is_softmax : bool
-        Whether scores of exclusive classes are logarithms of one distribution over them, up to a constant of the
-        document (a softmax), and not log-odds of each class against the others.
-    reads : {"weights", "counts"}
-        What of the features the weights of words multiply.
-    uses_lengths : bool
-        Whether the lengths of documents matter, which cost a reading of the texts.
-    has_posterior : bool
-        Whether intervals of probabilities come from the model's own posterior; others have them from held-out texts.
-    """
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def space(self) -> LabelSpace: ...
-    @property
-    def is_softmax(self) -> bool: ...
-    @property
-    def reads(self) -> Literal["weights", "counts"]: ...
-    @property
-    def uses_lengths(self) -> bool: ...
-    @property
-    def has_posterior(self) -> bool: ...
-
-    def scores(self, features: Features, average: bool = True) -> FloatArray:
-        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one."""
-        ...
-
-    def contributions(self, document: Features) -> Contributions:
-        """The parts that words have in the scores of one document."""
-        ...
-
-    def words(self) -> WordWeights:
-        """Weights of single words."""
-        ...
-
-    def known_words(self) -> BoolArray:
-        """Mask of the features that say something of some label, (n_features,)."""
-        ...
-
-    def word_totals(self, features: Features) -> FloatArray:
-        """Sum of each word's contributions to the scores of these documents, (n_columns, n_features)."""
-        ...
-
-    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
-        """Ends of the credible interval of each label's own probability, of a model that ``has_posterior``."""
-        ...
-
-    def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
-        """The model after more documents."""
-        ...
-
-    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """A JSON-able description and named arrays."""
-        ...

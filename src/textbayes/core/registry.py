@@ -6,7 +6,7 @@ import difflib
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from textbayes.core.errors import InputError
@@ -19,11 +19,20 @@ class Registry(Generic[T]):
 
     A module registers its member with ``@registry.register("name")``. The package's modules are imported on the
     first look-up, and so are third-party members under the entry-point group ``textbayes.<package>``.
+
+    Parameters
+    ----------
+    kind : str
+        What a member is, in error messages.
+    package : str
+    modules : mapping of str to str, optional
+        The module that registers each member, where they are not the modules of the package.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, modules: Mapping[str, str] | None = None) -> None:
         self.kind = kind
         self._package = package
+        self._named_modules = modules
         self._members: dict[str, T] = {}
         self._loaded = False
 
@@ -54,21 +63,30 @@ class Registry(Generic[T]):
     def _load_module(self, name: str) -> None:
         """Import the module that is called like the member, if there is one, and no other: most are called so."""
         unknown = not self._loaded and name not in self._members and str(name).isidentifier()
-        if unknown and any(module.name == name for module in self._modules()):
-            importlib.import_module(f"{self._package}.{name}")
+        if unknown and name in (modules := self._modules()):
+            importlib.import_module(modules[name])
 
     def _load(self) -> None:
         if self._loaded:
             return
-        for module in self._modules():
-            if not module.name.startswith("_"):
-                importlib.import_module(f"{self._package}.{module.name}")
-        group = f"textbayes.{self._package.rpartition('.')[2]}"
-        for entry in importlib.metadata.entry_points(group=group):
+        for name, module in self._modules().items():
+            if not name.startswith("_"):
+                importlib.import_module(module)
+        for entry in self._plug_ins():
             if entry.name not in self._members:
                 self._members[entry.name] = entry.load()
         self._loaded = True
 
-    def _modules(self) -> Iterator[pkgutil.ModuleInfo]:
-        """Modules of the package; none where it is a single module, which registers its members itself."""
-        return pkgutil.iter_modules(getattr(importlib.import_module(self._package), "__path__", []))
+    def known_names(self) -> list[str]:
+        """Names of the members, of a registry whose modules are listed: nothing is imported."""
+        return sorted({*(self._named_modules or ()), *self._members, *(entry.name for entry in self._plug_ins())})
+
+    def _plug_ins(self) -> importlib.metadata.EntryPoints:
+        return importlib.metadata.entry_points(group=f"textbayes.{self._package.rpartition('.')[2]}")
+
+    def _modules(self) -> Mapping[str, str]:
+        """Modules of the package by name; none where it is a single module, which registers its members itself."""
+        if self._named_modules is not None:
+            return self._named_modules
+        path = getattr(importlib.import_module(self._package), "__path__", [])
+        return {module.name: f"{self._package}.{module.name}" for module in pkgutil.iter_modules(path)}

@@ -12,15 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.ensemble import Ensemble
 from textbayes.core.errors import NotSupportedError
-from textbayes.core.protocols import FittedModel
 from textbayes.core.types import FloatArray
 from textbayes.decide.top_label import TopLabel
 from textbayes.export.scoring import NO_WORD, DispersedBlock, Hints, Scoring, TermBlock, TermWeight, TextReading
-from textbayes.kinds.counts import FittedCounts
-from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.multinomial import FittedMultinomial
-from textbayes.kinds.weights import FittedWeights
+from textbayes.models.base import TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.models.linear.model import LinearModel
+from textbayes.models.multinomial import BayesMultinomialClassifier
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.batches import LONGEST_HEAD
 from textbayes.text.tokenize import PATTERN_NAMES, token_expression
@@ -36,7 +34,7 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     Parameters
     ----------
     model : fitted TextCategorizer
-        Of a linear, multinomial or count kind, or a pool of these.
+        Of a linear, multinomial or count type, or a pool of these.
     """
     check_is_fitted(model, "model_")
     views, space = read_views(model), model.label_space_
@@ -44,9 +42,9 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     scoring, linear = Scoring(space), ensemble.linear
     for part in ensemble.parts:
         own = part.model
-        if linear is None and isinstance(own, FittedLinear) and own.link.name != "logit":
+        if linear is None and isinstance(own, LinearModel) and own.link_.name != "logit":
             raise NotSupportedError(
-                f"a pool of a model with link {own.link.name!r} and others cannot be exported; train the linear "
+                f"a pool of a model with link {own.link_.name!r} and others cannot be exported; train the linear "
                 "model by itself, or with --link logit"
             )
         if part.columns is not None or len(set(part.weight)) > 1:
@@ -55,41 +53,41 @@ def scoring_of(model: TextCategorizer) -> Scoring:
     if space.kind == "multiclass":
         scoring.normalise = "softmax" if ensemble.is_softmax else "own"
     if linear is not None:
-        if linear.link.name not in _LINKS:
+        if linear.link_.name not in _LINKS:
             raise NotSupportedError(
-                f"link {linear.link.name!r} has no formula that other programs know; train with --link logit or probit"
+                f"link {linear.link_.name!r} has no formula that other programs know; train with --link logit or probit"
             )
-        scoring.link, scoring.sharpness = linear.link.name, ensemble.inverse_temperature
+        scoring.link, scoring.sharpness = linear.link_.name, ensemble.inverse_temperature
     if ensemble.label_stacking is not None:
         scoring.hints = Hints(*ensemble.label_stacking)
     _add_rule(scoring, model)
     return scoring
 
 
-def _add(scoring: Scoring, views: list[ReadView], fitted: FittedModel, factor: float, average: bool) -> None:
+def _add(scoring: Scoring, views: list[ReadView], fitted: TextModel, factor: float, average: bool) -> None:
     """Add a model's scores, times a factor."""
-    if isinstance(fitted, FittedWeights) and fitted.draws is not None and average:
+    if getattr(fitted, "draws_", None) is not None and average:
         raise NotSupportedError(
             "the model's probabilities are averages over draws, which no formula gives; train it with --plug-in "
             "(average=False), or with another inference than gibbs"
         )
-    if isinstance(fitted, FittedCounts):
+    if isinstance(fitted, BayesCountClassifier):
         add_counts(scoring, views, fitted, factor)
-    elif isinstance(fitted, FittedMultinomial):
-        if fitted.link.name != "logit":
+    elif isinstance(fitted, BayesMultinomialClassifier):
+        if fitted.link != "logit":
             raise NotSupportedError(
-                f"a multinomial model with link {fitted.link.name!r} has no formula; train it with link=logit"
+                f"a multinomial model with link {fitted.link!r} has no formula; train it with link=logit"
             )
         both = fitted.is_softmax
-        coef = fitted.coef if both else fitted.coef[1:] - fitted.coef[:1]
-        intercept = fitted.intercept if both else fitted.intercept[1:] - fitted.intercept[:1]
+        coef = fitted.coef_ if both else fitted.coef_[1:] - fitted.coef_[:1]
+        intercept = fitted.intercept_ if both else fitted.intercept_[1:] - fitted.intercept_[:1]
         _add_weights(scoring, views, factor * coef, factor * intercept)
-    elif isinstance(fitted, FittedLinear):
-        _add_weights(scoring, views, factor * fitted.coef, factor * fitted.intercept)
+    elif isinstance(fitted, LinearModel):
+        _add_weights(scoring, views, factor * fitted.coef_, factor * fitted.intercept_)
     else:
         raise NotSupportedError(
-            f"a model of kind {fitted.kind!r} cannot be exported, as its scores are not sums over words; train one of "
-            "kind linear, multinomial or counts"
+            f"a model of type {fitted.model_type!r} cannot be exported, as its scores are not sums over words; train "
+            "one of type linear, multinomial or counts"
         )
 
 
@@ -119,7 +117,7 @@ def _add_rule(scoring: Scoring, model: TextCategorizer) -> None:
 _DISPERSED = ("negative_binomial", "dirichlet_negative_binomial")
 
 
-def add_counts(scoring: Scoring, views: list[ReadView], fitted: FittedCounts, factor: float) -> None:
+def add_counts(scoring: Scoring, views: list[ReadView], fitted: BayesCountClassifier, factor: float) -> None:
     """Add the scores of count models, times a factor.
 
     Parameters
@@ -128,7 +126,7 @@ def add_counts(scoring: Scoring, views: list[ReadView], fitted: FittedCounts, fa
         It is added to.
     views : list of ReadView
         Of which there must be one.
-    fitted : FittedCounts
+    fitted : BayesCountClassifier
     factor : float
     """
     [view] = views
@@ -155,7 +153,7 @@ def add_counts(scoring: Scoring, views: list[ReadView], fitted: FittedCounts, fa
     scoring.blocks.append(TermBlock(view.name, view.reading, tf, False, terms, np.ones(len(terms)), weights))
 
 
-def _count_classes(fitted: FittedCounts) -> Iterator[tuple[int, BayesCountClassifier, int, float]]:
+def _count_classes(fitted: BayesCountClassifier) -> Iterator[tuple[int, BayesCountClassifier, int, float]]:
     """Column, classifier, number of the class in it, and sign: of two classes the second less the first."""
     for number, one in enumerate(fitted.classifiers):
         for c in range(len(one.classes_)):

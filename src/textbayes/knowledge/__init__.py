@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from textbayes.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from textbayes.knowledge.apply import WeightChoice, choose_weight, table_prior, with_prior
-    from textbayes.knowledge.audit import AuditRow, audit_priors
     from textbayes.knowledge.bxr import read_bxr
+    from textbayes.knowledge.informed_prior import table_prior
     from textbayes.knowledge.match import MatchedPriors, match_priors, with_words, words_of
     from textbayes.knowledge.rows import WordPrior
     from textbayes.knowledge.sources import from_descriptions, from_names, from_posterior, from_words
@@ -23,15 +22,11 @@ if TYPE_CHECKING:
     from textbayes.knowledge.table import WordPriors
 
 _PUBLIC = {
-    "AuditRow": "textbayes.knowledge.audit",
     "CountPriors": "textbayes.knowledge.strength",
     "MatchedPriors": "textbayes.knowledge.match",
     "Strength": "textbayes.knowledge.strength",
-    "WeightChoice": "textbayes.knowledge.apply",
     "WordPrior": "textbayes.knowledge.rows",
     "WordPriors": "textbayes.knowledge.table",
-    "audit_priors": "textbayes.knowledge.audit",
-    "choose_weight": "textbayes.knowledge.apply",
     "count_priors": "textbayes.knowledge.strength",
     "from_descriptions": "textbayes.knowledge.sources",
     "from_names": "textbayes.knowledge.sources",
@@ -39,22 +34,17 @@ _PUBLIC = {
     "from_words": "textbayes.knowledge.sources",
     "match_priors": "textbayes.knowledge.match",
     "read_bxr": "textbayes.knowledge.bxr",
-    "table_prior": "textbayes.knowledge.apply",
-    "with_prior": "textbayes.knowledge.apply",
+    "table_prior": "textbayes.knowledge.informed_prior",
     "with_words": "textbayes.knowledge.match",
     "words_of": "textbayes.knowledge.match",
 }
 
 __all__ = [
-    "AuditRow",
     "CountPriors",
     "MatchedPriors",
     "Strength",
-    "WeightChoice",
     "WordPrior",
     "WordPriors",
-    "audit_priors",
-    "choose_weight",
     "count_priors",
     "from_descriptions",
     "from_names",
@@ -63,7 +53,6 @@ __all__ = [
     "match_priors",
     "read_bxr",
     "table_prior",
-    "with_prior",
     "with_words",
     "words_of",
 ]

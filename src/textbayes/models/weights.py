@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,20 +19,55 @@ from sklearn.utils.validation import (
 )
 
 from textbayes.core.class_weight import document_weights
-from textbayes.core.errors import InputError
+from textbayes.core.codec import Choice, Fields, Flag, Hyper, List, Null, Number, Pairs, Part, Text, Whole
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import AnyArray, FloatArray, Matrix
 from textbayes.core.validation import as_numbers, canonical, check_same_length, writable
+from textbayes.inference import inferences, samples
 from textbayes.inference.base import FitInfo, Posterior
+from textbayes.links import BaseLink
+from textbayes.models.base import TextModel
+from textbayes.models.sampling import sampling_settings
+from textbayes.models.saved_weights import LinkField, restored_weights, weights_description, weights_state
 from textbayes.posterior.intervals import centred_interval
+from textbayes.priors import BasePrior, make_prior, priors
+from textbayes.priors.by_word import ByWord
 
 if TYPE_CHECKING:
     from textbayes.posterior.draws import Draws
 
 
-class WeightsClassifier(ClassifierMixin, BaseEstimator):
+_NUMBER = Number(infinite=True)
+_HYPER = Hyper(infinite=True) | List(_NUMBER, least=1) | List(List(_NUMBER, least=1), least=1)
+_CLASS = Text() | Flag() | Number()
+
+
+class WeightsClassifier(TextModel, ClassifierMixin, BaseEstimator):
     """What the linear and the softmax classifier share: eta = X wᵀ + b, and all around the search for w and b."""
 
+    # How parameters are saved; what each of the two has beyond these is declared beside it.
+    fields: ClassVar[Fields] = {
+        "link": LinkField(),
+        "prior": Text() | Part(priors),
+        "scale": _HYPER,
+        "mean": _HYPER,
+        "sign": _HYPER,
+        "inference": Text() | Part(inferences),
+        "fit_intercept": Flag(),
+        "intercept_scale": Choice("auto") | _HYPER,
+        "intercept_mean": _HYPER,
+        "tol": Number(above=0.0),
+        "max_iter": Whole(1, 10**9),
+        "n_jobs": Whole(-1024, 1024) | Null(),
+        "warm_start": Flag(),
+        "intervals": Flag(),
+        "class_weight": Choice("balanced") | Pairs(_CLASS, Number(0.0, 1e100)) | Null(),
+    }
+
+    prior: str | BasePrior
+    sign: int | AnyArray
+    inference: Any
     class_weight: str | dict[Any, float] | None
     n_features_in_: int
     label_space_: LabelSpace
@@ -41,8 +76,26 @@ class WeightsClassifier(ClassifierMixin, BaseEstimator):
     intercept_: FloatArray
     fit_info_: FitInfo
     n_iter_: int
+    link_: BaseLink
     draws_: Draws | None
-    standard_errors_: FloatArray | None
+    standard_errors_: FloatArray | None = None
+    intercept_errors_: FloatArray | None = None
+    mean_shifts_: FloatArray | None = None
+    held_scale_: float = 1.0
+
+    @property
+    def samples(self) -> bool:
+        """Whether a fit draws from the posterior."""
+        return samples(self.inference)
+
+    def sampling_settings(self) -> Any:
+        """Settings that decide which draws are made, but not how many; of an inference that makes none its name."""
+        return sampling_settings(self)
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether there are draws to take intervals of probabilities from."""
+        return self.draws_ is not None
 
     def linear_predictor(self, X: Matrix | ArrayLike) -> FloatArray:
         """eta = X wᵀ + b, (n_docs, n_columns)."""
@@ -96,6 +149,46 @@ class WeightsClassifier(ClassifierMixin, BaseEstimator):
         self.intercept_, self.fit_info_ = posterior.intercept, posterior.info
         self.n_iter_ = int(posterior.info.n_iter.max())
         self.draws_ = posterior.draws
+
+    def _posterior_as_prior(self) -> dict[str, Any]:
+        """Parameters of a further fit whose prior is this posterior: N(weight, error²), word by word."""
+        if self.standard_errors_ is None or self.intercept_errors_ is None:
+            raise NotSupportedError(
+                "this model does not know how sure it is of its weights, so it cannot learn on; train it with "
+                "--intervals (intervals=True)"
+            )
+        held = np.isnan(self.standard_errors_)
+        family = np.where(held, "laplace", "gaussian")
+        prior = ByWord(scale=np.where(held, self.held_scale_, self.standard_errors_), mean=self.coef_, family=family)
+        # An intercept that is all but certain keeps a little room, so that the prior is a density.
+        spread = np.maximum(self.intercept_errors_, 1e-6)
+        return {"prior": prior, "intercept_mean": self.intercept_, "intercept_scale": spread, "intervals": True}
+
+    def _typical_scale(self) -> float:
+        """A typical scale of the words' prior."""
+        scale = np.asarray(make_prior(self.prior, getattr(self, "scale", 1.0), self.mean, self.sign).scale)
+        finite = scale[np.isfinite(scale)]
+        return float(np.median(finite)) if finite.size else 1.0
+
+    def _check_prior_shape(self, n_rows: int, n_features: int) -> BasePrior:
+        """The prior, refused where it is of other rows or words than these."""
+        prior = make_prior(self.prior, getattr(self, "scale", 1.0), self.mean, self.sign)
+        for name, value in vars(prior).items():
+            if value.shape not in ((), (n_features,), (n_rows, n_features), (n_rows, 1)):
+                raise InputError(f"prior {name} has shape {value.shape} for {n_rows} labels and {n_features} words")
+        return prior
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """Weights, errors and draws as a JSON-able description and arrays."""
+        return weights_state(self)
+
+    def _restore(self, meta: Any, arrays: Any, space: LabelSpace, n_rows: int, n_features: int) -> None:
+        """Take over the weights of a file, of that shape."""
+        saved = weights_description(meta, n_rows)
+        self.link_, self.held_scale_ = saved.link, saved.held_scale
+        for name, value in restored_weights(saved.draws, arrays, (n_rows, n_features)).items():
+            setattr(self, name, value)
+        self.label_space_, self.classes_, self.n_features_in_ = space, space.classes, n_features
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -287,7 +287,7 @@ def strongest_words(model: TextCategorizer, texts: Sequence[str], support: Mappi
     support : label → number of texts
     """
     features = model.features(texts)
-    all_weights, all_totals = model.model_.words().weights, model.model_.word_totals(features)
+    all_weights, all_totals = model.model_.word_weights().weights, model.model_.word_totals(features)
     having = features.counts != 0
     words = MergedWords.of(model, np.asarray(having.sum(axis=0), dtype=np.float64).ravel(), model.surface_)
     n_texts = words.texts_with(having)

@@ -14,8 +14,7 @@ from textbayes.categorizer.prepare import members_of
 from textbayes.categorizer.summary import partial_members
 from textbayes.core.wording import plural
 from textbayes.decide import Rule
-from textbayes.kinds import kind_of
-from textbayes.kinds.linear import FittedLinear
+from textbayes.models.linear.model import LinearModel
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
 from textbayes.text.copies import copies_in_words
 from textbayes.text.languages import language_name
@@ -57,7 +56,7 @@ def members_in_words(model: TextCategorizer) -> list[str]:
         return [_chosen_member(**member) for member in model.choice_["members"]]
     members = members_of(model)
     # A file keeps no members that were given with objects of the user's; the defaults are not meant then.
-    return [kind_of(one).describe_settings(one) for one in members] if len(members) == len(model.pool_) else []
+    return [one.settings_description() for one in members] if len(members) == len(model.pool_) else []
 
 
 def folds_in_words(model: TextCategorizer) -> str:
@@ -155,10 +154,10 @@ def _weighting(weighting: TermWeighting) -> str:
 def _model(model: TextCategorizer) -> str:
     fitted = model.model_.linear
     if fitted is not None:
-        used, size = int(np.count_nonzero(fitted.coef)), int(fitted.coef.size)
+        used, size = int(np.count_nonzero(fitted.coef_)), int(fitted.coef_.size)
         text = f"{_regression(fitted)}; {used:,} of {size:,} weights are not zero"
     else:
-        text = "; ".join(members_in_words(model)) or "; ".join(one.kind for one in model.model_.members)
+        text = "; ".join(members_in_words(model)) or "; ".join(one.model_type for one in model.model_.members)
     if len(model.pool_) > 1:
         shares = ", ".join(f"{weight:.2f}" for weight in model.pool_)
         text += f"; a pool of {len(model.pool_)} models with weights {shares}, fitted on texts they did not see"
@@ -171,11 +170,11 @@ def _model(model: TextCategorizer) -> str:
     return text
 
 
-def _regression(fitted: FittedLinear) -> str:
-    n_labels = Counter(fitted.link.for_label(label) for label in range(fitted.space.n_columns))
+def _regression(fitted: LinearModel) -> str:
+    n_labels = Counter(fitted.link_.for_label(label) for label in range(fitted.label_space_.n_columns))
     links = [
         {"logit": "logistic", "probit": "probit"}.get(link.name, f"{link.spec}-link")
-        + (f" ({n} of {fitted.space.n_columns})" if len(n_labels) > 1 else "")
+        + (f" ({n} of {fitted.label_space_.n_columns})" if len(n_labels) > 1 else "")
         for link, n in n_labels.most_common()
     ]
     return f"{', '.join(links)} regression per label"

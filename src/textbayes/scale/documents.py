@@ -29,14 +29,13 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.executor import Executor, using
 from textbayes.core.labels import LabelSpace, encode_labels
 from textbayes.core.progress import Progress, silent
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, Document, FloatArray, IntArray
-from textbayes.kinds import kind_of
-from textbayes.kinds.counts import CountsKind, FittedCounts, _labels, _names
-from textbayes.kinds.linear import LinearKind, fitted_linear
-from textbayes.kinds.sampling import SamplingCallback
+from textbayes.models.base import TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.models.counts.text_model import class_names, labels_by_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.sampling import SamplingCallback
 from textbayes.models.weights import as_columns
 from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
 from textbayes.scale.partitions import Partition
@@ -166,16 +165,16 @@ class WorkerSource:
         weighting = clone(self._weighting).fit_frequencies(frequency, int(rows.sum()))
         weights = [None] * len(mine) if target.weight is None else self._split(target.weight)
         asked = list(zip(self._parts, mine, self._split(target.indicator), weights, strict=True))
-        if isinstance(kind_of(members[0].estimator), CountsKind):
+        if isinstance(members[0].estimator, BayesCountClassifier):
             models = [self._fit_counts(member.estimator, asked, target.space) for member in members]
             return Group((0,), [weighting], models)
         documents = self._executor.keep(_documents, asked, weighting)
-        fitted: list[FittedModel] = []
+        fitted: list[TextModel] = []
         for number, member in enumerate(members):
             start = self._fitted_before.get(number)  # of another fold: most documents are the same
             one = fit_in_parts(self._executor, documents, member.estimator, target.space, self.n_words, start)
             self._fitted_before[number] = one
-            fitted.append(fitted_linear(one, target.space))
+            fitted.append(copy.copy(one).with_labels(target.space))
         return Group((0,), [weighting], fitted)
 
     def scores(self, group: Group, rows: BoolArray, read: Read) -> FloatArray:
@@ -200,11 +199,11 @@ class WorkerSource:
     def _split(self, array: AnyArray) -> list[AnyArray]:
         return np.split(array, self._ends)
 
-    def _fit_counts(self, estimator: BayesCountClassifier, asked: list[Any], space: LabelSpace) -> FittedCounts:
+    def _fit_counts(self, estimator: BayesCountClassifier, asked: list[Any], space: LabelSpace) -> BayesCountClassifier:
         n = space.n_columns if space.kind == "multilabel" else 1
-        begun = [copy.copy(estimator).begin(_names(space), self.n_words) for _ in range(n)]
+        begun = [estimator.unfitted().begin(class_names(space), self.n_words) for _ in range(n)]
         learnt, total, n_docs = self._executor.map_reduce(_gathered, _both_gathered, asked, begun, space)
-        return FittedCounts(space, [one.settle() for one in learnt], max(total / max(n_docs, 1), 1e-3))
+        return estimator.of_classifiers([one.settle() for one in learnt], space, total / max(n_docs, 1))
 
 
 def fit_documents(
@@ -241,7 +240,7 @@ def fit_documents(
     report("reading words", 0, 2)
     vectorizer = documents.vocabulary(model.vectorizer or default_vectorizer(), rows)
     report("reading words", 1, 2)
-    uses_lengths = any(kind_of(member).uses_lengths for member in members_of(model))
+    uses_lengths = any(member.uses_lengths for member in members_of(model))
     parts = documents.counted(vectorizer, rows, uses_lengths)
     fingerprints = documents.executor.map_reduce(_fingerprints, _union, parts)
     copies = find_copies(joined_sketches(list(documents.executor.map(_sketches, parts))))
@@ -263,14 +262,14 @@ def check_spread(model: TextCategorizer) -> None:
     if model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer):
         raise NotSupportedError(f"{type(model.vectorizer).__name__} has no vocabulary to share; {_ONE_PLACE}")
     members = members_of(model)
-    kinds = {type(kind_of(member)) for member in members}
-    if len(kinds) > 1 or not kinds <= {LinearKind, CountsKind}:
-        names = ", ".join(kind_of(member).name for member in members)
+    types = {member.model_type for member in members}
+    if len(types) > 1 or not types <= {"linear", "counts"}:
+        names = ", ".join(member.model_type for member in members)
         raise NotSupportedError(
-            f"models of kind {names} are not trained on partitions; use linear models, or count models, {_ONE_PLACE}"
+            f"models of type {names} are not trained on partitions; use linear models, or count models, {_ONE_PLACE}"
         )
     for member in members:
-        if isinstance(kind_of(member), LinearKind):
+        if isinstance(member, BayesLinearClassifier):
             check_in_parts(member)
 
 
@@ -344,7 +343,7 @@ def _gathered(
     part, rows, indicator, weight = asked
     learnt = [copy.copy(one) for one in begun]
     if rows.any():
-        for one, labels in zip(learnt, _labels(indicator[rows], space), strict=True):
+        for one, labels in zip(learnt, labels_by_classifier(indicator[rows], space), strict=True):
             own = None if weight is None else weight[rows]
             one.gather(part.counts[rows], labels, one.classes_, sample_weight=own, lengths=part.lengths[rows])
     return learnt, float(part.lengths[rows].sum()), int(rows.sum())
@@ -358,7 +357,7 @@ def _both_gathered(one: Any, other: Any) -> tuple[list[BayesCountClassifier], fl
 def _scored(asked: tuple[Part, BoolArray], group: Group, read: Read) -> FloatArray:
     part, rows = asked
     if not rows.any():  # a small partition may have no document in a fold
-        return np.empty((len(group.models), 0, group.models[0].space.n_columns))
+        return np.empty((len(group.models), 0, group.models[0].label_space_.n_columns))
     counts, (weighting,) = part.counts[rows], group.weightings
     features = Features(counts, weighting.transform(counts), part.lengths[rows])
     return np.stack([read(model, features) for model in group.models])

@@ -117,5 +117,6 @@ def _joined(fitted: list[BayesLinearClassifier], estimator: BayesLinearClassifie
     whole.label_space_ = fitted[0].label_space_._replace(classes=np.arange(len(coef)))
     whole.classes_, whole.n_features_in_ = whole.label_space_.classes, fitted[0].n_features_in_
     whole.n_iter_ = max(one.n_iter_ for one in fitted)
+    whole.link_, whole.held_scale_ = fitted[0].link_, whole._typical_scale()
     whole.draws_ = whole.approximation_ = whole.standard_errors_ = None
     return whole

@@ -86,6 +86,7 @@ def fit_in_parts(
     for first in range(0, n_labels, size):
         _fit_block(executor, parts, problem, masses, range(first, min(first + size, n_labels)), one, start, posterior)
     one._keep(posterior, space)
+    one.link_, one.held_scale_ = link, one._typical_scale()
     one.n_features_in_, one.approximation_, one.standard_errors_ = n_features, None, None
     one._warn_if_unfinished()
     return one

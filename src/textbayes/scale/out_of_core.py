@@ -29,13 +29,13 @@ from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.folds import group_codes
 from textbayes.core.labels import encode_labels
 from textbayes.core.progress import Progress, silent
-from textbayes.core.protocols import Features, FittedModel
+from textbayes.core.protocols import Features
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
 from textbayes.core.validation import check_same_length
-from textbayes.kinds import kind_of
-from textbayes.kinds.counts import CountsKind
-from textbayes.kinds.linear import LinearKind, fitted_linear
-from textbayes.kinds.sampling import SamplingCallback
+from textbayes.models.base import TextModel
+from textbayes.models.counts.classifier import BayesCountClassifier
+from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.sampling import SamplingCallback
 from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import check_out_of_core, fit_in_groups
 from textbayes.scale.shards import new_mapped
@@ -77,7 +77,7 @@ class ShardSource:
         for part, _ in self._parts(rows):
             frequency += np.bincount(part.counts.indices, minlength=len(frequency))
         weighting = clone(self._weighting).fit_frequencies(frequency, int(rows.sum()))
-        if isinstance(kind_of(members[0].estimator), CountsKind):
+        if isinstance(members[0].estimator, BayesCountClassifier):
             models = [self._fit_counts(member, rows, target) for member in members]
         else:
             models = self._fit_linear(members, rows, target, weighting)
@@ -117,18 +117,17 @@ class ShardSource:
             elif own.any():
                 yield Block(first, counts[own], lengths[own]), mine
 
-    def _fit_counts(self, member: Member, rows: BoolArray, target: Target) -> FittedModel:
-        kind = kind_of(member.estimator)
-        assert isinstance(kind, CountsKind)
+    def _fit_counts(self, member: Member, rows: BoolArray, target: Target) -> TextModel:
+        assert isinstance(member.estimator, BayesCountClassifier)
         parts = (
             (Features(part.counts, part.counts, part.lengths), target.indicator[mine], target.weight_of(mine))
             for part, mine in self._parts(rows)
         )
-        return kind.fit_parts(member.estimator, parts, target.space)
+        return member.estimator.fit_parts(parts, target.space)
 
     def _fit_linear(
         self, members: Sequence[Member], rows: BoolArray, target: Target, weighting: TermWeighting
-    ) -> list[FittedModel]:
+    ) -> list[TextModel]:
         with TemporaryDirectory(dir=self._scratch) as name:
             folder = Path(name)
             X = columns_on_disk(
@@ -140,7 +139,7 @@ class ShardSource:
             indicator = new_mapped(folder / "labels.bin", (X.shape[0], target.indicator.shape[1]), np.bool_)
             np.compress(rows, target.indicator, axis=0, out=indicator)
             return [
-                fitted_linear(fit_in_groups(member.estimator, X, indicator, weight, folder=folder), target.space)
+                fit_in_groups(member.estimator, X, indicator, weight, folder=folder).with_labels(target.space)
                 for member in members
             ]
 
@@ -202,14 +201,14 @@ def check_supported(model: TextCategorizer) -> None:
         if getattr(model, name):
             raise NotSupportedError(f"{name} needs the whole matrix in memory; leave it out, {_IN_MEMORY}")
     members = members_of(model)
-    kinds = {type(kind_of(member)) for member in members}
-    if len(kinds) > 1 or not kinds <= {LinearKind, CountsKind}:
-        names = ", ".join(kind_of(member).name for member in members)
+    types = {member.model_type for member in members}
+    if len(types) > 1 or not types <= {"linear", "counts"}:
+        names = ", ".join(member.model_type for member in members)
         raise NotSupportedError(
-            f"models of kind {names} are not trained out of core together; use linear models, or count models, "
+            f"models of type {names} are not trained out of core together; use linear models, or count models, "
             f"{_IN_MEMORY}"
         )
     for member in members:
-        if isinstance(kind_of(member), LinearKind):
+        if isinstance(member, BayesLinearClassifier):
             check_out_of_core(member)
     vectorizer_of(model)

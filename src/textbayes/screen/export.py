@@ -7,8 +7,6 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.assemble import assembled
 from textbayes.core.labels import LabelSpace
-from textbayes.kinds.linear import FittedLinear
-from textbayes.links import make_link
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.screen.remaining import State, recalibration
 from textbayes.screen.screening import Screening
@@ -42,7 +40,7 @@ def export_model(screening: Screening) -> TextCategorizer:
         coef.append(slope * weights)
         intercept.append(level + slope * own)
     space = LabelSpace(np.array([topic.name for topic in topics], dtype=object), "multilabel")
-    fitted = FittedLinear(space, make_link("logit"), coef=np.array(coef), intercept=np.array(intercept))
+    fitted = BayesLinearClassifier.of_weights(space, "logit", np.array(coef), np.array(intercept))
     nothing = np.zeros((1, len(topics)))
     return assembled(
         BayesLinearClassifier(prior="gaussian", scale=1.0, intercept_scale=1.0),

@@ -10,8 +10,8 @@ from sklearn.pipeline import Pipeline
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, TextBayesError
-from textbayes.kinds.classifier_state import classifier_state, restored_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.store.classifier_state import classifier_state, restored_classifier
 from textbayes.store.container import open_container, pack_arrays, write_members
 from textbayes.store.file_format import without_question
 from textbayes.store.lock import replacing

@@ -7,13 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.assemble import assembled
 from textbayes.core.labels import LabelSpace
-from textbayes.kinds.gp import FittedProcess
-from textbayes.kinds.online import FittedOnline, restored
 from textbayes.models.online import (
     BayesOnlineClassifier,
     DeferredPosterior,
@@ -55,11 +52,11 @@ def export_model(filter: AdaptiveFilter) -> TextCategorizer:
     topics = sorted(filter.topics, key=lambda topic: topic.name)
     space = LabelSpace(np.array([topic.name for topic in topics], dtype=object), "multilabel")
     estimator = _estimator(settings)
-    learnt = restored(clone(estimator), _posterior(topics, n_words, settings), [0.0] * len(topics), space, n_words)
+    posterior, evidence = _posterior(topics, n_words, settings), [0.0] * len(topics)
     nothing = np.zeros((1, len(topics)))
     return assembled(
         estimator,
-        (FittedProcess if settings.covariance == "gp" else FittedOnline)(space, learnt),
+        estimator.unfitted().with_posterior(posterior, evidence, space, n_words),
         vectorizer_of(settings.text, filter.lexicon),
         _weighting(filter.lexicon),
         f"fixed:threshold={settings.threshold!r}",

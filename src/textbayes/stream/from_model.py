@@ -11,9 +11,8 @@ import numpy as np
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError
 from textbayes.core.types import AnyArray, FloatArray
-from textbayes.kinds.linear import FittedLinear
-from textbayes.kinds.online import FittedOnline
-from textbayes.models.online import DiagonalPosterior, OnlineLikelihood, OnlinePosterior
+from textbayes.models.linear.model import LinearModel
+from textbayes.models.online import BayesOnlineClassifier, DiagonalPosterior, OnlineLikelihood, OnlinePosterior
 from textbayes.models.online.base import Bank
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
@@ -88,42 +87,42 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
 
 def _known(ensemble: Any) -> _Known:
     fitted, calibration = ensemble.single, ensemble.calibration
-    if isinstance(fitted, FittedOnline) and calibration == 1.0:  # and Gaussian processes
+    if isinstance(fitted, BayesOnlineClassifier) and calibration == 1.0:  # and Gaussian processes
         return _online(fitted)
-    if not isinstance(fitted, FittedLinear):
+    if not isinstance(fitted, LinearModel):
         raise InputError(
-            f"a filter cannot go on from a model of kind {_kinds(ensemble)!r}: it needs a Gaussian posterior of "
+            f"a filter cannot go on from a model of type {_types(ensemble)!r}: it needs a Gaussian posterior of "
             "weights; use one of train --model online or gp, or a linear one of train --intervals"
         )
-    if fitted.errors is None or fitted.intercept_errors is None:
+    if fitted.standard_errors_ is None or fitted.intercept_errors_ is None:
         raise InputError(
             "the model does not know how sure it is of its weights, so that a filter cannot go on from it; train it "
             "with --intervals"
         )
-    if len({fitted.link.for_label(label) for label in range(len(fitted.coef))}) > 1:
+    if len({fitted.link_.for_label(label) for label in range(len(fitted.coef_))}) > 1:
         raise InputError(
             "the labels of the model have different links, and the topics of a filter share one; train it with one "
             "link, such as train --link probit --intervals"
         )
     columns = []
     for coef, bias, errors, bias_error in zip(
-        fitted.coef, fitted.intercept, fitted.errors, fitted.intercept_errors, strict=True
+        fitted.coef_, fitted.intercept_, fitted.standard_errors_, fitted.intercept_errors_, strict=True
     ):
         words = np.flatnonzero((coef != 0.0) | np.isfinite(errors))
-        own = np.where(np.isnan(errors[words]), fitted.held_scale, errors[words])
+        own = np.where(np.isnan(errors[words]), fitted.held_scale_, errors[words])
         mean = calibration * np.concatenate([[bias], coef[words]])
         var = (calibration * np.concatenate([[bias_error], own])) ** 2
         columns.append((words, _diagonal(mean, var, mean, var)))
-    link = {"link": fitted.link.for_label(0).spec, "noise": 1.0}
-    return _Known(columns, {"covariance": "diagonal", "variance": fitted.held_scale**2, **link})
+    link = {"link": fitted.link_.for_label(0).spec, "noise": 1.0}
+    return _Known(columns, {"covariance": "diagonal", "variance": fitted.held_scale_**2, **link})
 
 
-def _kinds(ensemble: Any) -> str:
-    return ", ".join(one.kind for one in ensemble.members)
+def _types(ensemble: Any) -> str:
+    return ", ".join(one.model_type for one in ensemble.members)
 
 
-def _online(fitted: FittedOnline) -> _Known:
-    estimator, likelihood = fitted.estimator, fitted.estimator.likelihood
+def _online(estimator: BayesOnlineClassifier) -> _Known:
+    likelihood = estimator.likelihood
     posterior: Any = estimator.posterior_
     told: dict[str, Any] = {"link": likelihood.link.spec, "noise": likelihood.noise}
     if estimator.covariance == "process":
@@ -167,7 +166,7 @@ def _settings(known: _Known, given: dict[str, Any], model: TextCategorizer) -> F
     hard = closed is not None and closed[0] == 0.0 < closed[1]
     defaults = {"most_words": max(most_words, usual.most_words), "gain": "paper" if hard else "gaussian"}
     chosen = FilterSettings(**{**defaults, **given, **known.settings})
-    same = isinstance(model.model_.single, FittedOnline)  # thresholds were chosen for these probabilities
+    same = isinstance(model.model_.single, BayesOnlineClassifier)  # thresholds were chosen for these probabilities
     thresholds = np.unique(getattr(model.rule_, "thresholds_", np.zeros(0)) if same else np.zeros(0))
     highest = 1.0 if closed is None else 1.0 - closed[1]
     if "threshold" not in given and len(thresholds) == 1 and 0.0 <= thresholds[0] < highest:

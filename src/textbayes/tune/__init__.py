@@ -1,4 +1,4 @@
-"""Hyperparameters found by the data: paths of scales, cross-validation, evidence, norms, and the choice of a link."""
+"""Hyperparameters found by the data: scales, links, and how far to follow prior knowledge."""
 
 from textbayes.core.lazy import on_first_use
 
@@ -10,6 +10,8 @@ _PUBLIC = {
     "LinkSearch": "textbayes.tune.links",
     "Path": "textbayes.tune.path",
     "ScaleSearch": "textbayes.tune.search",
+    "WeightChoice": "textbayes.tune.prior_weight",
+    "choose_weight": "textbayes.tune.prior_weight",
     "factor_grid": "textbayes.tune.grid",
     "link_report": "textbayes.tune.links",
     "log_evidence": "textbayes.tune.evidence",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Hashable, Iterable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from textbayes.core.codec import Choice, Fields, Hyper, List, Null, Number, Whole
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.threads import n_threads
@@ -86,6 +87,20 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     scale = 1.0  # what the parent knows as a parameter, and is found
     word_scales = None
 
+    fields: ClassVar[Fields] = {
+        "scale": None,
+        "warm_start": None,
+        "word_scales": None,
+        "scales": Whole(1, 10_000) | Hyper(above=0.0) | List(Number(above=0.0), least=1),
+        "method": Choice("cv", "evidence", "norm"),
+        "cv": Whole(2, 2**31) | Hyper() | List(Whole(), least=1),
+        "scoring": Choice("log_loss", "f1"),
+        "rule": Choice("best", "one_se"),
+        "errors": Choice("documents", "folds"),
+        "search_tol": Number(above=0.0),
+        "random_state": Whole(0, 2**63 - 1) | Null(),
+    }
+
     def __init__(
         self,
         link: str | BaseLink = "logit",
@@ -158,15 +173,26 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
         return self
 
     def _problem(self, X: Any, indicator: AnyArray, weight: FloatArray | None, words: Any) -> Problem:
-        self.link_ = make_link("logit" if self._finds_link else self.link)
+        self.link_ = make_link("logit" if self._searches_link() else self.link)
         return super()._problem(X, indicator, weight, words)
 
     def _link(self) -> BaseLink:
         return self.link_
 
-    @property
-    def _finds_link(self) -> bool:
-        return isinstance(self.link, str) and self.link == "auto"
+    @classmethod
+    def from_name(cls, **parameters: Any) -> Self:
+        """A classifier that looks for links and scales for texts of length one; a ``scale`` is the only one tried."""
+        fixed = {"scales": [parameters.pop("scale")]} if "scale" in parameters else {}
+        return super(BayesLinearClassifier, cls).from_name(**({"tol": 1e-3} | fixed | parameters))
+
+    def check_shapes(self, n_columns: int, n_features: int) -> None:
+        """Refuse parameters that cannot be fitted to so many columns and features."""
+        if isinstance(self.cv, np.ndarray):
+            self.set_params(cv=self.cv.astype(np.int64))  # the fold of every document
+        super().check_shapes(n_columns, n_features)
+
+    def _scale_description(self) -> str:
+        return f", its scale found by {self.method}"
 
     def _begin(self, problem: Problem) -> tuple[Problem, Posterior | None]:
         """The problem at the links and scales that the search finds, and the weights that it found there."""
@@ -175,7 +201,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
 
     def _search(self, problem: Problem) -> tuple[Any, FloatArray, Posterior | None]:
         n_labels, jobs = problem.y.shape[1], n_threads(self.n_jobs)
-        if self._finds_link:
+        if self._searches_link():
             from textbayes.tune.links import AUTO_LINKS, search_link
 
             links = search_link(
@@ -206,7 +232,7 @@ class BayesLinearClassifierCV(BayesLinearClassifier):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("method", self.method, ("cv", "evidence", "norm"))
-        if self._finds_link and self.method != "cv":
+        if self._searches_link() and self.method != "cv":
             raise NotSupportedError(
                 f"link='auto' compares links on held-out documents and method={self.method!r} has none; use method='cv'"
             )

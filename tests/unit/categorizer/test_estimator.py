@@ -184,7 +184,7 @@ def test_unknown_choices_are_refused():
         ({"weighting": "bm25"}, "bm25"),
         ({"select": "chi3"}, "unknown score function 'chi3'.*did you mean 'chi2'"),
         ({"model": BayesLinearClassifier(link="cauchit")}, "unknown link 'cauchit'"),
-        ({"model": "linaer"}, "unknown kind of model 'linaer'.*did you mean 'linear'"),
+        ({"model": "linaer"}, "unknown model 'linaer'.*did you mean 'linear'"),
         ({"model": "linear:depth=3"}, "model 'linear' has no parameter 'depth'; it has: link, prior"),
     ):
         with pytest.raises(InputError, match=message):

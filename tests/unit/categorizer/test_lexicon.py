@@ -153,7 +153,7 @@ def test_a_prior_file_is_followed_as_far_as_texts_bear_it_out(tmp_path):
 def test_the_audit_has_the_weights_of_the_model():
     texts, labels = coded(3, 40)
     model = TextCategorizer(prior=TABLE).fit(texts, labels)
-    weights, vocabulary = model.model_.words().weights, model.vectorizer_.vocabulary_
+    weights, vocabulary = model.model_.word_weights().weights, model.vectorizer_.vocabulary_
     assert len(model.prior_audit_) == len(TABLE)
     for row in model.prior_audit_:
         column = model.label_space_.column_names.index(row.label)

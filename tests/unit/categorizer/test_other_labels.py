@@ -19,7 +19,7 @@ def models():
     first = TextCategorizer(cv=2, model="linear").fit(TEXTS, LABELS)
     second = TextCategorizer(cv=2, model="linear").fit(TEXTS, LABELS)
     linear = first.model_.linear.scaled(1.2)
-    linear.intercept = linear.intercept - 0.3
+    linear.intercept_ = linear.intercept_ - 0.3
     stacking = LabelStacking(np.full(4, 1.2), np.full(4, -0.3), EFFECT)
     second.model_ = Ensemble(first.label_space_, [Part(linear, np.ones(4))], label_stacking=stacking)
     return first, second

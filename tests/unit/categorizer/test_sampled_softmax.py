@@ -9,7 +9,7 @@ from scipy.special import softmax
 from textbayes import BayesMultinomialClassifier, TextCategorizer
 from textbayes.core.errors import NotSupportedError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.kinds.sampling import SamplingCallback
+from textbayes.models.sampling import SamplingCallback
 from textbayes.store.checkpoint import RunFolder
 
 TEXTS = ["wheat corn", "corn harvest", "bank rates", "bank cuts rates", "goal match", "match won"] * 4
@@ -32,7 +32,7 @@ def model(request):
 def by_draw(model, texts):
     """Probabilities of the classes, (n_draws, n_texts, n_classes), one draw after the other."""
     X = model.weighting_.transform(model.vectorizer_.transform(texts)).toarray()
-    classes = model.model_.members[0].draws.labels
+    classes = model.model_.members[0].draws_.labels
     found = []
     for chain, draw in np.ndindex(classes[0].intercept.shape):
         eta = [X @ one.weights[chain, draw].astype(float) + one.intercept[chain, draw] for one in classes]
@@ -51,7 +51,7 @@ def test_probabilities_and_their_intervals_are_means_and_quantiles_over_draws(mo
 
 def test_the_plug_in_is_the_softmax_of_the_mean(model):
     fitted, features = model.model_.members[0], model.features(NEW)
-    expected = softmax(features.weights @ fitted.coef.T + fitted.intercept, axis=1)
+    expected = softmax(features.weights @ fitted.coef_.T + fitted.intercept_, axis=1)
     np.testing.assert_allclose(model.predict_proba(NEW, average=False), expected, rtol=1e-9)
 
 

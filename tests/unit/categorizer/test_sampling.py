@@ -13,8 +13,8 @@ from references.killing import killed_at_every_step
 from textbayes.categorizer import TextCategorizer
 from textbayes.core.errors import InputError, ModelFileError
 from textbayes.inference.gibbs import Gibbs
-from textbayes.kinds.sampling import SamplingCallback
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.models.sampling import SamplingCallback
 from textbayes.store import load_model, save_model
 from textbayes.store.checkpoint import RunFolder
 from textbayes.text import TextVectorizer
@@ -138,7 +138,7 @@ def test_draws_that_do_not_belong_are_refused(model):
         {"draws": fitted["draws"] | {"n_labels": 99}},
         {"held_scale": -1.0},
     ):
-        changed = ensemble | {"members": [{"kind": "linear", "state": fitted | change}]}
+        changed = ensemble | {"members": [{"type": "linear", "state": fitted | change}]}
         with pytest.raises(ModelFileError, match="was the file altered"):
             TextCategorizer.from_state(meta | {"ensemble": changed}, arrays)
     with pytest.raises(ModelFileError, match="was the file altered"):

@@ -22,8 +22,8 @@ def trained(model: object, **settings: object) -> TextCategorizer:
 @pytest.mark.parametrize(
     ("model", "name", "sentence"),
     [
-        ("gp", "m.json", "kind 'gp' cannot be exported.*train one of kind linear, multinomial or counts"),
-        ("online", "m.sql", "kind 'online' cannot be exported"),
+        ("gp", "m.json", "type 'gp' cannot be exported.*train one of type linear, multinomial or counts"),
+        ("online", "m.sql", "type 'online' cannot be exported"),
         ("linear:inference=gibbs,link=probit", "m.json", "averages over draws.*--plug-in"),
         ("linear:link=student_t:df=3", "m.json", "link 'student_t' has no formula.*--link logit or probit"),
         ("linear:link=probit", "m.sql", "SQL has no function for the probit link; export JSON"),

@@ -14,7 +14,6 @@ from textbayes.knowledge import (
     from_posterior,
     from_words,
     match_priors,
-    with_prior,
     words_of,
 )
 from textbayes.models.linear.classifier import BayesLinearClassifier
@@ -97,7 +96,7 @@ def test_an_earlier_posterior_stands_for_the_earlier_documents(discount):
     errors = 1.0 / np.sqrt((p * (1 - p)) @ X[earlier])[None, :]
     table = from_posterior(first.coef_, ["a", "b", "c"], ["True"], standard_errors=errors, discount=discount)
     matched = match_priors(table, ["a", "b", "c"], ["True"])
-    second = with_prior(BayesLinearClassifier(prior="gaussian", **free), matched, X[new]).fit(X[new], y[new])
+    second = BayesLinearClassifier(prior="gaussian", **free).with_prior(matched, X[new]).fit(X[new], y[new])
     weight = np.where(np.arange(4000) < 3500, discount, 1.0)
     together = BayesLinearClassifier(prior="gaussian", **free).fit(X, y, sample_weight=weight)
     alone = BayesLinearClassifier(prior="gaussian", **free).fit(X[new], y[new])
@@ -113,7 +112,7 @@ def test_words_and_labels_of_another_model_are_matched_by_name():
     table = from_posterior(earlier.coef_, ["a", "b", "c"], ["x", "y"], scale=1e-6)
     # The next model has other labels and words, in another order.
     matched = match_priors(table, ["c", "new", "a"], ["z", "y"])
-    later = with_prior(BayesLinearClassifier(scale=5.0), matched, X).fit(X, Y)
+    later = BayesLinearClassifier(scale=5.0).with_prior(matched, X).fit(X, Y)
     np.testing.assert_allclose(later.coef_[1, [2, 0]], earlier.coef_[1, [0, 2]], atol=1e-8)
     assert matched.unknown_words == ("b",)
     assert matched.unknown_labels == ("x",)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 
 from textbayes.categorizer import TextCategorizer
-from textbayes.kinds.linear import LinearKind
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.report import collect_report
@@ -65,21 +64,18 @@ def test_members_in_words():
         "logit link, laplace prior of scale 2"
     ]
     searched = BayesLinearClassifierCV(scales=[1.0, 10.0], cv=2)
-    assert LinearKind().describe_settings(searched) == "logit link, laplace prior, its scale found by cv"
+    assert searched.settings_description() == "logit link, laplace prior, its scale found by cv"
 
 
 def test_classifiers_in_words():
     assert (
-        LinearKind().describe_settings(BayesLinearClassifier(prior="gaussian", scale=5.5))
+        BayesLinearClassifier(prior="gaussian", scale=5.5).settings_description()
         == "logit link, gaussian prior of scale 5.5"
     )
     several = BayesLinearClassifier(scale=np.ones(3))
-    assert (
-        LinearKind().describe_settings(several)
-        == "logit link, laplace prior of scales of its own for each word or label"
-    )
+    assert several.settings_description() == "logit link, laplace prior of scales of its own for each word or label"
     own = BayesLinearClassifier(link="probit", prior=make_prior("laplace", 2.0, 0.0))
-    assert LinearKind().describe_settings(own) == "probit link, laplace prior"
+    assert own.settings_description() == "probit link, laplace prior"
 
 
 def test_languages_and_scripts_without_spaces_in_words():

@@ -113,7 +113,7 @@ def test_every_parameter_survives(name, tmp_path):
     assert after == before
     fitted = clone(again).fit(TEXTS, labels)
     np.testing.assert_array_equal(fitted.predict_proba(TEXTS), model.predict_proba(TEXTS))
-    np.testing.assert_array_equal(fitted.model_.words().weights, model.model_.words().weights)
+    np.testing.assert_array_equal(fitted.model_.word_weights().weights, model.model_.word_weights().weights)
     assert fitted.prior_audit_ == model.prior_audit_ == again.prior_audit_
     assert repr(fitted.prior_advice_) == repr(model.prior_advice_) == repr(again.prior_advice_)
 

@@ -238,7 +238,7 @@ def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, strea
 @pytest.mark.parametrize(
     ("model", "settings", "cause"),
     [
-        ("counts", {}, "from a model of kind 'counts': it needs a Gaussian posterior of weights"),
+        ("counts", {}, "from a model of type 'counts': it needs a Gaussian posterior of weights"),
         (
             None,
             {},
@@ -249,7 +249,7 @@ def test_statistics_begin_anew_where_the_model_does_not_tell_them(trained, strea
             {"preset": "linear"},
             "does not know how sure it is of its weights, so that a filter cannot go on from it; train it with",
         ),
-        (["online", "counts"], {}, "from a model of kind 'online, counts'"),
+        (["online", "counts"], {}, "from a model of type 'online, counts'"),
         ("online", {"vectorizer": TextVectorizer(binary=True)}, "counts each word once"),
     ],
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.core.codec import Array, Choice, Field, Flag, Hyper, List, Null, Number, Part, Text, Whole, read, written
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.lexical.exposures import check_lengths
+from textbayes.models import model_types
+from textbayes.models.base import FitOptions, TextModel
 from textbayes.models.clusters.measures import completion_perplexity, npmi_coherence
 from textbayes.models.clusters.model import ClusterWords, arrange, fit_memberships
 from textbayes.models.clusters.search import (
@@ -38,6 +43,7 @@ from textbayes.models.clusters.search import (
 from textbayes.models.counts.inputs import checked_counts
 
 _MODELS = ("poisson", _BURSTS := "negative_binomial")
+_LEAST_SHARE = 1e-12
 _RELEVANCE = 0.6  # Sievert & Shirley's weight of the rate against the lift
 _CONSTANTS = Choice("auto") | Hyper(above=0.0) | List(Number(above=0.0))
 # The random state is not kept, as nothing is drawn any more.
@@ -60,7 +66,8 @@ _FITTED: dict[str, Field] = {
 }
 
 
-class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@model_types.register("clusters")
+class SoftClusters(TextModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Documents as mixtures of clusters, clusters as rates of words: variational EM of the Dirichlet–Poisson hierarchy.
 
     Word w occurs σ_w τ_wk times per thousand words of cluster k, document d of ω_d thousand words belongs to cluster k
@@ -123,6 +130,13 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     >>> SoftClusters(2, random_state=0).fit(X, ["sea", None, "land", None]).predict(X).tolist()
     ['sea', 'sea', 'land', 'land']
     """
+
+    model_type = "clusters"
+    reads = "counts"
+    softmax = True
+    trains = False
+
+    order_: IntArray
 
     def __init__(
         self,
@@ -323,16 +337,82 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         deltas = self.words_.deltas
         return np.zeros(len(self.words_.sums)) if deltas is None else deltas
 
+    def with_labels(self, space: LabelSpace, order: IntArray) -> Self:
+        """The same as a model of labels that its clusters stand for.
+
+        Parameters
+        ----------
+        space : LabelSpace
+            Of classes that exclude each other.
+        order : array (n_clusters,)
+            The cluster that each class stands for.
+        """
+        after = copy.copy(self)
+        after.label_space_, after.order_ = space, order
+        return after
+
+    def fit_features(
+        self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
+    ) -> NoReturn:
+        """Clusters are not trained with labels of all texts: this is refused."""
+        raise NotSupportedError(
+            "clusters are found without labels; use `textbayes clusters texts.jsonl -o clusters.tb`, or SoftClusters"
+        )
+
+    def scores(self, features: Features, average: bool = True) -> FloatArray:
+        """Logarithms of the shares of each text; of two clusters log-odds of the second."""
+        shares = np.log(np.maximum(self.transform(features.counts)[:, self.order_], _LEAST_SHARE))
+        return shares if self.is_softmax else shares[:, 1:] - shares[:, :1]
+
+    def contributions(self, document: Features) -> Contributions:
+        """Contribution of each word: its count times the log of its rate in a cluster over its rate in all text.
+
+        Shares are not sums over words: a word counts by the others around it too.
+        """
+        columns = document.counts.indices.astype(np.int64)
+        parts = document.counts.data * self.word_weights().weights[:, columns]
+        total = self.scores(document)[0]
+        return Contributions(total - parts.sum(axis=1), columns, parts)
+
+    def word_weights(self) -> WordWeights:
+        """Log-ratios of the rate of each word in a cluster and in all text."""
+        rates = np.log(np.maximum(self.rates_[self.order_], 1e-300))
+        general = self.sizes_[self.order_] @ np.exp(rates)
+        ratios = rates - np.log(np.maximum(general, 1e-300))
+        weights = ratios if self.is_softmax else ratios[1:] - ratios[:1]
+        return WordWeights(weights, None, "log-ratio of the rate in the cluster and in all text")
+
+    def known_words(self) -> BoolArray:
+        """All words."""
+        return np.ones(self.n_features_in_, dtype=np.bool_)
+
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """The fitted clusters as a JSON-able dictionary and arrays, for :meth:`from_state`."""
         check_is_fitted(self, "words_")
         fitted = {name: getattr(self, f"{name}_") for name in _FITTED} | {"classes": self.classes_.tolist()}
-        return written(self.get_params(deep=False) | fitted, _PARAMETERS | _FITTED)
+        meta, arrays = written(self.get_params(deep=False) | fitted, _PARAMETERS | _FITTED)
+        return meta | ({"order": self.order_.tolist()} if hasattr(self, "order_") else {}), arrays
 
     @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The clusters that :meth:`to_state` described; they transform identically."""
-        found = read(_PARAMETERS | _FITTED, meta, arrays, "the soft clusters")
+    def from_state(
+        cls,
+        meta: Mapping[str, Any],
+        arrays: Mapping[str, AnyArray],
+        space: LabelSpace | None = None,
+        n_features: int | None = None,
+    ) -> Self:
+        """The clusters that :meth:`to_state` described; they transform identically.
+
+        Parameters
+        ----------
+        meta, arrays : mappings
+        space : LabelSpace, optional
+            The labels that clusters stand for.
+        n_features : int, optional
+            The number of words they must be for.
+        """
+        described = {name: value for name, value in meta.items() if name != "order"}
+        found = read(_PARAMETERS | _FITTED, described, arrays, "the soft clusters")
         clusters = cls(**{name: found[name] for name in _PARAMETERS})
         for name in _FITTED:
             setattr(clusters, f"{name}_", found[name])
@@ -342,7 +422,14 @@ class SoftClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if not shapes or (clusters.model == _BURSTS) != (words.deltas is not None):
             raise ModelFileError("the numbers of the soft clusters do not belong together; was the file altered?")
         clusters.n_features_in_ = len(words.sums)
-        return clusters
+        if space is None:
+            return clusters
+        order, n_classes = meta.get("order"), len(space.classes)
+        if not isinstance(order, list) or sorted(map(str, order)) != sorted(map(str, range(n_classes))):
+            raise ModelFileError("the model's clusters are not those of its labels; was the file altered?")
+        if clusters.n_features_in_ != n_features or len(clusters.sizes_) != n_classes or space.kind == "multilabel":
+            raise ModelFileError("the model's clusters are of other words or labels; was the file altered?")
+        return clusters.with_labels(space, np.array(order, dtype=np.int64))
 
     @property
     def _n_features_out(self) -> int:

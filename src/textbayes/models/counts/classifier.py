@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Hashable, Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,15 @@ from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from textbayes.core.codec import Fields, Part, Text
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.folds import group_codes
 from textbayes.core.labels import LabelSpace, normalise_classes
 from textbayes.core.types import AnyArray, FloatArray, IntArray, Matrix
+from textbayes.models import model_types
 from textbayes.models.counts.base import BaseCountModel
+from textbayes.models.counts.families import count_models
 from textbayes.models.counts.inputs import (
     checked_counts,
     checked_lengths,
@@ -27,10 +30,12 @@ from textbayes.models.counts.inputs import (
     one_label_each,
     weighted_indicator,
 )
-from textbayes.models.counts.state import restore_classifier, state_of_classifier
+from textbayes.models.counts.state import PARAMETERS
+from textbayes.models.counts.text_model import CountsModel
 
 
-class BayesCountClassifier(ClassifierMixin, BaseEstimator):
+@model_types.register("counts")
+class BayesCountClassifier(CountsModel, ClassifierMixin, BaseEstimator):
     """Generative classifier of word counts, p(c | x) ∝ p(c) p(x | c), with a choice of count models.
 
     Parameters
@@ -83,6 +88,8 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
     >>> model.predict([[2, 0, 1], [0, 3, 0]]).tolist()
     ['a', 'b']
     """
+
+    fields: ClassVar[Fields] = PARAMETERS | {"model": Text() | Part(count_models)}
 
     def __init__(
         self,
@@ -324,18 +331,13 @@ class BayesCountClassifier(ClassifierMixin, BaseEstimator):
         log_proba = self.predict_log_proba(X, lengths)
         return log_proba[:, 1] - log_proba[:, 0] if len(self.classes_) == 2 else log_proba
 
-    def to_state(self, statistics: bool = False) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """The fitted classifier as a JSON-able dictionary and arrays, for :meth:`from_state`.
+    def description(self) -> str:
+        """The name of the count model."""
+        return self.model if isinstance(self.model, str) else str(self.model.name)
 
-        With ``statistics`` it can learn on after it is restored; the Dirichlet–negative-binomial's are its documents.
-        """
-        check_is_fitted(self, "estimate_")
-        return state_of_classifier(self, statistics)
-
-    @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Self:
-        """The classifier that :meth:`to_state` described; it predicts identically."""
-        return restore_classifier(cls, meta, arrays)
+    def check_shapes(self, n_columns: int, n_features: int) -> None:
+        """Refuse parameters that cannot be used."""
+        self.check_settings()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

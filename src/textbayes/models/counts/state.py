@@ -29,7 +29,7 @@ from textbayes.core.types import AnyArray
 from textbayes.models.counts.base import CountSums, DocumentStore
 from textbayes.models.counts.families import count_models
 
-_PARAMETERS: dict[str, Field] = {
+PARAMETERS: dict[str, Field] = {
     "beta": Choice("auto", "cv", "evidence") | Hyper() | List(Number(), make=tuple) | Null(),
     "prediction": Choice("mode", "mean", "integrated"),
     "class_prior": Choice("counts", "uniform") | Hyper(0.0, 1.0) | List(Number(0.0, 1.0), make=tuple),
@@ -42,7 +42,7 @@ _PARAMETERS: dict[str, Field] = {
 def state_of_classifier(classifier: Any, statistics: bool) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """A JSON-able description and named arrays."""
     kept = classifier.statistics_ if statistics else None
-    values = {name: getattr(classifier, name) for name in _PARAMETERS} | {
+    values = {name: getattr(classifier, name) for name in PARAMETERS} | {
         "model": classifier.model_,
         "n_features": classifier.n_features_in_,
         "classes": classifier.classes_.tolist(),
@@ -67,7 +67,7 @@ def restore_classifier(cls: type, meta: Mapping[str, Any], arrays: Mapping[str, 
     with restoring(what):
         model_class, n_classes = count_models.get(meta["model"]["name"]), len(meta["classes"])
         found = read(_fields(model_class), meta, arrays, what, n_classes=n_classes)
-        classifier = cls(model=found["model"], **{name: found[name] for name in _PARAMETERS})
+        classifier = cls(model=found["model"], **{name: found[name] for name in PARAMETERS})
         classes = found["classes"]
         text = all(isinstance(name, str) for name in classes)
         names = np.array(classes, dtype=object if text else None)
@@ -91,7 +91,7 @@ def _fields(model_class: Any) -> dict[str, Field]:
         "sums": Part(CountSums) | Null(),
         "documents": Part(DocumentStore) | Null(),
     }
-    return _PARAMETERS | of_classifier
+    return PARAMETERS | of_classifier
 
 
 def _check_statistics(stats: CountSums | DocumentStore | None, n_classes: int, n_features: int) -> None:

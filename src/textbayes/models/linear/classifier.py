@@ -1,34 +1,48 @@
-"""The composed estimator: a link × a prior × an inference."""
+"""Linear models: a link × a prior × an inference, one regression per label."""
 
 from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from textbayes.core.errors import InputError
+from textbayes.core.codec import Choice, Fields, Null
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
+from textbayes.core.protocols import Features
 from textbayes.core.threads import n_threads
-from textbayes.core.types import AnyArray, FloatArray, Matrix
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, Matrix
 from textbayes.core.validation import check_choice
 from textbayes.inference import BaseInference, Posterior, Problem, make_inference
+from textbayes.inference.base import label_replicates_of
+from textbayes.knowledge.informed_prior import table_prior
+from textbayes.knowledge.match import MatchedPriors
+from textbayes.knowledge.strength import DEFAULT_STRENGTH, Strength
 from textbayes.links import BaseLink, make_link
+from textbayes.models import model_types
+from textbayes.models.base import FitOptions
+from textbayes.models.linear.model import LinearModel
+from textbayes.models.linear.refit import top_words
 from textbayes.models.linear.word_scales import ratio_scales
+from textbayes.models.sampling import watched
 from textbayes.models.weights import WeightsClassifier, as_labels, check_effort, per_label
-from textbayes.posterior.intervals import predictive_probabilities, probability_interval
+from textbayes.posterior.intervals import PRACTICAL_SIZE, predictive_probabilities, probability_interval
 from textbayes.priors import BasePrior, make_prior
 
 if TYPE_CHECKING:
     from textbayes.posterior.gaussian import GaussianApproximation
 
 
-class BayesLinearClassifier(WeightsClassifier):
+@model_types.register("linear")
+class BayesLinearClassifier(LinearModel, WeightsClassifier):
     """Linear classifier p(y = 1 | x) = ψ(w·x + b) with a prior on every weight, one regression per label.
 
     Maximises Σ_i log p(y_i | w·x_i + b) + Σ_j log p(w_j). With ``prior="laplace"`` many weights are exactly at the
@@ -113,6 +127,9 @@ class BayesLinearClassifier(WeightsClassifier):
     True
     """
 
+    fields: ClassVar[Fields] = {"word_scales": Choice("ratio") | Null()}
+    chooses_words = refits = weighs_prior_by_label = True
+
     def __init__(
         self,
         link: str | BaseLink = "logit",
@@ -177,12 +194,173 @@ class BayesLinearClassifier(WeightsClassifier):
         problem, start = self._begin(problem)
         posterior = method.run(problem, start)
         self._keep(posterior, space)
+        self.link_, self.held_scale_ = problem.link, self._typical_scale()
         self.approximation_ = _approximation(problem, posterior) if self.intervals and self.draws_ is None else None
-        self.standard_errors_ = None if self.approximation_ is None else self.approximation_.standard_errors()[0]
+        self.standard_errors_ = self.intercept_errors_ = self.mean_shifts_ = None
+        if self.approximation_ is not None:
+            self.standard_errors_, self.intercept_errors_ = self.approximation_.standard_errors()
+            self.mean_shifts_ = self.approximation_.mean_shifts()[0]
         if posterior.var is not None:
             self.standard_errors_ = np.sqrt(posterior.var)
+        if self.draws_ is not None:
+            self.intercept_errors_ = np.array([one.intercept.std() for one in self.draws_.labels])
         self._warn_if_unfinished()
         return self
+
+    @classmethod
+    def from_name(cls, **parameters: Any) -> Self:
+        """A classifier with a scale for texts of length one unless another is given."""
+        suited = {"scale": 5.5 if parameters.get("prior") == "gaussian" else 10.0, "tol": 1e-3}
+        return super().from_name(**(suited | parameters))
+
+    @classmethod
+    def of_weights(
+        cls, space: LabelSpace, link: str | BaseLink, coef: FloatArray, intercept: FloatArray, **fitted: Any
+    ) -> Self:
+        """Classifier that has these weights, as if it had been fitted.
+
+        Parameters
+        ----------
+        space : LabelSpace
+        link : str or link
+        coef, intercept : arrays (n_columns, n_features), (n_columns,)
+        **fitted
+            Further attributes of a fit, such as ``standard_errors_``.
+        """
+        made = cls(link=link)
+        made.link_, made.label_space_, made.classes_ = make_link(link), space, space.classes
+        made.coef_, made.intercept_, made.n_features_in_ = coef, intercept, coef.shape[1]
+        made.draws_ = None
+        for name, value in fitted.items():
+            setattr(made, name, value)
+        return made
+
+    def fit_features(
+        self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
+    ) -> Self:
+        """Fitted copy with one binary regression per column, whatever the kind of labels; see ``TextModel``."""
+        options = options or FitOptions()
+        X, labels, weight = features.weights, sparse.csr_matrix(indicator), options.weight
+        one = self.unfitted(intervals=options.intervals or self.intervals)
+        with watched(one, options):
+            one.fit(X, labels, sample_weight=weight, words=options.words)
+        if options.refit_k is not None:
+            chosen = top_words(one, options.refit_k, options.refit_by, PRACTICAL_SIZE)
+            with watched(one, options, "refit"):
+                one.fit(X, labels, sample_weight=weight, words=chosen)
+        return one.with_labels(space)
+
+    def with_labels(self, space: LabelSpace) -> Self:
+        """The same, fitted to the columns of these labels."""
+        self.label_space_, self.classes_ = space, space.classes
+        return self
+
+    def with_prior(
+        self,
+        matched: MatchedPriors,
+        features: Features | Matrix,
+        weight: ArrayLike = 1.0,
+        strength: Strength = DEFAULT_STRENGTH,
+    ) -> Self:
+        """Copy, not fitted, with the prior that a table gives; at weight 0 a plain copy.
+
+        Where its inference cannot work with the prior that results (a sign, or another family among the words), the
+        copy has ``coordinate``, which can.
+
+        Parameters
+        ----------
+        matched : MatchedPriors
+        features : Features, or array or sparse matrix (n_docs, n_features)
+            The training documents.
+        weight : float or array (n_columns,)
+            How far to follow the table, from 0 to 1.
+        strength : Strength
+            The size of "for" and "against".
+        """
+        n_replicates = label_replicates_of(self.inference)
+        if n_replicates > 1:
+            raise NotSupportedError(
+                f"a prior file with label_replicates={n_replicates} is not supported: what is known of labels is not "
+                "known of each replicate; leave out the file, or use label_replicates=1"
+            )
+        X = features.weights if isinstance(features, Features) else features
+        default, link = make_prior(self.prior, self.scale, self.mean, self.sign), make_link(self.link)
+        prior = table_prior(matched, default, X, weight, link=link, strength=strength)
+        if prior is default:
+            return self.unfitted()
+        after = self.unfitted(prior=prior, scale=1.0, mean=0.0, sign=0)
+        try:
+            make_inference(after.inference, after.tol, after.max_iter, 1).check(link, prior)
+        except NotSupportedError:
+            after.set_params(inference="coordinate")
+        return after
+
+    def at_mode(self) -> Self:
+        """Copy, not fitted, that does not sample: for searches of many fits."""
+        return self.unfitted(inference="coordinate") if self.samples else self.unfitted()
+
+    def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
+        """The posterior after more documents, with the present one as the prior: N(weight, error²), word by word."""
+        found = BayesLinearClassifier(self.link_, **self._posterior_as_prior())
+        found.fit(features.weights, sparse.csr_matrix(indicator), sample_weight=weight)
+        after = copy.copy(self)
+        for name in ("coef_", "intercept_", "standard_errors_", "intercept_errors_", "mean_shifts_"):
+            setattr(after, name, getattr(found, name))
+        after.draws_ = after.approximation_ = None
+        return after
+
+    @classmethod
+    def from_state(
+        cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
+    ) -> Self:
+        """The classifier of a file; parameters as for ``TextModel``."""
+        made = cls()
+        made._restore(meta, arrays, space, space.n_columns, n_features)
+        return made.set_params(link=made.link_)
+
+    def check_options(self, select: str | None, refit_k: int | None, refit_by: str) -> None:
+        """Refuse options that this classifier cannot follow."""
+        if self._searches_link() and self.samples:
+            raise NotSupportedError(
+                f"inference {self.inference!r} has one link for all labels, and link 'auto' finds one for each; name a "
+                "link, or use inference 'coordinate'"
+            )
+        if refit_by != "mean" and not self.samples:
+            raise InputError(
+                f"refit_by={refit_by!r} ranks words by their draws; use classifiers with inference='gibbs'"
+            )
+
+    def check_shapes(self, n_columns: int, n_features: int) -> None:
+        """Refuse parameters that cannot be fitted to so many columns and features."""
+        self._check_settings()
+        prior = self._check_prior_shape(n_columns, n_features)
+        link = make_link("logit" if self._searches_link() else self.link)
+        link.check_labels(n_columns)
+        self._intercept_prior(link, prior, n_columns)
+        self._method().check(link, prior)
+
+    def description(self) -> str:
+        """The name of the prior."""
+        return self.prior if isinstance(self.prior, str) else str(self.prior.name)
+
+    def settings_description(self) -> str:
+        """Link, prior and scale.
+
+        >>> BayesLinearClassifier(prior="laplace", scale=10.0).settings_description()
+        'logit link, laplace prior of scale 10'
+        """
+        link = "link found for each label" if self._searches_link() else f"{make_link(self.link).name} link"
+        if not isinstance(self.prior, str):
+            return f"{link}, {self.description()} prior"
+        return f"{link}, {self.prior} prior{self._scale_description()}"
+
+    def _scale_description(self) -> str:
+        scale = np.asarray(self.scale, dtype=np.float64)
+        return f" of scale {float(scale):g}" if scale.ndim == 0 else " of scales of its own for each word or label"
+
+    def _searches_link(self) -> bool:
+        """Whether the link of every label is looked for."""
+        return isinstance(self.link, str) and self.link == "auto"
 
     def decision_function(self, X: Matrix | ArrayLike) -> FloatArray:
         """Log-odds of every label; for two classes a vector of the second's."""

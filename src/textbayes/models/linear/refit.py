@@ -7,7 +7,7 @@ the size of their posterior means.
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from textbayes.core.errors import InputError
 from textbayes.core.types import BoolArray, Matrix
 from textbayes.core.validation import check_choice
-from textbayes.models.linear.classifier import BayesLinearClassifier
+
+if TYPE_CHECKING:
+    from textbayes.models.linear.classifier import BayesLinearClassifier
 
 RANKINGS = ("mean", "sign", "inclusion")  # as ``Draws.ranking`` has them, whose module loads numba
 

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from textbayes.core.fitting import all_or_nothing
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Features
 from textbayes.core.types import BoolArray, FloatArray
+from textbayes.links import make_link
+from textbayes.models.base import FitOptions
 from textbayes.models.counts.base import log_shares
 from textbayes.models.counts.families.complement import complement_scores
+from textbayes.models.linear.model import LinearModel
 
 
-class LinearScores(BaseEstimator):
-    """Base of linear models that are computed: weights ``coef_`` (n_columns, n_features) and ``intercept_``."""
+class LinearScores(LinearModel, BaseEstimator):
+    """Base of linear models that are computed: ``fit`` gives weights ``coef_`` and ``intercept_`` of every column."""
 
-    coef_: FloatArray
-    intercept_: FloatArray
+    @abstractmethod
+    def fit(self, X: Any, indicator: BoolArray, sample_weight: FloatArray | None = None) -> Self:
+        """Compute the weights from documents (n_docs, n_features) and labels (n_docs, n_columns)."""
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Log-odds of every column, (n_docs, n_columns)."""
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+    def fit_features(
+        self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
+    ) -> Self:
+        """Fitted copy; parameters as for ``TextModel``."""
+        one = self.unfitted().fit(features.weights, indicator, None if options is None else options.weight)
+        one.label_space_, one.link_ = space, make_link("logit")
+        return one
 
 
 class NaiveBayesWeights(LinearScores):

@@ -191,7 +191,7 @@ def fitted_start(start: Any, likelihood: OnlineLikelihood, n_features: int) -> S
     Parameters
     ----------
     start : BayesLinearClassifier, TextCategorizer, a FrozenEstimator of one of them, or None
-        A categorizer is known by what it has: ``model_`` of kind "linear" or "online", and ``label_space_``.
+        A categorizer is known by what it has: ``model_`` of type "linear" or "online", and ``label_space_``.
     likelihood : OnlineLikelihood
         That of the model which goes on; weights mean the same under the same link alone.
     n_features : int
@@ -231,41 +231,40 @@ def _categorizer_start(model: Any, likelihood: OnlineLikelihood) -> Start:
     _check_fitted(model, "model_")
     ensemble, space = model.model_, model.label_space_
     fitted: Any = ensemble.single
-    kind = "pool" if fitted is None else fitted.kind
+    kind = "ensemble" if fitted is None else fitted.model_type
     if kind == "online" and ensemble.calibration == 1.0:
-        estimator = fitted.estimator
-        _check_link(estimator.likelihood, likelihood, any_noise=True)
+        _check_link(fitted.likelihood, likelihood, any_noise=True)
 
         def same(covariance: str, scale: FloatArray, rank: int) -> DiagonalPosterior | Bank[Any]:
-            if covariance != estimator.covariance:
+            if covariance != fitted.covariance:
                 raise InputError(
-                    f"start keeps a {estimator.covariance} covariance and this model a {covariance} one; use "
-                    f"covariance={estimator.covariance!r}"
+                    f"start keeps a {fitted.covariance} covariance and this model a {covariance} one; use "
+                    f"covariance={fitted.covariance!r}"
                 )
-            known = estimator.posterior_
+            known = fitted.posterior_
             return Bank([one.copy() for one in known]) if isinstance(known, Bank) else known.copy()
 
-        return Start(space, estimator.n_features_in_, same)
+        return Start(space, fitted.n_features_in_, same)
     if kind != "linear":
         raise InputError(
-            f"start is a TextCategorizer of kind {kind!r}, which has no Gaussian posterior of weights; pass one "
-            "of kind 'online', or a linear one fitted with intervals=True"
+            f"start is a TextCategorizer of type {kind!r}, which has no Gaussian posterior of weights; pass one "
+            "of type 'online', or a linear one fitted with intervals=True"
         )
-    if fitted.errors is None or fitted.intercept_errors is None:
+    if fitted.standard_errors_ is None or fitted.intercept_errors_ is None:
         raise InputError("start was fitted without intervals: its variances are not known; fit it with intervals=True")
-    _check_link(make_likelihood(fitted.link), likelihood)
+    _check_link(make_likelihood(fitted.link_), likelihood)
     factor = ensemble.calibration
-    errors, bias_errors = factor * fitted.errors, factor * fitted.intercept_errors
+    errors, bias_errors = factor * fitted.standard_errors_, factor * fitted.intercept_errors_
 
     def independent(covariance: str, scale: FloatArray, rank: int) -> DiagonalPosterior | Bank[Any]:
         variances = np.where(np.isnan(errors), scale, errors) ** 2
         none = np.zeros(0, dtype=np.int64)  # a model file keeps no covariances
         known = [(none, np.array([[error**2]])) for error in bias_errors]
         return _as_online(
-            factor * fitted.coef, factor * fitted.intercept, variances, known, covariance, likelihood.noise, rank
+            factor * fitted.coef_, factor * fitted.intercept_, variances, known, covariance, likelihood.noise, rank
         )
 
-    return Start(space, fitted.coef.shape[-1], independent)
+    return Start(space, fitted.coef_.shape[-1], independent)
 
 
 def _check_fitted(model: Any, attribute: str) -> None:

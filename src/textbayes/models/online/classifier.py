@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from functools import lru_cache, partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from textbayes.core.codec import Fields, Hyper, Null
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.fitting import all_or_nothing
 from textbayes.core.labels import LabelSpace, encode_labels, normalise_classes
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
 from textbayes.core.validation import as_numbers, check_choice, check_same_length, writable
+from textbayes.models import model_types
 from textbayes.models.online.base import Bank, LinearPredictor, check_retention
 from textbayes.models.online.batch import Start, check_memory, fitted_start
 from textbayes.models.online.diagonal import DiagonalPosterior
@@ -25,6 +27,8 @@ from textbayes.models.online.full import FullPosterior
 from textbayes.models.online.information import Method, expected_information_gain, region_information_gain
 from textbayes.models.online.likelihood import OnlineLikelihood
 from textbayes.models.online.low_rank import LowRankPosterior
+from textbayes.models.online.text_model import COVARIANCES, OnlineModel
+from textbayes.models.saved_weights import LinkField
 from textbayes.models.weights import as_labels
 
 
@@ -85,10 +89,8 @@ def named_likelihood(link: str, noise: float) -> OnlineLikelihood:
     return OnlineLikelihood(link, noise)
 
 
-_COVARIANCES = ("diagonal", "full", "low_rank")
-
-
-class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
+@model_types.register("online")
+class BayesOnlineClassifier(OnlineModel, ClassifierMixin, BaseEstimator):
     """Linear classifier p(y = 1 | x) = ψ(w·x + b) that learns document by document, one Gaussian posterior per label.
 
     Each document moves the posterior N(m, C) to the mean and covariance of p(y | x, w) N(w; m, C) (assumed-density
@@ -155,7 +157,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
     ['yes', 'no']
     """
 
-    log_evidence_: FloatArray
+    fields: ClassVar[Fields] = {"link": LinkField(), "scale": Hyper(), "mean": Hyper(), "start": Null()}
 
     def __init__(
         self,
@@ -378,7 +380,7 @@ class BayesOnlineClassifier(ClassifierMixin, BaseEstimator):
         return means
 
     def _checked_likelihood(self) -> OnlineLikelihood:
-        check_choice("covariance", self.covariance, _COVARIANCES)
+        check_choice("covariance", self.covariance, COVARIANCES)
         self._check_learning()
         return self.likelihood
 

@@ -58,8 +58,8 @@ def test_clusters_of_bursts_are_kept_and_used_again(texts, tmp_path):
     done = run(texts, "-k", "3", "--starts", "4", "--model", "negative_binomial", "--memberships", "-o", model)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     loaded = load_model(model)
-    assert loaded.model_.single.clusters.model == "negative_binomial"
-    assert (loaded.model_.single.clusters.deltas_ > 0.0).all()
+    assert loaded.model_.single.model == "negative_binomial"
+    assert (loaded.model_.single.deltas_ > 0.0).all()
     read = [json.loads(line)["text"] for line in Path(texts).read_text(encoding="utf-8").splitlines()]
     for row, found in zip(rows, loaded.predict_proba(read), strict=True):
         assert dict(zip(loaded.classes_, found, strict=True)) == pytest.approx(row["memberships"], abs=1e-5)
@@ -125,7 +125,7 @@ def test_saved_clusters_are_a_model(texts, k, tmp_path):
     assert (tmp_path / "same.tb").read_bytes() == path.read_bytes()
     save_model(model, tmp_path / "again.tb")
     assert (tmp_path / "again.tb").read_bytes() == path.read_bytes()
-    with pytest.raises(NotSupportedError, match="a model of kind 'clusters' cannot learn on"):
+    with pytest.raises(NotSupportedError, match="a model of type 'clusters' cannot learn on"):
         model.update(["wheat"], ["1"])
     with pytest.raises(NotSupportedError, match="clusters are found without labels"):
         TextCategorizer(model="clusters", cv=2).fit(["wheat corn", "bank rates"] * 4, ["x", "y"] * 4)

@@ -11,6 +11,7 @@ from scipy import sparse
 from textbayes.core.errors import InputError, ModelFileError, NotSupportedError
 from textbayes.models.counts import BayesCountClassifier, make_count_model
 from textbayes.models.counts.inputs import choose_beta
+from textbayes.models.counts.state import restore_classifier, state_of_classifier
 
 
 def data(n_docs=80, seed=0, n_words=8):
@@ -120,9 +121,9 @@ def test_state_is_json_and_arrays_and_is_checked():
     model = BayesCountClassifier(make_count_model("dirichlet_poisson", rate_means=np.ones((2, 8)))).fit(
         X, y, lengths=omega
     )
-    meta, arrays = model.to_state()
+    meta, arrays = state_of_classifier(model, statistics=False)
     meta = json.loads(json.dumps(meta))
-    restored = BayesCountClassifier.from_state(meta, arrays)
+    restored = restore_classifier(BayesCountClassifier, meta, arrays)
     np.testing.assert_array_equal(restored.predict_proba(X, omega), model.predict_proba(X, omega))
     with pytest.raises(NotSupportedError, match="without its statistics"):
         restored.partial_fit(X, y)
@@ -131,26 +132,26 @@ def test_state_is_json_and_arrays_and_is_checked():
     pickle = {**meta["model"], "name": "pickle"}
     for broken in ({**meta, "model": pickle}, {**meta, "n_features": 3}, {key: meta[key] for key in ("model",)}):
         with pytest.raises(ModelFileError):
-            BayesCountClassifier.from_state(broken, arrays)
+            restore_classifier(BayesCountClassifier, broken, arrays)
     fields = meta["model"]["fields"]
     for sampling in ("None", [], {"draws": 3}, {"n_draws": -1}):
         changed = {**meta["model"], "fields": {**fields, "sampling": sampling}}
         with pytest.raises(ModelFileError, match="the count classifier cannot be used"):
-            BayesCountClassifier.from_state({**meta, "model": changed}, arrays)
+            restore_classifier(BayesCountClassifier, {**meta, "model": changed}, arrays)
     with pytest.raises(ModelFileError, match=r"estimate\.rates has values from nan"):
-        BayesCountClassifier.from_state(meta, {**arrays, "estimate.rates": np.full((2, 8), np.nan)})
+        restore_classifier(BayesCountClassifier, meta, {**arrays, "estimate.rates": np.full((2, 8), np.nan)})
 
 
 @pytest.mark.parametrize("last", [0, -1, 10**6])
 def test_documents_of_a_state_are_never_read_outside_of_their_arrays(last):
     X, y, omega = data()
     model = BayesCountClassifier("dirichlet_negative_binomial").fit(X, y, lengths=omega)
-    meta, arrays = model.to_state(statistics=True)
-    BayesCountClassifier.from_state(meta, arrays).partial_fit(X, y, lengths=omega)
+    meta, arrays = state_of_classifier(model, statistics=True)
+    restore_classifier(BayesCountClassifier, meta, arrays).partial_fit(X, y, lengths=omega)
     pointers = arrays["documents.X.indptr"].copy()
     pointers[-1] = last
     with pytest.raises(ModelFileError):
-        BayesCountClassifier.from_state(meta, {**arrays, "documents.X.indptr": pointers})
+        restore_classifier(BayesCountClassifier, meta, {**arrays, "documents.X.indptr": pointers})
 
 
 @pytest.mark.parametrize(

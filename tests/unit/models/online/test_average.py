@@ -9,7 +9,6 @@ from scipy import integrate, sparse, special, stats
 from textbayes import BayesOnlineClassifier
 from textbayes.core.labels import LabelSpace
 from textbayes.core.protocols import Features
-from textbayes.kinds.online import FittedOnline
 from textbayes.models.online import PAPER_FLIP, OnlineLikelihood
 from textbayes.models.online.process import BayesProcessClassifier
 
@@ -75,7 +74,7 @@ def test_ends_of_intervals_are_probabilities_at_quantiles_of_the_predictor(name)
     likelihood, probability = LIKELIHOODS[name]
     model = BayesOnlineClassifier(likelihood, covariance="full").fit(X, LABELS["multilabel"])
     features = Features(sparse.csr_matrix(NEW), sparse.csr_matrix(NEW), np.ones(len(NEW)))
-    fitted = FittedOnline(LabelSpace(np.arange(3), "multilabel"), model)
+    fitted = model.with_labels(LabelSpace(np.arange(3), "multilabel"))
     mean, var = model.linear_predictor(NEW)
     low, high = fitted.probability_interval(features, 0.8)
     np.testing.assert_allclose(low, probability(stats.norm.ppf(0.1, mean, np.sqrt(var))), rtol=1e-9)

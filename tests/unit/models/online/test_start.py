@@ -38,7 +38,7 @@ def test_from_a_linear_model_its_weights_are_gaussian_with_its_standard_errors(n
     X = batch.features(more).weights
     model = BayesOnlineClassifier("probit", covariance=covariance, noise=0.5, start=batch).partial_fit(X[:1], told[:1])
     assert model.classes_.tolist() == names
-    errors, bias_errors = batch.standard_errors_, batch.model_.linear.intercept_errors
+    errors, bias_errors = batch.standard_errors_, batch.model_.linear.intercept_errors_
     prior = diagonal_from_batch(batch.coef_, batch.intercept_, errors**2, bias_errors**2, noise=0.5)
     y = np.where(np.array(told[:1])[:, None] == np.array(names[1:] if len(names) == 2 else names), 1.0, -1.0)
     if covariance != "diagonal":  # after one document the others know more than variances: compare what comes before
@@ -77,7 +77,7 @@ def test_what_cannot_be_gone_on_from_is_refused():
     for arguments, cause in (
         ({"model": "linear:link=probit"}, "fitted without intervals"),
         ({"intervals": True}, "start has link 'logit' and this model 'probit'"),
-        ({"model": "counts"}, "kind 'counts', which has no Gaussian posterior"),
+        ({"model": "counts"}, "type 'counts', which has no Gaussian posterior"),
         ({"model": "online", "covariance": "full"}, "start keeps a diagonal covariance"),
         ({"model": "online", "noise": 2.0}, "only with link='probit' and noise=1"),
     ):

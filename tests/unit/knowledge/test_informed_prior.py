@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from textbayes.core.errors import InputError
-from textbayes.knowledge import Strength, WordPrior, WordPriors, match_priors, table_prior, with_prior
+from textbayes.knowledge import Strength, WordPrior, WordPriors, match_priors, table_prior
 from textbayes.knowledge.strength import FeatureSizes
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
@@ -62,12 +62,12 @@ def test_weight_zero_is_the_model_without_knowledge(documents, name):
     X, Y = documents
     matched = match_priors(TABLE, WORDS, LABELS)
     plain = BayesLinearClassifier(prior=name, scale=0.7, mean=0.1)
-    other = with_prior(plain, matched, X, 0.0)
+    other = plain.with_prior(matched, X, 0.0)
     assert other.get_params() == plain.get_params()
     default = make_prior(name, 0.7, 0.1)
     assert table_prior(matched, default, X, 0.0) is default
     # A label at weight 0 beside others: exactly its own fit without knowledge, signs and families included.
-    mixed = with_prior(plain, matched, X, [0.0, 0.0, 1.0]).fit(X, Y)
+    mixed = plain.with_prior(matched, X, [0.0, 0.0, 1.0]).fit(X, Y)
     alone = plain.fit(X, Y)
     np.testing.assert_array_equal(mixed.coef_[:2], alone.coef_[:2])
     np.testing.assert_array_equal(mixed.intercept_[:2], alone.intercept_[:2])
@@ -96,7 +96,7 @@ def test_a_tiny_scale_gives_the_weight_that_the_table_names(documents, name):
     rng = np.random.default_rng(2)
     means = rng.normal(0, 3, (3, 4))
     table = [WordPrior(w, k, means[i, j], 1e-6) for i, k in enumerate(LABELS) for j, w in enumerate(WORDS)]
-    model = with_prior(BayesLinearClassifier(prior=name), match_priors(table, WORDS, LABELS), X).fit(X, Y)
+    model = BayesLinearClassifier(prior=name).with_prior(match_priors(table, WORDS, LABELS), X).fit(X, Y)
     np.testing.assert_allclose(model.coef_, means, atol=1e-8)
 
 
@@ -104,13 +104,13 @@ def test_a_sign_is_kept_and_the_inference_is_one_that_can(documents):
     X, Y = documents
     plain = BayesLinearClassifier(prior="gaussian", inference="newton", scale=3.0).fit(X, Y)
     against = [WordPrior(w, "x", sign=-int(np.sign(plain.coef_[0, j]))) for j, w in enumerate(WORDS)]
-    model = with_prior(plain, match_priors(against, WORDS, LABELS), X)
+    model = plain.with_prior(match_priors(against, WORDS, LABELS), X)
     assert model.inference == "coordinate"
     model.fit(X, Y)
     assert (model.coef_[0] * np.sign(plain.coef_[0]) <= 0.0).all()
     np.testing.assert_allclose(model.coef_[1:], plain.coef_[1:], atol=1e-3)
     # Means alone need no other inference.
-    assert with_prior(plain, match_priors([WordPrior("a", "x", 1.0)], WORDS, LABELS), X).inference == "newton"
+    assert plain.with_prior(match_priors([WordPrior("a", "x", 1.0)], WORDS, LABELS), X).inference == "newton"
 
 
 def test_a_mean_of_the_default_that_a_sign_forbids_gives_way():

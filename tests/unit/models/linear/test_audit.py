@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse, stats
 
 from textbayes.core.errors import InputError
-from textbayes.knowledge import WordPrior, audit_priors, match_priors, with_prior
-from textbayes.knowledge.audit import _likelihood, prior_predictive_p
+from textbayes.knowledge import WordPrior, match_priors
+from textbayes.models.linear.audit import _likelihood, audit_priors, prior_predictive_p
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
 from textbayes.priors.by_word import ByWord
@@ -93,7 +93,7 @@ def test_p_value_is_the_usual_one_where_words_do_not_meet():
     words, told, scale = ["a", "b", "c"], np.array([0.0, 0.2, 1.2]), 0.4
     matched = match_priors([WordPrior(w, "x", told[j], scale) for j, w in enumerate(words)], words, ["x"])
     plain = BayesLinearClassifier(prior="gaussian", fit_intercept=False, tol=1e-8)
-    model = with_prior(plain, matched, X).fit(X, y)
+    model = plain.with_prior(matched, X).fit(X, y)
     rows = {row.word: row for row in audit_priors(model, X, y, matched, words, ["x"])}
     logit, error = np.log(share / (1 - share)), 1.0 / np.sqrt(400 * share * (1 - share))
     z = np.abs(logit - told) / np.sqrt(scale**2 + error**2)
@@ -119,7 +119,7 @@ def test_right_priors_are_seldom_flagged_and_wrong_ones_mostly(family, draw):
             told[moved] += shift * scale[moved] * rng.choice([-1.0, 1.0], 2)
             table = [WordPrior(word, "x", told[j], scale[j]) for j, word in enumerate(words)]
             matched = match_priors(table, words, ["x"])
-            model = with_prior(BayesLinearClassifier(prior=family, tol=1e-3, max_iter=500), matched, X).fit(X, y)
+            model = BayesLinearClassifier(prior=family, tol=1e-3, max_iter=500).with_prior(matched, X).fit(X, y)
             rows = {row.word: row for row in audit_priors(model, X, y, matched, words, ["x"])}
             chosen = words if shift == 0.0 else [words[j] for j in moved]
             found.extend(rows[word].conflict for word in chosen)
@@ -138,7 +138,7 @@ def test_what_a_row_says():
     ]
     words, labels = ["a", "b", "c", "nothing"], ["x", "y"]
     matched = match_priors(table, words, labels)
-    model = with_prior(BayesLinearClassifier(prior="gaussian"), matched, X).fit(X, Y.astype(int))
+    model = BayesLinearClassifier(prior="gaussian").with_prior(matched, X).fit(X, Y.astype(int))
     rows = audit_priors(model, X, Y, matched, {word: j for j, word in enumerate(words)}, labels)
     assert [(row.word, row.label, row.source) for row in rows] == [
         ("a", "x", "a mistake"),

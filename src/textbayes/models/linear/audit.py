@@ -77,11 +77,11 @@ def audit_priors(
     Parameters
     ----------
     model : BayesLinearClassifier
-        Fitted to X and Y, usually with the prior that the table gave, see :func:`with_prior`.
+        Fitted to X and Y, usually with the prior that the table gave, see :meth:`BayesLinearClassifier.with_prior`.
     X, Y : the documents (n_docs, n_features) and indicator (n_docs, n_labels) that it learnt from
     matched : MatchedPriors
     vocabulary, labels
-        As they were for :func:`match_priors`.
+        As they were for :func:`textbayes.knowledge.match_priors`.
     level : float
         Of the conflict flag: of priors that are right, that share or less is flagged all the same.
     prior : BasePrior or None

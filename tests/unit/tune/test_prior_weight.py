@@ -8,8 +8,9 @@ from scipy import sparse
 
 from textbayes.core.errors import InputError
 from textbayes.core.folds import stratified_folds
-from textbayes.knowledge import WordPrior, choose_weight, match_priors, with_prior
+from textbayes.knowledge import WordPrior, match_priors
 from textbayes.models.linear.classifier import BayesLinearClassifier
+from textbayes.tune import choose_weight
 
 N_DOCS, N_WORDS = 120, 40
 LABELS = ["good", "bad", "silent", "none"]
@@ -66,7 +67,7 @@ def test_losses_are_those_of_models_that_did_not_see_the_document():
     losses = np.zeros((2, *Y.shape))
     for i, weight in enumerate((0.0, 0.5)):
         for k in range(4):
-            model = with_prior(MODEL, matched, X[fold != k], weight).fit(X[fold != k], Y[fold != k].astype(int))
+            model = MODEL.with_prior(matched, X[fold != k], weight).fit(X[fold != k], Y[fold != k].astype(int))
             p = model.predict_proba(X[fold == k])
             losses[i, fold == k] = -np.log(np.where(Y[fold == k], p, 1.0 - p))
     np.testing.assert_allclose(choice.loss, losses.mean(axis=1), rtol=1e-10)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from textbayes.categorizer.model_types import model_state, restored_model
 from textbayes.core.errors import InputError, ModelFileError
-from textbayes.core.labels import LabelSpace
 from textbayes.core.state import part_of
 from textbayes.core.types import AnyArray
-from textbayes.kinds import kinds
-from textbayes.kinds.linear import fitted_linear
-from textbayes.kinds.settings import model_state, restored_model
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.posterior.gaussian import GaussianApproximation
 
@@ -28,7 +24,7 @@ def classifier_state(classifier: BayesLinearClassifier) -> tuple[dict[str, Any],
         raise InputError(f"a {type(classifier).__name__} cannot be kept by itself; save a BayesLinearClassifier")
     given, arrays = model_state(classifier)
     space = classifier.label_space_
-    fitted, own = fitted_linear(classifier, space).to_state()
+    fitted, own = classifier.to_state()
     arrays |= {f"fitted.{name}": array for name, array in own.items()}
     approximation = None
     if classifier.approximation_ is not None:
@@ -47,25 +43,23 @@ def classifier_state(classifier: BayesLinearClassifier) -> tuple[dict[str, Any],
 
 def restored_classifier(meta: Any, arrays: Mapping[str, AnyArray]) -> BayesLinearClassifier:
     """The classifier of :func:`classifier_state`; what does not fit together is refused."""
-    from textbayes.core.saved import read_saved  # loads pydantic
-    from textbayes.kinds._schema import SavedLabels
+    from textbayes.categorizer.schema import SavedLabels, label_space  # loads pydantic
+    from textbayes.core.saved import read_saved
 
     if not isinstance(meta, dict) or set(meta) != _FIELDS or type(meta["n_features"]) is not int:
         raise ModelFileError("the classifier is not described as it must be; was the file altered?")
     labels = read_saved(SavedLabels, meta["labels"], "the classifier's labels")
-    text = isinstance(labels.classes[0], str)
-    space = LabelSpace(np.array(labels.classes, dtype=object if text else None), labels.kind)
+    space = label_space(labels)
     n_features = meta["n_features"]
     classifier = restored_model(meta["model"], arrays, space.n_columns, n_features)
     if type(classifier) is not BayesLinearClassifier or not isinstance(meta["fitted"], dict):
         raise ModelFileError("the file holds no BayesLinearClassifier; was it altered?")
 
-    fitted: Any = kinds.get("linear").from_state(meta["fitted"], part_of(arrays, "fitted"), space, n_features)
-    classifier.label_space_, classifier.classes_ = space, space.classes
-    classifier.n_features_in_, classifier.n_iter_ = n_features, int(meta["n_iter"])
-    classifier.coef_, classifier.intercept_, classifier.draws_ = fitted.coef, fitted.intercept, fitted.draws
-    classifier.standard_errors_ = fitted.errors
-    classifier.approximation_ = None
+    fitted = BayesLinearClassifier.from_state(meta["fitted"], part_of(arrays, "fitted"), space, n_features)
+    classifier.n_iter_ = int(meta["n_iter"])
+    for name, value in vars(fitted).items():
+        if name.endswith("_"):
+            setattr(classifier, name, value)
     if meta["approximation"] is not None:
         classifier.approximation_ = GaussianApproximation.from_state(
             meta["approximation"], part_of(arrays, "approximation")

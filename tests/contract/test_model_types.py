@@ -13,13 +13,15 @@ from click.testing import CliRunner, Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from textbayes import TextCategorizer, WordPriors, load_model, save_model
+from textbayes.categorizer.model_types import make_model
 from textbayes.cli.main import cli
 from textbayes.cli.parameters import UNTRAINED
 from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
-from textbayes.core.protocols import Contributions, Features, FittedModel, WordWeights
-from textbayes.kinds import FitOptions, Fitted, Kind, kind_of, kinds, make_model
+from textbayes.core.protocols import Contributions, Features, WordWeights
 from textbayes.knowledge import WordPrior
+from textbayes.models import model_types
+from textbayes.models.base import TextModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -94,9 +96,11 @@ def fitted(model: Any, kind: str) -> TextCategorizer:
 
 
 def test_every_kind_is_tried_here():
-    assert set(SPECS) == {name for name in kinds.names() if kinds.get(name).trains}
-    assert {name for name in kinds.names() if not kinds.get(name).trains} == set(UNTRAINED)  # what help leaves out
-    assert all(kind_of(make_model(spec)).name == name for name, specs in SPECS.items() for spec in specs)
+    trained = {name for name in model_types.names() if model_types.get(name).trains}
+    assert set(SPECS) == trained
+    assert set(model_types.names()) - trained == set(UNTRAINED)  # what help leaves out
+    assert model_types.known_names() == model_types.names()
+    assert all(make_model(spec).model_type == name for name, specs in SPECS.items() for spec in specs)
 
 
 @pytest.mark.parametrize(("spec", "kind"), [*TRIED, *((POOL, kind) for kind in KINDS)], ids=str)
@@ -114,7 +118,7 @@ def test_probabilities_and_decisions(spec, kind):
         for one, label in zip(given, labels, strict=True)
     ]
     assert np.mean(right) > (0.6 if kind == "multilabel" else 0.9)  # topics have words of their own
-    assert all(isinstance(one, FittedModel) for one in model.model_.members)
+    assert all(isinstance(one, TextModel) for one in model.model_.members)
     assert model.held_out_["n_docs"] == 60
     # Plug-in and averaged probabilities mean the same thing in every kind: one at the centre, one over all of it.
     plug_in = model.model_.proba(model.features(texts), average=False)
@@ -160,7 +164,7 @@ def test_words(spec, kind):
     found = model.top_words("grain", 60)
     assert {word for word, _ in found[:3]} <= set(TOPICS["grain"])
     assert all(weight > 0.0 for _, weight in found[:3])
-    weights = model.model_.words().weights
+    weights = model.model_.word_weights().weights
     assert weights.shape == (model.label_space_.n_columns, len(model.vectorizer_.vocabulary_))
     assert model.weights_description
 
@@ -306,56 +310,46 @@ def test_several_models_are_pooled_by_commands_and_linear_options_refused(tmp_pa
     assert "has no parameter 'depth'" in refused
 
 
-# -- a new kind is one file -------------------------------------------------------------------------------------------
-class MajorityClassifier(ClassifierMixin, BaseEstimator):
-    """The settings of a toy: how strongly to hold to the shares of the labels."""
+# -- a new model type is one class ------------------------------------------------------------------------------------
+class MajorityClassifier(TextModel, ClassifierMixin, BaseEstimator):
+    """A toy: every text has the log-odds of its labels' shares, times ``strength``; words say nothing."""
+
+    model_type: ClassVar[str] = "majority"
 
     def __init__(self, strength: float = 1.0) -> None:
         self.strength = strength
 
+    def fit_features(self, features: Features, indicator: Any, space: LabelSpace, options: Any = None) -> Any:
+        share = (indicator.sum(axis=0) + 1.0) / (len(indicator) + 2.0)
+        return self.unfitted()._taught(space, self.strength * np.log(share / (1.0 - share)), features.n_features)
 
-class FittedMajority(Fitted):
-    """Every text has the log-odds of its labels' shares; words say nothing."""
-
-    kind = "majority"
-
-    def __init__(self, space: LabelSpace, base: Any, n_features: int) -> None:
-        super().__init__(space)
-        self.base, self.n_features = base, n_features
+    def _taught(self, space: LabelSpace, base: Any, n_features: int) -> Any:
+        self.label_space_, self.base_, self.n_features_in_ = space, base, n_features
+        return self
 
     def scores(self, features: Features, average: bool = True) -> Any:
-        return np.tile(self.base, (features.n_docs, 1))
+        return np.tile(self.base_, (features.n_docs, 1))
 
     def contributions(self, document: Features) -> Contributions:
-        return Contributions(self.base, np.zeros(0, dtype=np.int64), np.zeros((len(self.base), 0)))
+        return Contributions(self.base_, np.zeros(0, dtype=np.int64), np.zeros((len(self.base_), 0)))
 
-    def words(self) -> WordWeights:
-        return WordWeights(np.zeros((len(self.base), self.n_features)), None, "nothing")
+    def word_weights(self) -> WordWeights:
+        return WordWeights(np.zeros((len(self.base_), self.n_features_in_)), None, "nothing")
 
     def to_state(self) -> Any:
-        return {}, {"base": self.base}
+        return {}, {"base": self.base_}
 
-
-class MajorityKind(Kind):
-    """A toy."""
-
-    name: ClassVar[str] = "majority"
-    estimator_class: Any = MajorityClassifier
-
-    def fit(self, estimator: Any, features: Features, indicator: Any, space: LabelSpace, options: FitOptions) -> Any:
-        share = (indicator.sum(axis=0) + 1.0) / (len(indicator) + 2.0)
-        return FittedMajority(space, estimator.strength * np.log(share / (1.0 - share)), features.n_features)
-
-    def from_state(self, meta: Any, arrays: Any, space: LabelSpace, n_features: int) -> Any:
-        return FittedMajority(space, arrays["base"], n_features)
+    @classmethod
+    def from_state(cls, meta: Any, arrays: Any, space: LabelSpace, n_features: int) -> Any:
+        return cls()._taught(space, arrays["base"], n_features)
 
 
 @pytest.fixture
 def toy():
-    kinds.names()  # all others are there
-    kinds.register("majority")(MajorityKind())
+    model_types.names()  # all others are there
+    model_types.register("majority")(MajorityClassifier)
     yield
-    del kinds._members["majority"]
+    del model_types._members["majority"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -367,8 +361,8 @@ def test_a_toy_kind_is_trained_saved_explained_pooled_and_refuses_in_a_sentence(
     np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
     assert again.explain(texts[0])[0].contributions == []
     assert len(TextCategorizer(model=["majority", "linear"], cv=2).fit(texts, labels).pool_) == 2
-    with pytest.raises(NotSupportedError, match="a model of kind 'majority' cannot learn on"):
+    with pytest.raises(NotSupportedError, match="a model of type 'majority' cannot learn on"):
         model.update(texts, labels)
     told = TextCategorizer(model="majority", cv=2, prior=RYE, prior_weight=1.0)
-    with pytest.raises(NotSupportedError, match="prior file cannot be used with a model of kind 'majority'"):
+    with pytest.raises(NotSupportedError, match="prior file cannot be used with a model of type 'majority'"):
         told.fit(texts, labels)

@@ -1,4 +1,4 @@
-"""Sampling of the members of a ``TextCategorizer``: one run for each fold and member, watched and resumed."""
+"""Sampling of the models of a training: one run for each fold and model, followed and resumed."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import clone
-
 from textbayes.core.threads import n_threads
 from textbayes.core.types import AnyArray
 from textbayes.inference import make_inference, samples
-from textbayes.models.linear.classifier import BayesLinearClassifier
 
 _SHARE_IN_FOLDS, _LEAST_IN_FOLDS, _R_HAT_IN_FOLDS = 0.25, 100.0, 1.05
 
 if TYPE_CHECKING:
     from textbayes.inference.gibbs.running import SamplingProgress
     from textbayes.inference.gibbs.sampler import Gibbs, State
-    from textbayes.kinds.base import FitOptions
+    from textbayes.models.base import FitOptions
 
 
 class SamplingCallback:
-    """Callback that is told how sampling goes, and may know how far it went before; this one does nothing.
+    """Callback that follows sampling, and may know how far it went before; this one does nothing.
 
     A stage is the sampling of one member on the texts of one fold, or on all of them: "fold 2 of 5", "all texts".
     ``textbayes.store.checkpoint.RunFolder`` keeps stages in files, so that a run can be interrupted.
@@ -49,7 +46,7 @@ class SamplingCallback:
 
 @contextmanager
 def watched(member: Any, options: FitOptions, again: str = "") -> Iterator[None]:
-    """Let a member that samples tell how it goes, and resume, while it is fitted.
+    """Let a model that samples report its progress, and resume, while it is fitted.
 
     All but the last fit, that of all texts, are for probabilities alone, which take fewer draws: a quarter of the
     effective sample size asked for, and 100 at least, at an R-hat of at most 1.05.
@@ -65,7 +62,7 @@ def watched(member: Any, options: FitOptions, again: str = "") -> Iterator[None]
     asked = member.inference
     if samples(asked):
         stage = f"{options.stage}, {again}" if again else options.stage
-        member.set_params(inference=_told_of(member, options.watch, stage, options.last))
+        member.set_params(inference=_followed(member, options.watch, stage, options.last))
     try:
         yield
     finally:
@@ -80,13 +77,7 @@ def sampling_settings(member: Any) -> Any:
     return [sampler.chains, sampler.warmup, sampler.thin, sampler.plain_settings]
 
 
-def at_mode(member: BayesLinearClassifier) -> BayesLinearClassifier:
-    """A copy that does not sample, for searches of many fits: of scales, or of how far to follow a prior."""
-    plain: BayesLinearClassifier = clone(member)
-    return plain.set_params(inference="coordinate") if samples(member.inference) else plain
-
-
-def _told_of(member: Any, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
+def _followed(member: Any, watch: SamplingCallback, stage: str, last: bool) -> Gibbs:
     sampler: Any = make_inference(member.inference, member.tol, member.max_iter, 1)
     asked: Callable[[SamplingProgress], None] | None = sampler.progress
     sampler = copy.copy(sampler)

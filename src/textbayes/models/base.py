@@ -1,0 +1,301 @@
+"""What a categorizer asks of every model, before and after its fit; what a model cannot do it refuses in a sentence."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NoReturn, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from textbayes.core.errors import InputError, NotSupportedError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Contributions, Features, WordWeights
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.core.wording import did_you_mean
+from textbayes.knowledge.match import MatchedPriors
+from textbayes.models.sampling import SamplingCallback
+
+_MOST_STRETCH = 100.0
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """Options for fitting one model of a training, beyond its own settings.
+
+    Parameters
+    ----------
+    weight : array (n_docs,) or None
+        How much each document counts.
+    words : boolean array (n_columns, n_features) or None
+        The words that each label may use.
+    intervals : bool
+        Keep standard errors of the weights.
+    refit_k, refit_by : int or None; str
+        Fit again with so many words of each label, ranked by this.
+    stage, last : str; bool
+        What is fitted, for progress; and whether it is the model that is kept.
+    watch : SamplingCallback
+        Follows the sampling.
+    groups : array (n_docs,) or None
+        Documents of one group share a fold, where the model cross-validates.
+    """
+
+    weight: FloatArray | None = None
+    words: BoolArray | None = None
+    intervals: bool = False
+    refit_k: int | None = None
+    refit_by: str = "mean"
+    stage: str = "all texts"
+    last: bool = True
+    watch: SamplingCallback = field(default_factory=SamplingCallback)
+    groups: IntArray | None = None
+
+
+class TextModel:
+    """Base of the estimators that a ``TextCategorizer`` can use: scikit-learn's methods, and these.
+
+    A class that inherits from it and is registered (``textbayes.models.model_types``) is a model type: it can be named
+    in ``train --model``, saved, explained and combined with others. ``fit_features``, ``scores``, ``contributions``,
+    ``word_weights``, ``to_state`` and ``from_state`` are needed; what is not overridden of the rest is refused.
+
+    Attributes
+    ----------
+    model_type : str
+        Its name among the model types.
+    reads : {"weights", "counts"}
+        What of the features the weights of words multiply.
+    uses_lengths : bool
+        Whether the lengths of documents matter, which cost a reading of the texts.
+    softmax : bool
+        Whether scores of exclusive classes are logarithms of one distribution over them, up to a constant of the
+        document, and not log-odds of each class against the others.
+    chooses_words, refits : bool
+        Whether labels can have words of their own, and be fitted again with the best of them.
+    weighs_prior_by_label : bool
+        Whether each label can choose by itself how far to follow a prior file, by fits of a linear regression.
+    trains : bool
+        Whether it learns from labels, so that ``train --model`` can name it.
+    label_space_ : LabelSpace
+        The labels, after the fit.
+    """
+
+    model_type: ClassVar[str]
+    reads: ClassVar[Literal["weights", "counts"]] = "weights"
+    uses_lengths: ClassVar[bool] = False
+    softmax: ClassVar[bool] = False
+    chooses_words: ClassVar[bool] = False
+    refits: ClassVar[bool] = False
+    weighs_prior_by_label: ClassVar[bool] = False
+    trains: ClassVar[bool] = True
+
+    label_space_: LabelSpace
+
+    # -- before the fit ------------------------------------------------------------------------------------------------
+    @classmethod
+    def from_name(cls, **parameters: Any) -> Self:
+        """An estimator with these parameters; others as they suit texts."""
+        known = list(inspect.signature(cls).parameters)
+        unknown = [name for name in parameters if name not in known]
+        if unknown:
+            raise InputError(
+                f"model {cls.model_type!r} has no parameter {unknown[0]!r}; it has: {', '.join(known)}"
+                f"{did_you_mean(unknown[0], known)}"
+            )
+        return cls(**parameters)
+
+    def fit_features(
+        self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
+    ) -> Self:
+        """Fitted copy, given documents and labels as a categorizer has them; this one stays as it is.
+
+        Parameters
+        ----------
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        space : LabelSpace
+            Of the columns.
+        options : FitOptions, optional
+        """
+        self._refuse("be trained", "choose another model")
+
+    def with_prior(self, matched: MatchedPriors, features: Features, weight: FloatArray) -> Self:
+        """Copy, not fitted, that knows what a prior file says, label by label as far as ``weight``.
+
+        Parameters
+        ----------
+        matched : MatchedPriors
+        features : Features
+            The training texts.
+        weight : array (n_columns,)
+            How far each label follows the file, from 0 to 1.
+        """
+        raise NotSupportedError(
+            f"a prior file cannot be used with a model of type {self.model_type!r}; leave it out, or use another model"
+        )
+
+    def unfitted(self, **changes: Any) -> Self:
+        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
+        fresh: Self = clone(self).set_params(**changes)
+        return fresh
+
+    def is_softmax_of(self, space: LabelSpace) -> bool:
+        """Whether scores of these labels are those of one distribution over them."""
+        return self.softmax and space.kind == "multiclass"
+
+    @property
+    def samples(self) -> bool:
+        """Whether a fit draws from the posterior."""
+        return False
+
+    def sampling_settings(self) -> Any:
+        """Settings that decide which draws are made, but not how many; None where there are no draws."""
+        return None
+
+    def check_options(self, select: str | None, refit_k: int | None, refit_by: str) -> None:
+        """Refuse what the model cannot do, before the long work begins.
+
+        Parameters
+        ----------
+        select, refit_k, refit_by
+            As for ``TextCategorizer``.
+        """
+        if select is not None and not self.chooses_words:
+            raise NotSupportedError(
+                f"a model of type {self.model_type!r} uses all words; leave out the choice of words (select), or "
+                "choose a linear model"
+            )
+        if refit_k is not None and not self.refits:
+            raise NotSupportedError(f"a model of type {self.model_type!r} is not fitted twice; leave out refit_k")
+
+    def check_shapes(self, n_columns: int, n_features: int) -> None:
+        """Refuse parameters, such as those of a file, that cannot be fitted to so many columns and features."""
+
+    def description(self) -> str:
+        """The model in a word or two, for a list of several."""
+        return self.model_type
+
+    def settings_description(self) -> str:
+        """The model with the settings that are not the default, for people."""
+        given: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        defaults = {name: one.default for name, one in inspect.signature(type(self)).parameters.items()}
+        changed = [name for name in given if name != "n_jobs" and repr(given[name]) != repr(defaults[name])]
+        return ", ".join([self.model_type, *(f"{name} {given[name]}" for name in changed)])
+
+    # -- after the fit -------------------------------------------------------------------------------------------------
+    @property
+    def is_softmax(self) -> bool:
+        """Whether scores are those of one distribution over the classes."""
+        return self.is_softmax_of(self.label_space_)
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the model has a posterior of its own to take intervals of probabilities from."""
+        return False
+
+    def scores(self, features: Features, average: bool = True) -> FloatArray:
+        """Log-odds of every column (n_docs, n_columns); averaged over the posterior where there is one.
+
+        Parameters
+        ----------
+        features : Features
+        average : bool
+            Average over the posterior rather than score at its mean.
+        """
+        raise NotImplementedError
+
+    def contributions(self, document: Features) -> Contributions:
+        """The parts that words have in the scores of one document."""
+        raise NotImplementedError
+
+    def word_weights(self) -> WordWeights:
+        """Weights of single words."""
+        raise NotImplementedError
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """What was fitted as a JSON-able description and named arrays."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_state(
+        cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
+    ) -> Self:
+        """Restore the fitted model of a file, everything checked that it could claim.
+
+        Parameters
+        ----------
+        meta, arrays : mappings
+            As ``to_state`` gave them.
+        space : LabelSpace
+        n_features : int
+            Words of the model they must be for.
+        """
+        raise NotImplementedError
+
+    def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
+        """Model after more documents; this one stays as it is.
+
+        Parameters
+        ----------
+        features : Features
+        indicator : boolean array (n_docs, n_columns)
+        weight : array (n_docs,), optional
+            How much each document counts.
+        """
+        self._refuse("learn on", "train it again with all texts")
+
+    def probability_interval(self, features: Features, level: float) -> tuple[FloatArray, FloatArray]:
+        """Ends of the credible interval of each label's own probability, where the model :attr:`has_posterior`."""
+        self._refuse("give credible intervals of probabilities", "use a model that samples, or --model online")
+
+    def known_words(self) -> BoolArray:
+        """Mask of the features that say something of some label, (n_features,)."""
+        return np.asarray((self.word_weights().weights != 0.0).any(axis=0))
+
+    def word_totals(self, features: Features) -> FloatArray:
+        """Sum of each word's contributions to the scores of these documents, (n_columns, n_features).
+
+        Weights times the sums of what they multiply: exact where scores are linear in the words.
+        """
+        matrix = features.counts if self.reads == "counts" else features.weights
+        return np.asarray(self.word_weights().weights * np.asarray(matrix.sum(axis=0)).ravel())
+
+    def _refuse(self, what: str, instead: str) -> NoReturn:
+        raise NotSupportedError(f"a model of type {self.model_type!r} cannot {what}; {instead}")
+
+
+def labels_for(indicator: BoolArray, space: LabelSpace) -> Any:
+    """Labels as estimators take them: classes of documents that have one each, else the indicator matrix."""
+    if space.kind == "multilabel":
+        return indicator.astype(np.int64)
+    return space.classes[class_codes(indicator, space)]
+
+
+def class_codes(indicator: BoolArray, space: LabelSpace) -> IntArray:
+    """The number of each document's class, of classes that exclude each other."""
+    return indicator[:, 0].astype(np.int64) if space.kind == "binary" else indicator.argmax(axis=1)
+
+
+def shared_parts(document: Any, weights: FloatArray, base: FloatArray, total: FloatArray) -> Contributions:
+    """Parts x_j w_kj of one document's words, stretched label by label so that they add up to ``total`` − ``base``.
+
+    A link other than the logit, or an average over the posterior, is not linear in the words: the mean slope between
+    the base and the score shares it out.
+
+    Parameters
+    ----------
+    document : sparse matrix (1, n_features)
+    weights : array (n_columns, n_features)
+    base, total : arrays (n_columns,)
+    """
+    columns = document.indices
+    parts = document.data * weights[:, columns]
+    read, wanted = parts.sum(axis=1), total - base
+    stretch = np.divide(wanted, read, out=np.ones_like(wanted), where=read != 0.0)
+    # Where words cancel out, what is left over belongs to the base.
+    far = ~np.isfinite(stretch) | (np.abs(stretch) > _MOST_STRETCH) | (stretch < 0.0)
+    stretch = np.where(far, 1.0, stretch)
+    parts = parts * stretch[:, None]
+    return Contributions(total - parts.sum(axis=1), columns, parts)

@@ -1,0 +1,243 @@
+"""What count classifiers answer a categorizer with: of several labels each has a classifier of its own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from textbayes.core.errors import ModelFileError, NotSupportedError
+from textbayes.core.labels import LabelSpace
+from textbayes.core.protocols import Contributions, Features, WordWeights
+from textbayes.core.state import part_of, under
+from textbayes.core.types import AnyArray, BoolArray, FloatArray, IntArray
+from textbayes.knowledge.match import MatchedPriors
+from textbayes.knowledge.strength import CountPriors, count_priors
+from textbayes.models.base import FitOptions, TextModel, labels_for
+from textbayes.models.counts import make_count_model
+from textbayes.models.counts.base import DocumentStore
+from textbayes.models.counts.state import check_saved_classifier, restore_classifier, state_of_classifier
+
+if TYPE_CHECKING:
+    from textbayes.models.counts.classifier import BayesCountClassifier
+
+_REST, _LABEL = "no", "yes"  # of one label against all others
+
+
+class CountsModel(TextModel):
+    """Which class would write a document with these counts; labels that may go together are decided one by one.
+
+    Attributes
+    ----------
+    by_label_ : list of BayesCountClassifier
+        For labels that may go together: one for each, with the classes "no" and "yes".
+    typical_length_ : float
+        Thousands of words of a typical document, for which the log-ratios of words are.
+    """
+
+    model_type = "counts"
+    reads = "counts"
+    uses_lengths = True
+    softmax = True
+
+    by_label_: list[BayesCountClassifier]
+    typical_length_: float
+    n_features_in_: int
+    classes_: AnyArray
+    _word_prior: ClassVar[CountPriors | None] = None  # what a prior file says of the words of every column
+
+    @property
+    def classifiers(self) -> list[BayesCountClassifier]:
+        """The classifier of all classes, or those of the labels."""
+        one: Any = self
+        return self.by_label_ if self.label_space_.kind == "multilabel" else [one]
+
+    def fit_features(
+        self, features: Features, indicator: BoolArray, space: LabelSpace, options: FitOptions | None = None
+    ) -> Self:
+        """Fitted copy; parameters as for ``TextModel``."""
+        options = options or FitOptions()
+        learnt = []
+        for number, labels in enumerate(labels_by_classifier(indicator, space)):
+            one = self._classifier(number, space)
+            one.fit_classes(
+                features.counts, labels, class_names(space), sample_weight=options.weight, lengths=features.lengths,
+                groups=options.groups,
+            )  # fmt: skip
+            learnt.append(one)
+        mean = float(features.lengths.mean()) if features.n_docs else 0.0
+        return self.of_classifiers(learnt, space, mean)
+
+    def fit_parts(self, parts: Iterable[tuple[Features, BoolArray, Any]], space: LabelSpace) -> Self:
+        """The model that :meth:`fit_features` makes of all documents, from documents that come in parts.
+
+        Parameters
+        ----------
+        parts : iterable of (Features, indicator, weights or None)
+        space : LabelSpace
+        """
+        n_classifiers = space.n_columns if space.kind == "multilabel" else 1
+        learnt = [self._classifier(number, space) for number in range(n_classifiers)]
+        lengths = []
+        for features, indicator, weight in parts:
+            lengths.append(features.lengths)
+            for one, labels in zip(learnt, labels_by_classifier(indicator, space), strict=True):
+                one.gather(features.counts, labels, class_names(space), sample_weight=weight, lengths=features.lengths)
+            if isinstance(learnt[0].statistics_, DocumentStore):
+                raise NotSupportedError(
+                    f"count model {self.description()!r} keeps all documents in memory; use counts:model=poisson, or "
+                    "train in memory (without --out-of-core)"
+                )
+        for one in learnt:
+            one.settle()
+        return self.of_classifiers(learnt, space, float(np.concatenate(lengths).mean()))
+
+    def of_classifiers(self, learnt: list[BayesCountClassifier], space: LabelSpace, length: float) -> Self:
+        """A model of fitted classifiers, one or one for each label; ``length`` is that of a typical document."""
+        first: Any = learnt[0]
+        made: Self = self.unfitted() if space.kind == "multilabel" else first
+        if space.kind == "multilabel":
+            made.by_label_, made.n_features_in_ = learnt, first.n_features_in_
+        made.label_space_, made.classes_ = space, space.classes
+        made.typical_length_ = max(length, 1e-3)
+        return made
+
+    def _classifier(self, number: int, space: LabelSpace) -> BayesCountClassifier:
+        """A classifier to be fitted, which knows what a prior file says."""
+        one: Any = self.unfitted()
+        if self._word_prior is None:
+            return one
+        model = make_count_model(one.model)
+        known = {field.name for field in fields(model)}
+        log_ratios, pseudo_counts, rates = self._word_prior
+        ratios = _rows_of_classes(log_ratios, 0.0, number, space)
+        worth = _rows_of_classes(pseudo_counts, 1.0, number, space)
+        changes: dict[str, Any] = {}
+        if "rate_means" in known:
+            changes["rate_means"] = rates * np.exp(ratios)
+            if "pseudo_counts" in known:
+                changes["pseudo_counts"] = worth
+        elif model.name == "complement":
+            raise NotSupportedError(
+                "the complement model scores a class by the other classes and cannot use prior weights of words; use "
+                "counts:model=multinomial, or another"
+            )
+        else:
+            changes["pseudo_counts"] = worth * np.exp(ratios)
+        beta = "auto" if one.beta is None and "beta" in known else one.beta
+        return one.set_params(model=replace(model, **changes), beta=beta)
+
+    def with_prior(self, matched: MatchedPriors, features: Features, weight: FloatArray) -> Self:
+        """Copy, not fitted, that knows what a table says; parameters as for ``TextModel``."""
+        after = self.unfitted()
+        vars(after)["_word_prior"] = count_priors(matched, features.counts, features.lengths, weight)
+        return after
+
+    def unfitted(self, **changes: Any) -> Self:
+        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
+        after = super().unfitted(**changes)
+        if self._word_prior is not None:
+            vars(after)["_word_prior"] = self._word_prior
+        return after
+
+    def scores(self, features: Features, average: bool = True) -> FloatArray:
+        """Joint log-probabilities of the classes; of two classes, and of each label, log-odds."""
+        if self.is_softmax:
+            return self.classifiers[0].predict_joint_log_proba(features.counts, features.lengths)
+        columns = [one.decision_function(features.counts, features.lengths) for one in self.classifiers]
+        return np.stack(columns, axis=1)
+
+    def contributions(self, document: Features) -> Contributions:
+        """Contribution of each word: the score with its count less that without it, in a document of this length."""
+        columns = document.counts.indices.astype(np.int64)
+        length = float(document.lengths[0])
+        parts = self._of_single_words(columns, np.asarray(document.counts.data, dtype=np.float64), length)
+        total = self.scores(document)[0]
+        if not length > 0.0:
+            return Contributions(total, columns[:0], parts[:, :0])
+        return Contributions(total - parts.sum(axis=1), columns, parts)
+
+    def word_weights(self) -> WordWeights:
+        """Log-ratios of a word that occurs once: for the label against the others, as often as they are."""
+        n_features = self.n_features_in_
+        parts = self._of_single_words(np.arange(n_features), np.ones(n_features), self.typical_length_)
+        if self.is_softmax:
+            shares = np.exp(self.classifiers[0].class_log_prior_)
+            others = (shares @ parts - shares[:, None] * parts) / np.maximum(1.0 - shares, 1e-12)[:, None]
+            parts = parts - others
+        return WordWeights(parts, None, "log-ratio of one occurrence")
+
+    def known_words(self) -> BoolArray:
+        """All words: those that a document lacks count too."""
+        return np.ones(self.n_features_in_, dtype=np.bool_)
+
+    def _of_single_words(self, columns: IntArray, values: FloatArray, length: float) -> FloatArray:
+        """Contribution of each word by itself to every score, (n_columns, n_words); models add up over the words."""
+        if not length > 0.0 or not len(columns):
+            return np.zeros((self.label_space_.n_columns, len(columns)))
+        n_words = len(columns)
+        # The last row is a document of the same length without any known word.
+        indptr = np.append(np.arange(n_words + 1), n_words)
+        single = sparse.csr_matrix((values, columns, indptr), shape=(n_words + 1, self.n_features_in_))
+        lengths = np.full(n_words + 1, length)
+        scores = [one.model_.class_scores(single, lengths, one.estimate_) for one in self.classifiers]
+        parts = [(one[:-1] - one[-1]).T for one in scores]
+        return parts[0] if self.is_softmax else np.stack([one[1] - one[0] for one in parts])
+
+    def update(self, features: Features, indicator: BoolArray, weight: FloatArray | None = None) -> Self:
+        """Exactly the model of all documents, the earlier ones and these."""
+        learnt, space = [], self.label_space_
+        for one, labels in zip(self.classifiers, labels_by_classifier(indicator, space), strict=True):
+            after = copy.copy(one)
+            learnt.append(after.partial_fit(features.counts, labels, sample_weight=weight, lengths=features.lengths))
+        return self.of_classifiers(learnt, space, self.typical_length_)
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """Estimates and statistics of all classifiers as a JSON-able description and arrays."""
+        described: list[dict[str, Any]] = []
+        arrays: dict[str, AnyArray] = {}
+        for number, one in enumerate(self.classifiers):
+            meta, own = state_of_classifier(one, statistics=True)
+            described.append(meta)
+            arrays |= under(str(number), own)
+        return {"length": self.typical_length_, "classifiers": described}, arrays
+
+    @classmethod
+    def from_state(
+        cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], space: LabelSpace, n_features: int
+    ) -> Self:
+        """The model of a file; parameters as for ``TextModel``."""
+        described, length = meta.get("classifiers"), meta.get("length")
+        n = space.n_columns if space.kind == "multilabel" else 1
+        if set(meta) != {"classifiers", "length"} or not isinstance(described, list) or len(described) != n:
+            raise ModelFileError("the model's count models are not those of its labels; was the file altered?")
+        if type(length) is not float or not 0.0 < length < 1e9:
+            raise ModelFileError(f"the model's texts have a length of {length!r:.40}; was the file altered?")
+        names, learnt = list(class_names(space)), []
+        for number, one in enumerate(described):
+            check_saved_classifier(one, names, n_features)
+            learnt.append(restore_classifier(cls, one, part_of(arrays, str(number))))
+        return cls().of_classifiers(learnt, space, length)
+
+
+def labels_by_classifier(indicator: BoolArray, space: LabelSpace) -> list[Any]:
+    """Labels of each classifier: one of all classes, or yes and no for each label."""
+    if space.kind != "multilabel":
+        return [labels_for(indicator, space)]
+    return [np.where(column, _LABEL, _REST) for column in indicator.T]
+
+
+def class_names(space: LabelSpace) -> list[Any]:
+    """Classes of each classifier."""
+    return [_REST, _LABEL] if space.kind == "multilabel" else space.classes.tolist()
+
+
+def _rows_of_classes(rows: FloatArray, other: float, number: int, space: LabelSpace) -> FloatArray:
+    """A row for each class of classifier ``number``; of two classes a prior file says nothing of the first."""
+    if space.kind == "multiclass":
+        return rows
+    return np.stack([np.broadcast_to(other, rows[number].shape), rows[number]])
