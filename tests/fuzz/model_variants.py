@@ -57,7 +57,10 @@ def variants() -> dict[str, TextCategorizer]:
             TextCategorizer(cv=2, keep_draws=6, model=linear("probit", scale=2.0, inference=SAMPLER)),
             LABELS,
         ),
-        "hashed": (TextCategorizer(cv=2, vectorizer=HashingTextVectorizer(n_features=64), weighting="ltc"), TWO),
+        "hashed": (
+            TextCategorizer(cv=2, preset="linear", vectorizer=HashingTextVectorizer(n_features=64), weighting="ltc"),
+            TWO,
+        ),
         "many": (TextCategorizer(cv=2, embeddings="off"), MANY),
         "unsure": (TextCategorizer(cv=2, rule=UnsureBand("shrunk_f1", precision=0.8)), MANY),
         "binary": (TextCategorizer(cv=2, vectorizer=TextVectorizer(stop_words=["and", "the"]), rule="max_f1"), TWO),

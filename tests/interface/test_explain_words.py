@@ -185,7 +185,7 @@ def test_models_trained_out_of_core_know_whole_words_too(run, lines, write, tmp_
     rows = [{"text": f"companies report {word}", "labels": "money"} for word in ("profits", "losses", "profits again")]
     rows += [{"text": f"parties debate {word}", "labels": "power"} for word in ("laws", "votes", "laws again")]
     for _ in range(2):  # from texts, and from what the first run has kept of them
-        run("train", write(rows), "-o", tmp_path / "m.tb", "--out-of-core")
+        run("train", write(rows), "-o", tmp_path / "m.tb", "--out-of-core", "--preset", "linear")
         assert {"companies", "parties"} <= {row["word"] for row in lines("words", tmp_path / "m.tb", "--top", "50")}
 
 

@@ -57,7 +57,9 @@ def test_an_interrupt_keeps_what_is_done_if_asked(run, lines, write, documents, 
     assert lines("classify", model, path)[0]["labels"] == ["grain"]
 
 
-@pytest.mark.parametrize("options", [("--model", "linear"), ("--out-of-core",), ("--inference", "gibbs")])
+@pytest.mark.parametrize(
+    "options", [("--model", "linear"), ("--out-of-core", "--preset", "linear"), ("--inference", "gibbs")]
+)
 def test_what_has_no_parts_cannot_keep_one(run, write, documents, options, tmp_path):
     failed = run("train", write(documents), "-o", tmp_path / "m.tb", "--keep-partial", *options, code=2)
     assert "--keep-partial keeps members of an automatic training" in " ".join(failed.stderr.split())

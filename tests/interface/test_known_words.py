@@ -123,7 +123,7 @@ def test_rules_say_what_they_do(rule, said, lines, run, write, documents, tmp_pa
 def test_words_that_a_model_gives_no_weight_are_not_known(documents):
     """Hashing has a column for every word, and a sparse model leaves words out: what has no weight says nothing."""
     texts, labels = [doc["text"] for doc in documents], [doc["labels"] for doc in documents]
-    model = TextCategorizer(HashingTextVectorizer(n_features=2**16), "log").fit(texts, labels)
+    model = TextCategorizer(HashingTextVectorizer(n_features=2**16), "log", preset="linear").fit(texts, labels)
     assert model.assess(["corn wheat", NOTHING]).known_words.tolist() == [2, 0]
     sparse = TextCategorizer(model=BayesLinearClassifier(scale=0.4), weighting="log").fit(texts, labels)
     unused = sparse.vectorizer_.get_feature_names_out()[~(sparse.coef_ != 0.0).any(axis=0)]

@@ -12,6 +12,8 @@ import pytest
 from textbayes.scale import estimate as estimating
 from textbayes.store import load_model
 
+LINEAR = ("--preset", "linear")
+
 
 @pytest.fixture(autouse=True)
 def shards(tmp_path, monkeypatch):
@@ -72,24 +74,24 @@ def test_unlabelled_rare_and_grouped_texts_are_treated_alike(lines, write, docum
     assert "seldom" not in load_model(tmp_path / "out.tb").vectorizer_.vocabulary_
 
 
-def test_without_a_preset_it_says_that_words_are_read_in_one_view(run, write, documents, tmp_path):
-    result = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core")
-    assert "so --preset linear is used" in result.stderr
-    assert load_model(tmp_path / "m.tb").choice_ is None
+def test_automatic_training_is_refused_and_not_swapped_for_another(run, write, documents, tmp_path):
+    refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core", code=1)
+    assert "automatic training needs all texts in memory; use --preset linear" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "m.tb").exists()
 
 
 def test_shards_are_used_again_until_the_input_changes(run, write, documents, shards, tmp_path):
     path = write(documents)
-    first = run("train", path, "-o", tmp_path / "a.tb", "--out-of-core")
+    first = run("train", path, "-o", tmp_path / "a.tb", "--out-of-core", *LINEAR)
     assert "its shards are kept in" in first.stderr
     folder = only(shards)
-    again = run("train", path, "-o", tmp_path / "b.tb", "--out-of-core")
+    again = run("train", path, "-o", tmp_path / "b.tb", "--out-of-core", *LINEAR)
     assert "were read before" in again.stderr
     assert (tmp_path / "a.tb").read_bytes() == (tmp_path / "b.tb").read_bytes()
     with open(path, "a", encoding="utf-8") as file:
         for _ in range(2):
             file.write(json.dumps({"id": os.urandom(4).hex(), "text": "newcomer", "labels": "grain"}) + "\n")
-    changed = run("train", path, "-o", tmp_path / "c.tb", "--out-of-core")
+    changed = run("train", path, "-o", tmp_path / "c.tb", "--out-of-core", *LINEAR)
     assert "were read before" not in changed.stderr
     assert only(shards) == folder
     assert "newcom" in load_model(tmp_path / "c.tb").vectorizer_.vocabulary_
@@ -97,28 +99,28 @@ def test_shards_are_used_again_until_the_input_changes(run, write, documents, sh
 
 def test_altered_shards_are_refused_with_a_way_out(run, write, documents, shards, tmp_path):
     path = write(documents)
-    run("train", path, "-o", tmp_path / "a.tb", "--out-of-core")
+    run("train", path, "-o", tmp_path / "a.tb", "--out-of-core", *LINEAR)
     damaged = next(only(shards).rglob("00000.data.npy"))
     content = bytearray(damaged.read_bytes())
     content[-1] ^= 255
     damaged.write_bytes(content)
-    result = run("train", path, "-o", tmp_path / "b.tb", "--out-of-core", code=1)
+    result = run("train", path, "-o", tmp_path / "b.tb", "--out-of-core", *LINEAR, code=1)
     assert "not as it was written; remove the folder" in result.stderr
     assert not (tmp_path / "b.tb").exists()
     shutil.rmtree(only(shards))
-    run("train", path, "-o", tmp_path / "b.tb", "--out-of-core")
+    run("train", path, "-o", tmp_path / "b.tb", "--out-of-core", *LINEAR)
 
 
 def test_a_folder_for_shards_that_cannot_be_written_is_said(run, write, documents, tmp_path, monkeypatch):
     (tmp_path / "taken").write_text("")
     monkeypatch.setenv("TEXTBAYES_SHARDS", str(tmp_path / "taken"))
-    result = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core", code=1)
+    result = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core", *LINEAR, code=1)
     assert "cannot be made" in result.stderr
     assert "TEXTBAYES_SHARDS" in result.stderr
 
 
 def test_an_empty_input_is_said(run, write, tmp_path):
-    result = run("train", write([]), "-o", tmp_path / "m.tb", "--out-of-core", code=1)
+    result = run("train", write([]), "-o", tmp_path / "m.tb", "--out-of-core", *LINEAR, code=1)
     assert "no document" in result.stderr
 
 
@@ -134,12 +136,12 @@ def test_an_empty_input_is_said(run, write, tmp_path):
 )
 def test_what_needs_memory_is_refused_in_a_sentence(run, write, documents, tmp_path, monkeypatch, asked, said):
     monkeypatch.chdir(tmp_path)
-    result = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core", *asked, code=1)
+    result = run("train", write(documents), "-o", tmp_path / "m.tb", "--out-of-core", *LINEAR, *asked, code=1)
     assert said in " ".join(result.stderr.split())
 
 
 def test_a_report_needs_the_texts(run, write, documents, tmp_path):
-    options = ("-o", tmp_path / "m.tb", "--out-of-core", "--report", tmp_path / "page.html")
+    options = ("-o", tmp_path / "m.tb", "--out-of-core", *LINEAR, "--report", tmp_path / "page.html")
     assert "--report shows texts" in run("train", write(documents), *options, code=2).stderr
 
 
@@ -152,7 +154,9 @@ def test_what_would_not_fit_is_trained_out_of_core_unasked(run, write, documents
     asked = run("train", path, "-o", tmp_path / "b.tb", "--preset", "linear", "--in-memory")
     assert "out of core" not in asked.stderr
     same_model(tmp_path / "a.tb", tmp_path / "b.tb")
-    unable = run("train", path, "-o", tmp_path / "c.tb", "--intervals")
+    refused = run("train", path, "-o", tmp_path / "c.tb", code=1).stderr
+    assert "train with --preset linear --out-of-core" in " ".join(refused.split())
+    unable = run("train", path, "-o", tmp_path / "c.tb", "--preset", "linear", "--intervals")
     assert "memory may run out" in unable.stderr
     monkeypatch.setattr(estimating, "available_memory", lambda: 100 * size)
     assert "out of core" not in run("train", path, "-o", tmp_path / "d.tb", "--preset", "linear").stderr
@@ -161,7 +165,7 @@ def test_what_would_not_fit_is_trained_out_of_core_unasked(run, write, documents
 def test_the_estimate_has_seconds_memory_and_disk_and_trains_nothing(lines, run, write, documents, shards, monkeypatch):
     path = write(documents)
     (inside,) = lines("train", path, "--estimate")
-    (outside,) = lines("train", path, "--estimate", "--out-of-core")
+    (outside,) = lines("train", path, "--estimate", "--out-of-core", *LINEAR)
     assert inside["documents"] == outside["documents"] == 15
     assert min(inside["seconds"], outside["seconds"], inside["memory_gib"]) > 0
     assert (inside["disk_gib"], outside["out_of_core"]) == (0, True)

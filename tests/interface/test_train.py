@@ -15,6 +15,8 @@ from textbayes.categorizer.summary import describe_choice
 from textbayes.store import load_model
 from textbayes.text.term_weights import SCHEMES
 
+LINEAR = ("--preset", "linear")
+
 
 def test_without_options_it_is_the_default_categorizer(lines, write, documents, tmp_path):
     (summary,) = lines("train", write(documents), "-o", tmp_path / "m.tb")
@@ -241,7 +243,7 @@ def test_the_options_reach_the_model(run, write, documents, tmp_path):
 
 
 def test_each_label_chooses_its_words(run, write, documents, tmp_path):
-    run("train", write(documents), "-o", tmp_path / "m.tb", "--select", "likelihood_ratio", "--top-k", "2")
+    run("train", write(documents), "-o", tmp_path / "m.tb", *LINEAR, "--select", "likelihood_ratio", "--top-k", "2")
     assert ((load_model(tmp_path / "m.tb").coef_ != 0).sum(axis=1) <= 2).all()
 
 
@@ -283,11 +285,14 @@ def test_scales_found_by_the_data(search, run, write, documents, tmp_path):
     assert model.predict(["corn harvest"]).tolist() == ["grain"]
 
 
-def test_what_needs_one_view_says_that_the_linear_preset_is_used(run, write, documents, tmp_path):
-    done = run("train", write(documents), "-o", tmp_path / "m.tb", "--intervals")
-    assert "intervals: asked of one view of the words, so --preset linear is used" in done.stderr
-    assert load_model(tmp_path / "m.tb").choice_ is None
-    assert "preset linear is used" not in run("train", write(documents), "-o", tmp_path / "m.tb").stderr
+def test_no_option_changes_automatic_training_for_another(run, write, documents, tmp_path):
+    run("train", write(documents), "-o", tmp_path / "m.tb", "--intervals")
+    assert load_model(tmp_path / "m.tb").choice_ is not None
+    assert load_model(tmp_path / "m.tb").word_intervals("grain", 3)
+    for options in (["--select", "chi2", "--top-k", "5"], ["--weighting", "log"]):
+        refused = run("train", write(documents), "-o", tmp_path / "m.tb", *options, code=1).stderr
+        assert "of one view of words" in " ".join(refused.split())
+        assert "--preset linear" in refused
     refused = run("train", write(documents), "-o", tmp_path / "m.tb", "--model", "clusters", code=2).stderr
     assert "not trained by name" in " ".join(refused.split())
 
@@ -297,7 +302,7 @@ def test_copies_of_texts_are_told_and_held_out_together(lines, run, write, docum
     copies = [{**one, "id": f"copy{i}", "text": one["text"].upper() + "."} for i, one in enumerate(documents[::2])]
     path = write(documents + copies)
     said = f"{len(copies)} of {len(documents + copies)} texts are copies of others ({len(copies)} identical, 0 nearly"
-    for where in (["-o", tmp_path / "m.tb"], ["--cv-only"], ["--cv-only", "--out-of-core"]):
+    for where in (["-o", tmp_path / "m.tb"], ["--cv-only"], ["--cv-only", "--out-of-core", "--preset", "linear"]):
         assert said in " ".join(run("train", path, *where).stderr.split())
     (summary,) = lines("train", path, "--cv-only")
     assert (summary["identical_copies"], summary["near_copies"]) == (len(copies), 0)

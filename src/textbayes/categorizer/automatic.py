@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textbayes.categorizer.ensemble import LEAST_SLOPE, Ensemble, LabelStacking, some_other_label
+from textbayes.categorizer.ensemble import LEAST_SLOPE, Ensemble, LabelStacking, Part, some_other_label
 from textbayes.categorizer.held_out import HeldOut
 from textbayes.categorizer.knowledge import Knowledge, prior_advice
 from textbayes.categorizer.member_scores import (
@@ -126,10 +126,11 @@ def stack_labels(
     if not held.log_loss(after) <= (1.0 - _LEAST_GAIN_OF_LABELS) * held.log_loss(proba):  # nor where neither is known
         return ensemble, proba
     slope = np.maximum(found.weights[0], LEAST_SLOPE)
-    linear.coef_ = (linear.coef_.T * slope).T
-    linear.intercept_ = slope * linear.intercept_ + found.bias
-    ensemble.label_stacking = LabelStacking(slope, found.bias, found.weights[1])
-    return ensemble, after
+    scaled = linear.scaled(slope)
+    scaled.intercept_ = scaled.intercept_ + found.bias
+    parts = [Part(scaled, np.ones(held.space.n_columns))]
+    stacking = LabelStacking(slope, found.bias, found.weights[1])
+    return Ensemble(held.space, parts, label_stacking=stacking), after
 
 
 def threshold_of_rare(

@@ -20,7 +20,7 @@ from textbayes.models import model_types
 from textbayes.models.base import TextModel
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.linear.model import LinearModel
-from textbayes.posterior.intervals import pooled_standard_errors
+from textbayes.models.weights import WeightsClassifier
 
 LEAST_SLOPE = 0.05  # of label stacking on the words' scores: below it these could not be computed from its result
 
@@ -235,6 +235,10 @@ class Ensemble:
         weight : array (n_docs,), optional
             How much each document counts.
         """
+        if self.label_stacking is not None:
+            raise NotSupportedError(
+                "a model whose labels are features of each other cannot learn on; train it again with all texts"
+            )
         after = copy.copy(self)
         after.parts = [
             part._replace(model=part.model.update(self._read(part, features), indicator, weight)) for part in self.parts
@@ -383,15 +387,34 @@ def merge_linear(
         intercept += part.weight * model.intercept_
     merged = BayesLinearClassifier.of_weights(space, link, coef, intercept)
     merged.held_scale_ = max((model.held_scale_ for model in models), default=1.0)
-    known = [model.approximation_ for model in models if model.approximation_ is not None]
-    weights = np.array([part.weight[0] for part in parts])
-    if known and len(known) == len(parts):
-        merged.standard_errors_ = pooled_standard_errors(weights, known)
-        merged.mean_shifts_ = np.asarray(sum(a * one.mean_shifts()[0] for a, one in zip(weights, known, strict=True)))
-    ends = [model.intercept_errors_ for model in models if model.intercept_errors_ is not None]
-    if ends and len(ends) == len(parts):
-        merged.intercept_errors_ = np.tensordot(weights, ends, axes=1)
+    _add_errors(merged, parts)
     return merged
+
+
+def _add_errors(merged: BayesLinearClassifier, parts: Sequence[Part]) -> None:
+    """Give merged weights upper bounds on their standard errors, where all fitted members have errors.
+
+    Members learn from the same documents and err together, how much so their posteriors do not say: each is one under
+    a prior of its own. The standard deviation of a sum is at most the sum of the standard deviations, and as large
+    where all err in step. Weights that are computed, such as those of naive Bayes, are taken as known. A word that a
+    member holds adds nothing; its error is NaN where every member that counts holds it.
+    """
+    fitted: list[tuple[Part, Any]] = [(part, part.model) for part in parts if isinstance(part.model, WeightsClassifier)]
+    if not fitted or any(model.standard_errors_ is None for _, model in fitted):
+        return
+    shape = merged.coef_.shape
+    errors, shifts, known = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+    of_intercept = np.zeros(shape[0])
+    for part, model in fitted:
+        columns: Any = slice(0, shape[1]) if part.columns is None else part.columns
+        weight = np.abs(part.weight)[:, None]
+        errors[:, columns] += weight * np.nan_to_num(model.standard_errors_)
+        known[:, columns] |= ~np.isnan(model.standard_errors_) & (weight > 0.0)
+        if model.mean_shifts_ is not None:
+            shifts[:, columns] += part.weight[:, None] * model.mean_shifts_
+        of_intercept += weight[:, 0] * model.intercept_errors_
+    merged.standard_errors_, merged.mean_shifts_ = np.where(known, errors, np.nan), shifts
+    merged.intercept_errors_ = of_intercept
 
 
 def _runs(columns: IntArray | None, n_features: int) -> list[slice]:

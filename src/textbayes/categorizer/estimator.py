@@ -57,8 +57,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         Score function by which each label chooses its own words (``textbayes.select``); None uses all words.
     select_k, select_threshold : words per label at most; least score
     model : str, estimator, a list of them, or None
-        The model: a kind by name with parameters of its estimator after a colon (``"counts:model=poisson"``, see
-        ``textbayes.kinds``), or an estimator. One is used as it is. Several are pooled: their log-odds are added with
+        The model: a type by name with parameters of its estimator after a colon (``"counts:model=poisson"``, see
+        ``textbayes.models``), or an estimator. One is used as it is. Several are pooled: their log-odds are added with
         weights that fit held-out texts best, which averages their errors and calibrates them; linear models of one link
         make a linear model. Where none is given, ``preset`` says what is fitted.
         A ``BayesLinearClassifierCV`` looks for its scale once, on all texts.
@@ -66,18 +66,21 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
         How probabilities become decisions (``textbayes.decide``), such as ``"fixed:threshold=0.3"``; ``"auto"`` takes
         the likelier class for one label per text, and for many labels thresholds per label.
     prior : WordPriors or path, optional
-        What is known of words before any text: means, scales, families and signs (``textbayes.knowledge``).
+        What is known of words before any text: means, scales, families and signs (``textbayes.knowledge``). In "auto" a
+        table that says no more than "for" and "against" is a member of the ensemble; one with numbers, or with a
+        ``prior_weight``, is the prior of its regressions.
     prior_weight : "auto" or float
         How far to follow it, from 0 (not at all) to 1; "auto" chooses by cross-validation, for linear models label by
         label with the first, so that bad advice is turned down.
     calibrate : bool
         Where there is one model: find the factor of its log-odds (``calibration_``) with which probabilities fit
-        held-out texts best. Its weights stay as they are. A pool needs none.
+        held-out texts best. Its weights stay as they are. Several models, and "auto", are calibrated by their weights.
     class_weight : None, "balanced" or dict
         How much texts count by their class, where each has one; "balanced" gives all classes the same weight in sum.
     intervals : bool
-        Keep standard errors of the weights (``word_intervals``). Those of a pool are upper bounds: its members learn
-        from the same texts and are taken to err together. Members that sample have their spread from draws, unasked.
+        Keep standard errors of the weights (``word_intervals``). Those of several models are upper bounds: these learn
+        from the same texts and are taken to err together; naive Bayes among them is taken as known. Members that sample
+        have their spread from draws, unasked.
     average : bool
         Where members sample (``inference="gibbs"``): probabilities are averaged over the draws, and thresholds chosen
         for such; if False, they are those at the posterior means. Of several such members the posteriors are mixed,
@@ -96,9 +99,8 @@ class TextCategorizer(ExplainsWords, ClassifierMixin, NestedParameters):
     preset : {"auto", "linear"}
         What to do where ``model`` is not given. "auto" reads the texts in several views (words and their pairs, stems,
         first lines), fits several linear models to each, and adds them up with weights that cross-validation finds
-        for each label; "linear" pools two logistic regressions, with a Laplace and a Gaussian prior, on one view. It is
-        also taken where ``weighting``, ``select``, ``refit_k``, ``intervals`` or ``calibrate`` ask for one, or a
-        ``prior`` with numbers or a weight; one that says no more than "for" and "against" is a member of the pool.
+        for each label; "linear" pools two logistic regressions, with a Laplace and a Gaussian prior, on one view, of
+        which ``weighting``, ``select`` and ``refit_k`` are.
     budget : {"quick", "normal", "thorough"}
         How much "auto" tries.
     embeddings : "auto", "off" or None, name or folder of a sentence-transformers model

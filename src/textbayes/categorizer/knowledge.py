@@ -75,7 +75,8 @@ class Knowledge(NamedTuple):
     """A table matched to the words and labels of a model, how far each label follows it, and figures behind it.
 
     ``told`` says that the weight is the user's; else it was chosen on held-out texts: label by label, with the figures
-    of ``choice``, or for all labels at once.
+    of ``choice``, or for all labels at once. ``by_view`` is the table in the words of each view of an automatic
+    training, whose regressions it informs; ``matched`` is that of the first view.
     """
 
     matched: MatchedPriors
@@ -83,12 +84,20 @@ class Knowledge(NamedTuple):
     choice: WeightChoice | None = None
     pool_agrees: bool = True
     told: bool = False
+    by_view: Sequence[MatchedPriors] | None = None
 
-    def inform(self, member: TextModel, features: Features) -> TextModel:
-        """A copy of a member, not fitted, that knows what the table says."""
-        if not self.weight.any():
-            return member
-        return member.with_prior(self.matched, features, self.weight)
+    def informs(self, model: TextModel, views: Sequence[int]) -> bool:
+        """Whether a model that reads these views has the table as its prior."""
+        if self.by_view is None:
+            return True
+        return model.weighs_prior_by_label and any(len(self.by_view[v].row) for v in views)
+
+    def inform(self, model: TextModel, features: Features, views: Sequence[int] = (0,)) -> TextModel:
+        """A copy of a model that reads these views, not fitted, that knows what the table says."""
+        if not self.weight.any() or not self.informs(model, views):
+            return model
+        matched = self.matched if self.by_view is None else MatchedPriors.side_by_side([self.by_view[v] for v in views])
+        return model.with_prior(matched, features, self.weight)
 
     def with_zero_weight(self) -> Knowledge:
         """The same table, followed by no label, since the pool of all members gains nothing by it."""

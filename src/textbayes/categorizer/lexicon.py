@@ -9,7 +9,7 @@ from typing import Any
 from textbayes.categorizer.knowledge import match_knowledge, words_known
 from textbayes.categorizer.members import Lexicon, Member
 from textbayes.core.labels import LabelSpace
-from textbayes.knowledge import WordPriors, from_names, match_priors, words_of
+from textbayes.knowledge import MatchedPriors, WordPriors, from_names, match_priors, words_of
 from textbayes.text.views import TextViews
 
 
@@ -73,3 +73,44 @@ def _widen(table: WordPriors, texts: Sequence[str], views: TextViews, blocks: li
         vectorizer.add_terms(new)
         blocks[v] = vectorizer.transform(views.views[v].read(texts))
         views.settle()
+
+
+def widen_views(table: WordPriors, texts: Sequence[str], views: TextViews, blocks: list[Any]) -> list[int]:
+    """The views whose words a prior file is about; its words join their vocabularies, and blocks are counted anew.
+
+    Parameters
+    ----------
+    table : WordPriors
+    texts : sequence of str
+    views, blocks : TextViews, list of CSR matrix
+        The views, fitted, and counts of the words of each.
+    """
+    informed = []
+    for v, view in enumerate(views.views):
+        # Characters are shared by other words, and the words of first lines are words of the texts.
+        if view.part == "text" and not views.vectorizers_[v].analyzer.startswith("char"):
+            _widen(table, texts, views, blocks, v)
+            informed.append(v)
+    return informed
+
+
+def match_views(table: WordPriors, views: TextViews, informed: Sequence[int], space: LabelSpace) -> list[MatchedPriors]:
+    """A prior file in the words of each view; of a view that it is not about, no row.
+
+    Parameters
+    ----------
+    table : WordPriors
+    views : TextViews
+        Fitted.
+    informed : sequence of int
+        The views that it is about.
+    space : LabelSpace
+    """
+    found = []
+    for v, vectorizer in enumerate(views.vectorizers_):
+        if v == 0 and v in informed:
+            found.append(match_knowledge(table, vectorizer, space))  # warns of words and labels that are not there
+        else:
+            names = list(vectorizer.get_feature_names_out())
+            found.append(match_priors(table if v in informed else [], names, space, words_of(vectorizer)))
+    return found

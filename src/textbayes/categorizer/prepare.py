@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
 
 from textbayes.categorizer.held_out import ENOUGH_TEXTS
 from textbayes.categorizer.knowledge import match_knowledge, read_prior, words_known
-from textbayes.categorizer.lexicon import lexicon_members
+from textbayes.categorizer.lexicon import lexicon_members, match_views, widen_views
 from textbayes.categorizer.members import Member
 from textbayes.categorizer.model_types import make_model
 from textbayes.categorizer.plan import Plan, auto_plan, folds_for, folds_held_out
@@ -25,7 +24,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.progress import Progress
 from textbayes.knowledge import WordPriors
 from textbayes.knowledge.rows import AGAINST, FOR
-from textbayes.text import TermWeighting, TextVectorizer
+from textbayes.text import TermWeighting
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.copies import Copies, find_copies, text_sketches
 from textbayes.text.sentence_models import name_of
@@ -65,7 +64,12 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     report("reading words", 1, 1)
     table = None if model.prior is None else read_prior(model.prior)
     n_texts, few = len(data.texts), len(data.texts) < ENOUGH_TEXTS
-    names, prior = lexicon_members(data.texts, views, blocks, data.space, new_words=few, table=table)
+    # What is "for" or "against" is a member that held-out texts weigh; numbers, or a weight, are a prior of the others.
+    numeric = table is not None and (model.prior_weight != "auto" or not _only_directions(table))
+    informed = widen_views(table, data.texts, views, blocks) if numeric and table is not None else []
+    names, prior = lexicon_members(
+        data.texts, views, blocks, data.space, new_words=few, table=None if numeric else table
+    )
     read = [view.name for view in views.views]
     network, too_long = sentence_model(model.embeddings, model.budget, model.vectorizer is not None, data.texts)
     sentences = None
@@ -81,7 +85,11 @@ def _automatic(model: TextCategorizer, data: TrainingData, report: Progress) -> 
     folds = Folds.stratified(data.indicator, n_folds, model.random_state, data.groups, data.firsts)
     folds = folds.holding_out(folds_held_out(n_texts, folds.n_cut, model.budget))
     named = name_of(network) if too_long and network is not None else None
-    return Prepared(plan, source, target_of(model, data, folds), None, table, named)
+    prior_file = None
+    if numeric and table is not None:
+        matched = match_views(table, views, informed, data.space)
+        prior_file = PriorFile(table, matched[0], model.prior_weight, matched)
+    return Prepared(plan, source, target_of(model, data, folds), prior_file, table, named)
 
 
 def _named(model: TextCategorizer, data: TrainingData, report: Progress) -> Prepared:
@@ -139,23 +147,13 @@ def target_of(model: TextCategorizer, data: TrainingData, folds: Folds | None = 
 
 
 def uses_auto(model: TextCategorizer) -> bool:
-    """Whether a categorizer's training is automatic: no model is given, and nothing that needs one view of words."""
-    return model.preset == "auto" and model.model is None and not needs_one_view(model)
+    """Whether a categorizer's training is automatic: no model is given, and no other preset."""
+    return model.preset == "auto" and model.model is None
 
 
-def needs_one_view(model: TextCategorizer) -> list[str]:
-    """The parameters of a categorizer that ask for what only the linear preset, with one view of words, can do."""
-    asked = [name for name in ("weighting", "select", "refit_k") if getattr(model, name) is not None]
-    if model.prior is not None and (model.prior_weight != "auto" or not _only_directions(model.prior)):
-        asked.append("prior")
-    asked += [name for name in ("intervals", "calibrate") if getattr(model, name)]
-    hashed = model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer)
-    return [*asked, "vectorizer"] if hashed else asked
-
-
-def _only_directions(prior: WordPriors | str | Path) -> bool:
+def _only_directions(table: WordPriors) -> bool:
     """Whether a table says no more of words than that they speak for labels, or against them."""
-    return all(row[2] in (FOR, AGAINST) and row[3:6] == (None, None, None) for row in read_prior(prior))
+    return all(row[2] in (FOR, AGAINST) and row[3:6] == (None, None, None) for row in table)
 
 
 def copies_among(model: TextCategorizer, texts: Sequence[str]) -> Copies:

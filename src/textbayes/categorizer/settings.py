@@ -12,16 +12,16 @@ from sklearn.base import BaseEstimator, clone
 
 from textbayes.categorizer.knowledge import check_prior
 from textbayes.categorizer.model_types import make_model
-from textbayes.categorizer.prepare import make_weighting, needs_one_view, uses_auto
+from textbayes.categorizer.prepare import make_weighting, uses_auto
 from textbayes.categorizer.presets import BUDGETS, PRESETS, default_models, default_rule, default_vectorizer
 from textbayes.categorizer.state import VECTORIZERS
 from textbayes.core.class_weight import check_class_weight
-from textbayes.core.errors import InputError
+from textbayes.core.errors import InputError, NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.core.validation import check_choice
 from textbayes.decide import Rule, make_rule
 from textbayes.models.linear.refit import check_refit
-from textbayes.text import TermWeighting
+from textbayes.text import TermWeighting, TextVectorizer
 
 _PARTS = ("vectorizer", "weighting", "model", "rule")
 
@@ -29,8 +29,9 @@ _PARTS = ("vectorizer", "weighting", "model", "rule")
 class NestedParameters(BaseEstimator):
     """Parameters of the parts of a categorizer, ``vectorizer__min_df``, also where a part is the default or a name.
 
-    Members of a pool are numbered: ``model__0__scale`` is that of the first. Setting a parameter of a part that
-    was not given makes it the default with that change.
+    Members of an ensemble are numbered: ``model__0__scale`` is that of the first. Setting a parameter of a part that
+    was not given makes it the default with that change. Automatic training chooses views and models by itself: parts
+    that were not given to it have no parameters.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -38,8 +39,13 @@ class NestedParameters(BaseEstimator):
         found: dict[str, Any] = super().get_params(deep)
         if deep:
             for name in _PARTS:
-                found |= _parameters_of(name, _part(name, getattr(self, name)))
+                if not self._is_chosen(name):
+                    found |= _parameters_of(name, _part(name, getattr(self, name)))
         return found
+
+    def _is_chosen(self, part: str) -> bool:
+        """Whether automatic training chooses a part."""
+        return part != "rule" and getattr(self, part) is None and uses_auto(self)
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters, ``vectorizer__min_df=1`` those of parts."""
@@ -50,6 +56,11 @@ class NestedParameters(BaseEstimator):
         for name in sorted(params.keys() - own.keys()):
             part, _, rest = name.partition("__")
             if name not in present:
+                if part in _PARTS and self._is_chosen(part):
+                    raise InputError(
+                        f"TextCategorizer has no parameter {name!r} with preset='auto', which chooses {part} "
+                        f"by itself; pass a {part}, or preset='linear'"
+                    )
                 known = ", ".join(one for one in present if one.partition("__")[0] == part) or "none"
                 raise InputError(f"TextCategorizer has no parameter {name!r}; of {part} it has: {known}")
             if not _same(params[name], present[name]):  # else a part that was not given would be from now on
@@ -132,6 +143,7 @@ def check_settings(model: Any) -> None:
         make_rule(model.rule)
     check_choice("preset", model.preset, PRESETS)
     check_choice("budget", model.budget, BUDGETS)
+    _check_one_view(model)
     _check_embeddings(model)
     check_class_weight(model.class_weight)
     check_refit(1 if model.refit_k is None else model.refit_k, model.refit_by)
@@ -148,8 +160,24 @@ def _check_embeddings(model: Any) -> None:
             "model"
         )
     if not uses_auto(model):
-        asked = ["model"] if model.model is not None else needs_one_view(model) or ["preset"]
+        asked = "preset" if model.model is None else "model"
         raise InputError(
-            f"embeddings={str(given)!r} asks for one more view in an automatic training, and {asked[0]} for another "
+            f"embeddings={str(given)!r} asks for one more view in an automatic training, and {asked} for another "
             "training; leave out one of the two"
+        )
+
+
+def _check_one_view(model: Any) -> None:
+    """Refuse what is of one view of words where an automatic training reads several."""
+    if not uses_auto(model):
+        return
+    asked = [name for name in ("weighting", "select", "refit_k") if getattr(model, name) is not None]
+    if model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer):
+        asked.append("vectorizer")
+    if asked:
+        value = getattr(model, asked[0])
+        given = repr(value) if isinstance(value, str | int) else f"a {type(value).__name__}"
+        raise NotSupportedError(
+            f"{asked[0]} ({given}) is of one view of words, and preset='auto' reads texts in several; use "
+            "preset='linear', or leave it out"
         )

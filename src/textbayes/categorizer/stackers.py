@@ -91,8 +91,7 @@ class LabelWeights:
         merged = merge_linear(self.space, make_link("logit"), linear, features.n_features, stack.bias)
         if shrink is not None:
             shrink(merged)
-        merged.coef_ /= temperature
-        merged.intercept_ = merged.intercept_ / temperature
+        merged = merged.scaled(1.0 / temperature)
         parts = [Part(merged, np.ones(self.space.n_columns)), *others]
         typical = typical_values(parts, features) if others else None
         return Ensemble(self.space, parts, inverse_temperature=temperature, typical=typical)

@@ -130,11 +130,15 @@ class Trained:
 
 
 class PriorFile(NamedTuple):
-    """A prior file found in the words and labels of a training, and how far to follow it: "auto" or a number."""
+    """A prior file found in the words and labels of a training, and how far to follow it: "auto" or a number.
+
+    ``by_view`` has it in the words of each view, where there are several.
+    """
 
     table: WordPriors
     matched: MatchedPriors
     weight: float | str
+    by_view: Sequence[MatchedPriors] | None = None
 
 
 def train(
@@ -180,7 +184,7 @@ def train(
     if knowledge is not None and prior is not None and prior.weight == "auto" and knowledge.weight.any():
         # Weights were chosen label by label with one member; what counts is the ensemble, and labels side by side.
         _, without = cross_validate(at, source, members, report, watch, name="without the prior")
-        stack_without = plan.stacker.fit(without, held)
+        stack_without = plan.stacker.fit(without, held, expected_weights(members))
         if ensemble_loss(at, scores, stack) >= ensemble_loss(at, without, stack_without):
             knowledge, scores, stack = knowledge.with_zero_weight(), without, stack_without
     before = Weighed(members, scores, stack)
@@ -201,12 +205,7 @@ def train(
         choice = describe(at, source, before, Weighed(members, scores, stack), proba, n_done, stacked)
         choice["embeddings"] = sentences
     if knowledge is not None:
-        terms = source.vectorizer.get_feature_names_out()
-        audit = knowledge.audit(
-            group.models[0], members[0].estimator, features, target.indicator, terms, target.space, target.weight
-        )
-        found = {"prior_weight": knowledge.weight, "prior_audit": audit}
-        found["prior_advice"] = knowledge.advice(features.counts, target.space)
+        found = prior_found(at, source, members, group, knowledge, features)
     elif plan.prior is not None:
         found = lexicon_found(at, source, before, ensemble)
     tested = None if target.folds.held_out.all() else target.folds.held_out
@@ -277,14 +276,14 @@ def weigh_prior(
     target, matched, first = at.target, prior.matched, members[0].estimator
     n_columns = target.space.n_columns
     if prior.weight != "auto":
-        known = Knowledge(matched, np.full(n_columns, float(prior.weight)), told=True)
+        known = Knowledge(matched, np.full(n_columns, float(prior.weight)), told=True, by_view=prior.by_view)
     elif first.weighs_prior_by_label and isinstance(source, TextSource):
         rows = np.ones(len(target.indicator), dtype=np.bool_)
         X = source.features((0,), source.weightings((0,), rows), rows).weights
         known = choose_prior_weight(
             matched, first.at_mode(), X, target.indicator, target.folds.n_cut, target.settings.random_state,
             target.weight, target.groups, target.copies,
-        )  # fmt: skip
+        )._replace(by_view=prior.by_view)  # fmt: skip
     else:
         # As far as the ensemble predicts held-out texts best; whether at all is seen later.
         tried = [Knowledge(matched, np.full(n_columns, share)) for share in (1.0, 0.5)]
@@ -296,6 +295,24 @@ def weigh_prior(
         known = tried[int(np.argmin(losses))]
     report("weighing the prior file", 1, 1)
     return known
+
+
+def prior_found(
+    at: Setting, source: Source, members: Sequence[Member], group: Group, knowledge: Knowledge, features: Features
+) -> dict[str, Any]:
+    """What became of a prior file that members have as their prior: its weight, why, and its audit."""
+    target, terms = at.target, source.vectorizer.get_feature_names_out()
+    informed = [m for m, one in enumerate(members) if knowledge.informs(one.estimator, one.views)]
+    if knowledge.by_view is not None and isinstance(source, TextSource):  # the audit is of plain words
+        informed = [m for m in informed if members[m].views == (0,)]
+        features, terms = features.columns(np.arange(source.bounds[1])), terms[: source.bounds[1]]
+        features = replace(features, counts=source.blocks[0])
+    audit = []
+    if informed:
+        model, member = group.models[informed[0]], members[informed[0]].estimator
+        audit = knowledge.audit(model, member, features, target.indicator, terms, target.space, target.weight)
+    advice = knowledge.advice(features.counts, target.space)
+    return {"prior_weight": knowledge.weight, "prior_audit": audit, "prior_advice": advice}
 
 
 def fit_all(

@@ -313,9 +313,9 @@ class ExplainsWords(FittedAttributes):
         check_is_fitted(self, "model_")
         _check_top(k)
         column, mirrored = self._column(label)
-        names = self.vectorizer_.get_feature_names_out()
         found: Sequence[WordInterval | SampledWord]
         if self.draws_ is not None:
+            names = self.vectorizer_.get_feature_names_out()
             found = sampled_words(names, self.draws_, column, 0.95 if level is None else level, k, by, size, mirrored)
             return make_frame(found, SampledWord._fields) if as_frame else found
         if by != "mean":
@@ -324,10 +324,10 @@ class ExplainsWords(FittedAttributes):
         if told.errors is None:
             raise InputError("this model was trained without intervals; train it with intervals=True")
         sign = -1.0 if mirrored else 1.0
+        weights, errors = sign * told.weights[column], told.errors[column]
         shifts = None if told.shifts is None else sign * told.shifts[column]
-        found = word_intervals(
-            names, sign * told.weights[column], told.errors[column], 0.9 if level is None else level, k, shifts
-        )
+        names = self.vectorizer_.get_feature_names_out()
+        found = word_intervals(names, weights, errors, 0.9 if level is None else level, k, shifts)
         return make_frame(found, WordInterval._fields) if as_frame else found
 
     def _html_repr(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from textbayes import scale, store
 from textbayes.cli.inputs import Inputs
-from textbayes.cli.terminal import note, reporting
+from textbayes.cli.terminal import reporting
 from textbayes.core.types import Document
 from textbayes.scale import make_executor, make_partitions, using
 from textbayes.scale.partitions import names_partitions
@@ -67,8 +67,6 @@ class SpreadInputs(Inputs):
         assert self.spread is not None
         rows = np.zeros(len(self.spread.labelled()), dtype=np.bool_)
         rows[[int(document.id) for document in given.documents]] = True
-        if model.preset == "auto" and model.model is None:
-            note("partitions are read in one view of the words, so --preset linear is used")
         scale.fit_documents(model, self.spread, given.labels, rows, progress)
 
 

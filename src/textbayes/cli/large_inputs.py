@@ -44,7 +44,7 @@ _TEXTS_FOR_FORMS = 2_000
 def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> bool:
     """Whether to train out of core: as the user asked, or where the input would not fit into memory.
 
-    A model that is to choose by itself takes the preset that is trained out of core.
+    Automatic training is refused where the input does not fit: it needs all texts in memory.
 
     Parameters
     ----------
@@ -58,9 +58,11 @@ def chosen_place(model: TextCategorizer, inputs: Inputs, asked: bool | None) -> 
     if not (asked or why):
         return False
 
-    if uses_auto(model):
-        note("out of core the words are read in one view, so --preset linear is used")
-        model.set_params(preset="linear")
+    if uses_auto(model) and why:
+        raise InputError(
+            f"{why}, and automatic training needs all texts in memory; train with --preset linear --out-of-core, or "
+            "try it all the same with --in-memory"
+        )
     try:
         check_supported(model)
     except NotSupportedError as error:

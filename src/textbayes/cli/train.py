@@ -163,7 +163,7 @@ def train(
     textbayes train train.csv -o model.tb --model counts:model=poisson
     textbayes train train.csv -o model.tb --model linear --model counts   (pooled)
     textbayes train huge.jsonl --estimate
-    textbayes train huge.jsonl -o model.tb --out-of-core
+    textbayes train huge.jsonl -o model.tb --preset linear --out-of-core
     textbayes train 'parts/*.parquet' --cluster tcp://host:8786 -o model.tb
 
     A decision rule may have parameters after a colon: fixed:threshold=0.3, max_f1:fbr=0.3,fallback=never,
@@ -283,14 +283,9 @@ def _untrained(
         raise click.UsageError("--top-k and --select-threshold choose words by a score; name it with --select as well.")
     if rest["select"] is not None and rest["select_k"] is None and rest["select_threshold"] is None:
         raise click.UsageError("--select needs --top-k or --select-threshold to choose words by.")
-    from textbayes.categorizer.prepare import needs_one_view
-
     vectorizer = text.vectorizer() if text.changes else None
     rest["n_jobs"] = rest["n_jobs"] or -1
     members, settings = choices.members(), choices.settings()
     if choices.samples and members is not None:
         members, settings = sampling.classifiers(members, rest["random_state"]), settings | sampling.settings()
-    model = categorizer.TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)
-    if members is None and model.preset == "auto" and (asked := needs_one_view(model)):
-        note(f"{', '.join(asked)}: asked of one view of the words, so --preset linear is used")
-    return model
+    return categorizer.TextCategorizer(vectorizer, text.weighting, model=members, **settings, **rest)

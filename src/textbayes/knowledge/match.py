@@ -40,6 +40,19 @@ class MatchedPriors(NamedTuple):
     unknown_words: tuple[str, ...]
     unknown_labels: tuple[str, ...]
 
+    @classmethod
+    def side_by_side(cls, blocks: Sequence[MatchedPriors]) -> MatchedPriors:
+        """A table in the words of several blocks of columns, of the same labels, as one."""
+        if len(blocks) == 1:
+            return blocks[0]
+        starts = np.cumsum([0, *(block.n_features for block in blocks)])
+        columns = [block.column + start for block, start in zip(blocks, starts[:-1], strict=True)]
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("row", "label", "mean", "direction", "scale", "family", "sign")
+        }
+        return blocks[0]._replace(n_features=int(starts[-1]), column=np.concatenate(columns), **joined)
+
 
 def match_priors(
     priors: WordPriors | Iterable[WordPrior],

@@ -15,7 +15,6 @@ from textbayes.links.base import BaseLink
 
 if TYPE_CHECKING:  # scoring needs neither
     from textbayes.posterior.draws import Draws, LabelDraws
-    from textbayes.posterior.gaussian import GaussianApproximation
 
 
 def label_probabilities(eta: FloatArray, link: BaseLink, space: LabelSpace, sharpness: float = 1.0) -> FloatArray:
@@ -230,24 +229,6 @@ def centred_interval(
         raise InputError(f"level={level!r} is given; an interval holds a share between 0 and 1, such as 0.9")
     reach, middle = special.ndtri(0.5 + 0.5 * level) * errors, weights if shifts is None else weights + shifts
     return np.minimum(middle - reach, weights), np.maximum(middle + reach, weights)
-
-
-def pooled_standard_errors(pool: FloatArray, members: Sequence[GaussianApproximation]) -> FloatArray:
-    """Upper bounds on the standard errors of the weights Σ_m pool_m·w_m of a pool, (n_labels, n_features).
-
-    Members learn from the same documents and err together, how much so their posteriors do not say: each is one under
-    a prior of its own. The standard deviation of a sum is at most the sum of the standard deviations, and as large
-    where all err in step. A word that a member holds adds nothing; NaN where every member that counts holds it.
-
-    Parameters
-    ----------
-    pool : array (n_members,)
-        The weights of the members.
-    members : sequence of GaussianApproximation
-    """
-    errors = [member.standard_errors()[0] for member in members]
-    counts = [~np.isnan(one) & (weight > 0.0) for weight, one in zip(pool, errors, strict=True)]
-    return np.where(np.any(counts, axis=0), np.tensordot(pool, np.nan_to_num(errors), axes=1), np.nan)
 
 
 def mixture_standard_errors(pool: FloatArray, members: Sequence[Draws]) -> FloatArray:

@@ -19,7 +19,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.inputs import weighed
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
-from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.reading import text_lengths
 from textbayes.categorizer.settings import check_settings, rule_for
@@ -215,7 +215,7 @@ def fit_documents(
     Parameters
     ----------
     model : TextCategorizer
-        Not fitted; ``preset="auto"`` means the linear one, on one view of words.
+        Not fitted, with ``preset="linear"`` or a model.
     documents : SpreadDocuments
         Their texts are forgotten once they are counted.
     labels : sequence of labels, of lists of labels, or array
@@ -256,6 +256,10 @@ def fit_documents(
 
 def check_spread(model: TextCategorizer) -> None:
     """Refuse, before anything is read, settings that need all documents in one place."""
+    if uses_auto(model):
+        raise NotSupportedError(
+            f"automatic training needs all documents in one place; use preset='linear', or name a model, {_ONE_PLACE}"
+        )
     for name in ("select", "prior", "refit_k", "intervals"):
         if getattr(model, name):
             raise NotSupportedError(f"{name} needs all documents in one place; leave it out, {_ONE_PLACE}")

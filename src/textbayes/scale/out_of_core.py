@@ -20,7 +20,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.inputs import weighed
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
-from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.settings import check_settings, rule_for
 from textbayes.categorizer.sources import Group, Read, Target
@@ -197,6 +197,10 @@ def vectorizer_of(model: TextCategorizer) -> TextVectorizer:
 
 def check_supported(model: TextCategorizer) -> None:
     """Refuse, before anything is read, settings that need the whole matrix in memory."""
+    if uses_auto(model):
+        raise NotSupportedError(
+            f"automatic training needs all texts in memory; use preset='linear', or name a model, {_IN_MEMORY}"
+        )
     for name in ("select", "prior", "refit_k", "intervals"):
         if getattr(model, name):
             raise NotSupportedError(f"{name} needs the whole matrix in memory; leave it out, {_IN_MEMORY}")

@@ -112,7 +112,7 @@ def test_words_of_a_label(multiclass):
 
 
 def test_words_chosen_per_label():
-    model = TextCategorizer(select="likelihood_ratio", select_k=2).fit(TEXTS, TOPICS)
+    model = TextCategorizer(preset="linear", select="likelihood_ratio", select_k=2).fit(TEXTS, TOPICS)
     assert (np.count_nonzero(model.coef_, axis=1) <= 2).all()
 
 
@@ -181,8 +181,8 @@ def test_bad_input_is_refused_in_a_sentence(texts, labels, message):
 def test_unknown_choices_are_refused():
     for params, message in (
         ({"rule": "max_f2"}, "unknown decision rule 'max_f2'.*did you mean 'max_f1'"),
-        ({"weighting": "bm25"}, "bm25"),
-        ({"select": "chi3"}, "unknown score function 'chi3'.*did you mean 'chi2'"),
+        ({"preset": "linear", "weighting": "bm25"}, "bm25"),
+        ({"preset": "linear", "select": "chi3"}, "unknown score function 'chi3'.*did you mean 'chi2'"),
         ({"model": BayesLinearClassifier(link="cauchit")}, "unknown link 'cauchit'"),
         ({"model": "linaer"}, "unknown model 'linaer'.*did you mean 'linear'"),
         ({"model": "linear:depth=3"}, "model 'linear' has no parameter 'depth'; it has: link, prior"),

@@ -179,11 +179,12 @@ def test_a_word_of_the_file_that_no_text_has_speaks_in_later_ones():
         (WordPrior("wheat", "c1", "for"), 0.5),
     ],
 )
-def test_a_file_with_numbers_is_the_prior_of_one_view(row, weight):
+def test_a_file_with_numbers_is_the_prior_of_the_regressions(row, weight):
     texts, labels = coded(5, 40)
     model = TextCategorizer(prior=WordPriors([row]), prior_weight=weight).fit(texts, labels)
-    assert model.choice_ is None
+    assert "prior file" not in [one["name"] for one in model.choice_["members"]] + model.choice_["left_out"]
     assert model.prior_weight_ is not None
+    assert [row.word for row in model.prior_audit_] == ["wheat"]
 
 
 def test_a_file_of_other_words_and_labels_is_followed_nowhere():

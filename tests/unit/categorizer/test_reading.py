@@ -191,7 +191,6 @@ def test_weights_and_a_prior_file_go_with_them(sentence_model):
         ({"model": "counts"}, "embeddings='x' asks for one more view in an automatic training, and model for another"),
         ({"model": BayesLinearClassifier()}, "and model for another"),
         ({"preset": "linear"}, "and preset for another"),
-        ({"intervals": True}, "and intervals for another"),
     ],
 )
 def test_a_named_model_beside_another_training_is_refused(settings, match):

@@ -164,7 +164,7 @@ def test_words_of_a_refit():
     mode = TextCategorizer(refit_k=1, cv=2, model=BayesLinearClassifier()).fit(TEXTS, MANY)
     assert ((mode.coef_ != 0.0).sum(axis=1) <= 1).all()
     with pytest.raises(InputError, match="refit_by='sign' ranks words by their draws"):
-        TextCategorizer(refit_k=1, refit_by="sign").fit(TEXTS, MANY)
+        TextCategorizer(preset="linear", refit_k=1, refit_by="sign").fit(TEXTS, MANY)
 
 
 def test_german_texts_and_a_label_that_only_one_text_has():

@@ -36,14 +36,14 @@ def model():
 # -- parameters -------------------------------------------------------------------------------------------------------
 def test_a_grid_over_parts_that_are_left_to_their_defaults():
     grid = {"vectorizer__min_df": [1, 4], "model__0__scale": [5.0]}
-    search = GridSearchCV(TextCategorizer(cv=2), grid, cv=2).fit(TEXTS, TOPICS)
+    search = GridSearchCV(TextCategorizer(cv=2, preset="linear"), grid, cv=2).fit(TEXTS, TOPICS)
     assert search.best_params_ == {"vectorizer__min_df": 1, "model__0__scale": 5.0}
     assert search.best_estimator_.vectorizer.min_df == 1
     assert search.best_estimator_.vectorizer.stemmer == "porter"  # the rest is as in the default
 
 
 def test_parameters_of_defaults_are_listed_and_changed_by_name():
-    untouched = TextCategorizer()
+    untouched = TextCategorizer(preset="linear")
     params = untouched.get_params()
     assert (params["vectorizer__min_df"], params["weighting__scheme"]) == (2, "tfidf1")
     assert (params["model__0__prior"], params["model__1__prior"]) == ("laplace", "gaussian")
@@ -73,7 +73,34 @@ def test_a_single_classifier_keeps_its_short_names():
     model = TextCategorizer(model=SINGLE).set_params(model__scale=7.0)
     assert model.get_params()["model__scale"] == 7.0
     with pytest.raises(ValueError, match=r"vectorizer__mindf.*vectorizer__min_df"):
-        TextCategorizer().set_params(vectorizer__mindf=3)
+        TextCategorizer(preset="linear").set_params(vectorizer__mindf=3)
+
+
+def test_automatic_training_lists_no_parameters_of_models_that_it_does_not_fit():
+    model = TextCategorizer()
+    assert not [name for name in model.get_params() if name.startswith(("model__", "vectorizer__", "weighting__"))]
+    for name in ("model__0__scale", "vectorizer__min_df", "weighting__scheme"):
+        with pytest.raises(InputError, match="with preset='auto', which chooses"):
+            clone(model).set_params(**{name: 1})
+    given = clone(model).set_params(vectorizer=TextVectorizer(min_df=3))
+    assert given.get_params()["vectorizer__min_df"] == 3
+    assert clone(given).set_params(vectorizer__min_df=1).vectorizer.min_df == 1
+
+
+@pytest.mark.parametrize("parameter", ["intervals", "calibrate"])
+def test_a_grid_over_what_adds_to_automatic_training_compares_the_same_model(parameter):
+    search = GridSearchCV(TextCategorizer(cv=2), {parameter: [False, True]}, cv=2, scoring="neg_log_loss")
+    search.fit(TEXTS, TOPICS)
+    first, second = search.cv_results_["mean_test_score"]
+    assert first == second
+    assert search.best_estimator_.choice_ is not None
+
+
+def test_a_grid_over_parameters_that_act_compares_different_models():
+    grid = {"vectorizer": [None, TextVectorizer(min_df=1, analyzer="char")], "class_weight": [None, "balanced"]}
+    search = GridSearchCV(TextCategorizer(cv=2), grid, cv=2, scoring="neg_log_loss").fit(TEXTS, TOPICS)
+    scores = np.reshape(search.cv_results_["mean_test_score"], (2, 2))
+    assert (scores[:, 0] > scores[:, 1]).all()  # letters say less than words
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from textbayes import BayesLinearClassifier
 from textbayes.core.errors import InputError
-from textbayes.posterior.intervals import pooled_standard_errors, word_intervals
+from textbayes.posterior.intervals import word_intervals
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 5)) * (RNG.random((150, 5)) < 0.7)
@@ -70,15 +70,3 @@ def test_words_with_intervals():
     assert len(word_intervals(np.array(["a", "b", "c", "d"]), weights, errors, top=1)) == 1
     with pytest.raises(InputError, match="between 0 and 1"):
         word_intervals(np.array(["a"]), np.ones(1), np.ones(1), level=90)
-
-
-def test_a_pool_is_at_most_as_uncertain_as_its_members_together():
-    members = [
-        BayesLinearClassifier(prior=prior, scale=0.1, intervals=True).fit(X, TWO).approximation_
-        for prior in ("laplace", "gaussian")
-    ]
-    of_sparse, of_dense = (member.standard_errors()[0] for member in members)
-    assert np.isnan(of_sparse).any()
-    pool = np.array([0.4, 0.5])
-    np.testing.assert_allclose(pooled_standard_errors(pool, members), 0.4 * np.nan_to_num(of_sparse) + 0.5 * of_dense)
-    np.testing.assert_array_equal(pooled_standard_errors(np.array([1.0, 0.0]), members), of_sparse)

@@ -45,7 +45,7 @@ def test_characters_in_words():
 
 
 def test_hashed_words_have_a_report_too(tmp_path):
-    model = TextCategorizer(cv=2, vectorizer=HashingTextVectorizer(n_features=64)).fit(TEXTS, LABELS)
+    model = TextCategorizer(cv=2, preset="linear", vectorizer=HashingTextVectorizer(n_features=64)).fit(TEXTS, LABELS)
     assert dict(settings_in_words(model))["Words"].endswith(": hashed into 64 columns")
     save_model(model, tmp_path / "m.tb")
     data = collect_report(load_model(tmp_path / "m.tb"), TEXTS, LABELS)

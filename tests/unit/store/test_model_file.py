@@ -146,7 +146,7 @@ def test_labels_keep_their_type(labels, tmp_path):
 
 
 def test_hashed_words(tmp_path):
-    model = TextCategorizer(vectorizer=HashingTextVectorizer(n_features=256), cv=3).fit(TEXTS, LABELS)
+    model = TextCategorizer(preset="linear", vectorizer=HashingTextVectorizer(n_features=256), cv=3).fit(TEXTS, LABELS)
     save_model(model, tmp_path / "m.tb")
     np.testing.assert_array_equal(load_model(tmp_path / "m.tb").predict_proba(TEXTS), model.predict_proba(TEXTS))
 

@@ -130,6 +130,8 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
     fields: ClassVar[Fields] = {"word_scales": Choice("ratio") | Null()}
     chooses_words = refits = weighs_prior_by_label = True
 
+    _words_with_prior: BoolArray | None = None  # those of a table, whose scales ``word_scales`` leaves as they are
+
     def __init__(
         self,
         link: str | BaseLink = "logit",
@@ -289,10 +291,20 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         if prior is default:
             return self.unfitted()
         after = self.unfitted(prior=prior, scale=1.0, mean=0.0, sign=0)
+        if self.word_scales is not None:
+            after._words_with_prior = np.zeros((matched.n_labels, matched.n_features), dtype=np.bool_)
+            after._words_with_prior[matched.label, matched.column] = True
         try:
             make_inference(after.inference, after.tol, after.max_iter, 1).check(link, prior)
         except NotSupportedError:
             after.set_params(inference="coordinate")
+        return after
+
+    def unfitted(self, **changes: Any) -> Self:
+        """Copy that is not fitted, with some parameters changed; what a prior file says is kept."""
+        after = super().unfitted(**changes)
+        if self._words_with_prior is not None:
+            after._words_with_prior = self._words_with_prior
         return after
 
     def at_mode(self) -> Self:
@@ -448,6 +460,8 @@ class BayesLinearClassifier(LinearModel, WeightsClassifier):
         if self.word_scales is not None:
             prior = copy.copy(prior)  # it may be the user's
             scales = ratio_scales(X, indicator, weight)
+            if self._words_with_prior is not None:
+                scales[self._words_with_prior] = 1.0  # a table gives their scales
             scales *= prior.scale
             vars(prior)["scale"] = scales
         if words is not None:

@@ -50,10 +50,13 @@ class LinearModel(TextModel):
         """The linear predictors that probabilities are made of, (n_docs, n_columns)."""
         return np.asarray(np.asarray(features.weights @ self.coef_.T) + self.intercept_)
 
-    def scaled(self, factor: float) -> Self:
-        """The same with all weights and intercepts times a factor."""
-        after = copy.copy(self)
-        after.coef_, after.intercept_ = factor * self.coef_, factor * self.intercept_
+    def scaled(self, factor: float | FloatArray) -> Self:
+        """The same with all weights and intercepts, and their errors, times a factor, which may differ by label."""
+        after, factor = copy.copy(self), np.asarray(factor)
+        after.coef_, after.intercept_ = (self.coef_.T * factor).T, factor * self.intercept_
+        for name in ("standard_errors_", "mean_shifts_", "intercept_errors_"):
+            if (own := getattr(self, name)) is not None:
+                setattr(after, name, (own.T * factor).T)
         return after
 
     def scores(self, features: Features, average: bool = True) -> FloatArray:
