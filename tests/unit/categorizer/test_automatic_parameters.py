@@ -137,3 +137,12 @@ def test_words_that_are_given_are_read_in_automatic_training():
     assert [view["name"] for view in model.choice_["views"]] == ["words"]
     with pytest.raises(InputError, match="which chooses model by itself"):
         model.set_params(model__0__scale=3.0)
+
+
+def test_a_numeric_prior_goes_with_sentence_vectors(sentence_model):
+    texts, labels = texts_and_labels(0, 40)
+    table = WordPriors([WordPrior("rye", "grain", mean=6.0, scale=0.1)])
+    model = TextCategorizer(cv=2, embeddings=sentence_model(), prior=table, prior_weight=1.0).fit(texts, labels)
+    column = model.classes_.tolist().index("grain")
+    with_word, without = model.predict_proba(["rye said", "said"])[:, column]
+    assert with_word > without
