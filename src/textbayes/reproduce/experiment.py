@@ -29,7 +29,7 @@ data that are not public, a table that the paper has not. What is said of the fi
 outcomes by the exhibit. Measures and tests are those of :mod:`textbayes.evaluate`; means over resamplings have the
 intervals of :mod:`textbayes.reproduce.results`. :mod:`textbayes.reproduce.render` prints and writes results.
 
-So a new paper is a folder with ``published.py`` (figures as printed, held against the paper by ``tests/golden``), one
+So a new paper is a folder with ``published.toml`` (figures as printed, held against the paper by ``tests/golden``), one
 or more ``Systems``, and ``tables.py`` with its ``EXHIBITS``; its ``__init__`` registers the ``Experiment``:
 
     papers.register("sparse")(Experiment("sparse", title, reference, {"table 1": ("reuters21578",), ...}, exhibits))
@@ -42,13 +42,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
 
 from textbayes.core.errors import InputError
 from textbayes.core.executor import executor_in_use, in_parallel
 from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress, silent
+from textbayes.core.types import BoolArray
 from textbayes.reproduce.results import Figure, Result, Table
+
+if TYPE_CHECKING:
+    from textbayes.data import Corpus
 
 System = TypeVar("System", bound=Hashable)
 Unit = TypeVar("Unit")
@@ -255,3 +261,37 @@ class Experiment:
                 run.number = number
                 made = exhibits[number](run)
                 yield from (made,) if isinstance(made, Table | Figure) else made
+
+
+class TextRules(NamedTuple):
+    """Rules that turn stories into words.
+
+    By default runs of two or more letters and digits of headline and body, in lower case, without the words of the
+    SMART list, not stemmed.
+    """
+
+    pattern: str | None = None
+    stop_words: str | None = "smart"
+    stemmer: str | None = None
+    headline: bool = True
+
+    def counts(self, train: Corpus, test: Corpus) -> tuple[Any, Any]:
+        """Count the words that the training stories have, in these and in the test stories."""
+        from textbayes.text import TextVectorizer
+        from textbayes.text.tokenize import DEFAULT_PATTERN
+
+        vectorizer = TextVectorizer(
+            token_pattern=self.pattern or DEFAULT_PATTERN, stop_words=self.stop_words, stemmer=self.stemmer
+        )
+        texts = [part.texts if self.headline else list(map(_body, part.texts)) for part in (train, test)]
+        return vectorizer.fit_transform(texts[0]), vectorizer.transform(texts[1])
+
+
+def _body(text: str) -> str:
+    """A story without its first line, which is the headline unless it is all there is."""
+    return text.partition("\n")[2] or text
+
+
+def indicator(labels: Iterable[Sequence[str]], topics: Sequence[str]) -> BoolArray:
+    """Return which of the topics each document has, (n_docs, n_topics)."""
+    return np.array([[topic in row for topic in topics] for row in map(set, labels)], dtype=np.bool_)

@@ -10,10 +10,17 @@ from sklearn.metrics import f1_score
 
 from textbayes.reproduce import papers
 from textbayes.reproduce.experiment import Run
-from textbayes.reproduce.online import published, tables
 from textbayes.reproduce.online import systems as online_corpora
-from textbayes.reproduce.online.published import BAYESIAN, SVMS, SYSTEMS
-from textbayes.reproduce.online.systems import TopicCollection, TopicProbabilities, TopicSystems, system_named
+from textbayes.reproduce.online import tables
+from textbayes.reproduce.online.systems import (
+    BAYESIAN,
+    SVMS,
+    SYSTEMS,
+    TopicCollection,
+    TopicProbabilities,
+    TopicSystems,
+    system_named,
+)
 from textbayes.reproduce.online.tables import Sign
 from textbayes.reproduce.render import table_markdown
 from textbayes.stream import paper_threshold
@@ -53,7 +60,7 @@ def test_table_2_has_published_and_own_averages_in_the_same_cells(topics):
     assert table.published[SYSTEMS.index("GP-2")] == (85.58, 47.90, 86.60, 52.19, 86.77, 55.04)
     for system, row in zip(table.rows, table.published, strict=True):
         assert [pair for pair in zip(row[::2], row[1::2], strict=True) if pair[0]] == list(
-            filter(None, published.F1[system])
+            tables.PUBLISHED["table 2"][system]
         )
     for i, system in enumerate(SYSTEMS):
         outcome = outcome_of(topics, system)
@@ -103,8 +110,8 @@ def test_table_3_holds_the_sign_tests_of_maxf1_decisions(topics):
             if wins + losses > 12:
                 assert f"{micro.ours[i][j]:.0f}" == one_sided(wins, losses)
                 checked += 1
-            assert f"{micro.published[i][j]:.0f}" == published.sign_test_symbols()[first, second][0]
-            assert f"{macro.published[i][j]:.0f}" == published.sign_test_symbols()[first, second][1]
+            assert f"{micro.published[i][j]:.0f}" == tables.sign_test_symbols()[first, second][0]
+            assert f"{macro.published[i][j]:.0f}" == tables.sign_test_symbols()[first, second][1]
             assert macro.ours[i][j] == -macro.ours[j][i]
     assert checked > 10
     same = sum(micro.ours[i][j] == micro.published[i][j] for i in range(10) for j in range(i))
@@ -135,8 +142,8 @@ def test_tables_6_and_7_share_the_perceptron_of_table_2():
     assert seven.rows == ("1 pass", "2 passes", "3 passes", "4 passes", "5 passes")
     assert six.ours[1][:2] == seven.ours[2][:2] == perceptron
     assert six.ours[1] == seven.ours[2]
-    assert [row[:3] for row in six.published] == list(published.LIKELIHOODS.values())
-    assert [row[:3] for row in seven.published] == list(published.PASSES.values())
+    assert [row[:3] for row in six.published] == list(tables.PUBLISHED["table 6"].values())
+    assert [row[:3] for row in seven.published] == list(tables.PUBLISHED["table 7"].values())
     probit = _evidence(run, "Probit")
     assert six.ours[1][2:] == (pytest.approx(probit["test"]), pytest.approx(probit["train"]))
     assert six.published[1] == seven.published[2] == (86.69, 52.16, -34.32, None)

@@ -19,9 +19,17 @@ from textbayes.evaluate import ContingencyTable, contingency, f_measure, paired_
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, Node, Plate, graphical_model, sketch
 from textbayes.reproduce.experiment import Exhibit, Run
-from textbayes.reproduce.flexlink import published
 from textbayes.reproduce.flexlink.simulated import example_outcomes, links_table, rates_table, zeros_table
-from textbayes.reproduce.flexlink.systems import METHODS, N_SPLITS, FlexlinkReading, SplitOutcome, Splits, documents
+from textbayes.reproduce.flexlink.systems import (
+    METHODS,
+    N_SPLITS,
+    PUBLISHED,
+    TOPICS,
+    FlexlinkReading,
+    SplitOutcome,
+    Splits,
+    documents,
+)
 from textbayes.reproduce.results import Figure, MeanInterval, Table, mean_interval
 
 _MARK = 0.01
@@ -117,7 +125,7 @@ def _both(make: Callable[[Sequence[SplitOutcome], str], Table], run: Run) -> Ite
 def chosen_table(outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
     """Table 5: the parameters each category chose in split 1; ``suffix`` says by which fits."""
     points = outcomes[0].chosen["FST"]
-    halves = published.PRINTED["5"]
+    halves = PUBLISHED["table 5"]
     every = [point for outcome in outcomes for point in outcome.chosen["FST"]]
     few, skewed = (sum(test) for test in ([p.df <= 2 for p in every], [p.skew > 1 for p in every]))
     notes = (
@@ -129,7 +137,7 @@ def chosen_table(outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
     return Table.by_column(
         f"5{suffix}",
         f"Reuters-21578: parameters chosen in split 1, {_FITS[suffix][1]}.",
-        published.TOPICS,
+        TOPICS,
         dict(zip("νγδ", zip(*points, strict=True), strict=True)),
         {name: [float(v or 0) for v in (*halves[i], *halves[i + 3])] for i, name in enumerate("νγδ")},
         digits=2,
@@ -141,7 +149,7 @@ def chosen_table(outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
 def measure_table(name: str, outcomes: Sequence[SplitOutcome], suffix: str = "") -> Table:
     """Table 6, 7 or 8: ``name`` is F1, recall or precision; ``suffix`` says by which fits."""
     number, rows = _NUMBERS[name], (*_SPLITS, "mean", "sd")
-    printed = published.PRINTED[number]
+    printed = PUBLISHED[f"table {number}"]
     columns = tuple(f"{method} {kind}" for method in METHODS for kind in ("micro", "macro"))
     values = np.array(
         [measure_by_split(outcomes, method, measure) for method in METHODS for measure in MEASURES[name]]
@@ -164,7 +172,7 @@ def measure_table(name: str, outcomes: Sequence[SplitOutcome], suffix: str = "")
 
 
 def mean_notes(
-    columns: Sequence[str], printed: Sequence[published.Row], ours: Sequence[Sequence[float]]
+    columns: Sequence[str], printed: Sequence[Sequence[float | None]], ours: Sequence[Sequence[float]]
 ) -> tuple[str, ...]:
     """The means over the splits with their intervals, published and ours, if there is more than one split."""
     notes = ["The splits are random: compare means, not rows."]

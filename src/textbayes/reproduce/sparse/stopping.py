@@ -22,8 +22,7 @@ from textbayes.inference.em import Em
 from textbayes.inference.starts import least_squares_start, ridge_start
 from textbayes.reproduce.experiment import Run, Systems
 from textbayes.reproduce.results import Table
-from textbayes.reproduce.sparse.published import GAMMAS, LAPLACE_SIZES
-from textbayes.reproduce.sparse.systems import JEFFREYS, RegressionModel, Regressions
+from textbayes.reproduce.sparse.systems import GAMMAS, JEFFREYS, PUBLISHED, RegressionModel, Regressions
 
 ZEROS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
 READINGS = {"γ": 1.0, "√γ": 0.5}  # the power of γ that is the rate
@@ -153,7 +152,7 @@ def rule_counts(fits: Regressions, run: Run) -> list[RuleCounts]:
 
 def stopping_tables(fits: Regressions, run: Run) -> tuple[Table, Table]:
     """Tables 4a and 4b: mean absolute difference and rank correlation of every rule."""
-    published = np.array([LAPLACE_SIZES[gamma] for gamma in GAMMAS]).T[:, :, None]
+    published = np.array([PUBLISHED["sizes"][f"Laplace γ = {gamma:g}"] for gamma in GAMMAS]).T[:, :, None]
     found = rule_counts(fits, run)
     errors = [np.abs(line.counts - published).mean(axis=(0, 1)) for line in found]
     ranks = [[rank_correlation(line.counts[:, :, j], published[:, :, 0]) for j in range(len(ZEROS))] for line in found]

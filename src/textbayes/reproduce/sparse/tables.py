@@ -13,15 +13,17 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, SERIES, Node, Plate, graphical_model, sketch
-from textbayes.reproduce.experiment import Exhibit, Run, Systems
+from textbayes.reproduce.experiment import Exhibit, Run, Systems, TextRules
 from textbayes.reproduce.results import Figure, Table
-from textbayes.reproduce.sparse import published
 from textbayes.reproduce.sparse.peers import Decisions, Method, Ranking, Rankings
-from textbayes.reproduce.sparse.published import AVERAGES, GAMMAS, LAPLACE, LAPLACE_SIZES, RCV1, TOPICS
 from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
 from textbayes.reproduce.sparse.systems import (
+    AVERAGES,
+    GAMMAS,
     JEFFREYS,
     MARKETS,
+    PUBLISHED,
+    TOPICS,
     Cut,
     RegressionModel,
     RegressionOutcome,
@@ -30,10 +32,10 @@ from textbayes.reproduce.sparse.systems import (
     rcv1,
     reuters,
 )
-from textbayes.reproduce.texts import TextRules
 
 _Peer = TypeVar("_Peer", bound=Hashable)
-Columns: TypeAlias = Mapping[str, tuple[Sequence[float], RegressionModel | None]]
+Columns: TypeAlias = Mapping[str, tuple[str, RegressionModel | None]]  # name in published.toml, and our model
+_F1: Mapping[str, Sequence[float]] = PUBLISHED["f1"]
 _QUICK_GAMMAS = (0.1, 1.0, 10.0)
 _RCV1_GAMMA = 25.0
 
@@ -58,21 +60,19 @@ def _f1_table(
     *notes: str,
     peers: Mapping[str, RegressionOutcome] | None = None,
 ) -> Table:
-    """F1 of the ten topics and their averages: of each column the published figures, and our model unless None."""
+    """F1 of the ten topics and their averages: of each column the published figures, and our model if there is one."""
     models = {name: model for name, (_, model) in columns.items() if model is not None}
     found = {**(peers or {}), **_columns(run, _reuters(run), models)}
     ours = {name: outcome.column for name, outcome in found.items()}
-    printed = {name: cells for name, (cells, _) in columns.items()}
+    printed = {name: _F1[key] for name, (key, _) in columns.items()}
     return Table.by_column(number, caption, (*TOPICS, *AVERAGES), ours, printed, digits=1, notes=notes)
 
 
 def table_1(run: Run) -> Table:
     """Table 1: the paper's method beside others."""
     columns: Columns = {
-        "Naive Bayes": (published.NAIVE_BAYES, None),
-        "Log. Reg.": (published.ZHANG_OLES_LOGISTIC, None),
-        "SVM": (published.ZHANG_OLES_SVM, None),
-        "Sparse Bayes": (LAPLACE[10.0], laplace(10.0)),
+        **{name: (name, None) for name in _DECISIONS},
+        "Sparse Bayes": ("Laplace γ = 10", laplace(10.0)),
     }
     collection = _reuters(run).collection
     counts = f"{collection.train.shape[0]:,} training and {collection.test.shape[0]:,} test stories."
@@ -150,24 +150,24 @@ def figure_3(run: Run) -> Figure:
 def table_2(run: Run) -> Table:
     """Table 2: raw and logarithmic term frequencies."""
     columns: Columns = {
-        "Jeffreys raw TF": (published.JEFFREYS_RAW, JEFFREYS._replace(scheme="raw")),
-        "Jeffreys log TF": (published.JEFFREYS, JEFFREYS),
-        "Laplace γ = 10 raw TF": (published.LAPLACE_RAW, laplace(10.0)._replace(scheme="raw")),
-        "Laplace γ = 10 log TF": (LAPLACE[10.0], laplace(10.0)),
+        "Jeffreys raw TF": ("Jeffreys raw TF", JEFFREYS._replace(scheme="raw")),
+        "Jeffreys log TF": ("Jeffreys", JEFFREYS),
+        "Laplace γ = 10 raw TF": ("Laplace γ = 10 raw TF", laplace(10.0)._replace(scheme="raw")),
+        "Laplace γ = 10 log TF": ("Laplace γ = 10", laplace(10.0)),
     }
     return _f1_table(run, "2", "Role of the term frequency measure: F1.", columns)
 
 
-def _by_prior(run: Run, jeffreys: Sequence[float], of_gamma: Mapping[float, Sequence[float]]) -> Columns:
+def _by_prior(run: Run) -> Columns:
     """The columns of Tables 3 and 4."""
     gammas = _QUICK_GAMMAS if run.quick else GAMMAS
-    by_gamma = {f"Laplace γ = {g:g}": (of_gamma[g], laplace(g) if g in gammas else None) for g in GAMMAS}
-    return {"Jeffreys": (jeffreys, JEFFREYS), **by_gamma}
+    models = {"Jeffreys": JEFFREYS, **{f"Laplace γ = {g:g}": laplace(g) if g in gammas else None for g in GAMMAS}}
+    return {name: (name, model) for name, model in models.items()}
 
 
 def table_3(run: Run) -> Table:
     """Table 3: priors."""
-    table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(run, published.JEFFREYS, LAPLACE))
+    table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(run))
     notes = []
     for reading, power in (("γ", 1.0), ("√γ", 0.5)):
         gammas = _QUICK_GAMMAS if run.quick else GAMMAS
@@ -198,7 +198,7 @@ CHOICES = {
     "words by Yule's Q (footnote 2)": TextChoice(score="yule_q"),
 }
 _CHOICE_MODELS = {"Jeffreys": JEFFREYS, "Laplace γ = 1": laplace(1.0), "Laplace γ = 10": laplace(10.0)}
-_PRINTED = np.array((published.JEFFREYS, LAPLACE[1.0], LAPLACE[10.0]))
+_PRINTED = np.array([_F1[name] for name in _CHOICE_MODELS])
 
 
 def table_3a(run: Run) -> Table:
@@ -236,8 +236,7 @@ def _distance(name: str, difference: FloatArray) -> str:
 
 def table_4(run: Run) -> Table:
     """Table 4: parameters left; the Laplace cells are compared by rank correlation."""
-    fits, columns = _reuters(run), _by_prior(run, published.JEFFREYS_SIZES, LAPLACE_SIZES)
-    printed = {name: cells for name, (cells, _) in columns.items()}
+    fits, columns, printed = _reuters(run), _by_prior(run), PUBLISHED["sizes"]
     found = _columns(run, fits, {name: model for name, (_, model) in columns.items() if model is not None})
     ours = {name: list(map(float, outcome.sizes)) for name, outcome in found.items()}
     left, known = (np.array([of[name] for name in list(ours)[1:]]) for of in (ours, printed))
@@ -255,10 +254,10 @@ def table_5(run: Run) -> Table:
     """Table 5: 300 words and 1,000."""
     many = [None if run.quick else model._replace(n_words=1000) for model in (JEFFREYS, laplace(10.0))]
     columns: Columns = {
-        "Jeffreys 300": (published.JEFFREYS, JEFFREYS),
-        "Jeffreys 1,000": (published.JEFFREYS_1000, many[0]),
-        "Laplace γ = 10, 300": (LAPLACE[10.0], laplace(10.0)),
-        "Laplace γ = 10, 1,000": (published.LAPLACE_1000, many[1]),
+        "Jeffreys 300": ("Jeffreys", JEFFREYS),
+        "Jeffreys 1,000": ("Jeffreys 1,000", many[0]),
+        "Laplace γ = 10, 300": ("Laplace γ = 10", laplace(10.0)),
+        "Laplace γ = 10, 1,000": ("Laplace γ = 10, 1,000", many[1]),
     }
     return _f1_table(run, "5", "Role of the number of features: F1.", columns)
 
@@ -266,10 +265,10 @@ def table_5(run: Run) -> Table:
 def table_6(run: Run) -> Table:
     """Table 6: probit and logistic regression with sparse and other priors."""
     columns: Columns = {
-        "Probit Gaussian": (published.GAUSSIAN, RegressionModel("probit", "gaussian", 0.1)),
-        "Probit Laplace": (LAPLACE[10.0], laplace(10.0)),
-        "Logistic Gaussian": (published.LOGISTIC_GAUSSIAN, RegressionModel("logit", "gaussian", 0.1, scheme="tfidf")),
-        "Logistic Laplace": (published.LOGISTIC_LAPLACE, RegressionModel("logit", "laplace", 0.1, scheme="tfidf")),
+        "Probit Gaussian": ("Probit Gaussian", RegressionModel("probit", "gaussian", 0.1)),
+        "Probit Laplace": ("Laplace γ = 10", laplace(10.0)),
+        "Logistic Gaussian": ("Logistic Gaussian", RegressionModel("logit", "gaussian", 0.1, scheme="tfidf")),
+        "Logistic Laplace": ("Logistic Laplace", RegressionModel("logit", "laplace", 0.1, scheme="tfidf")),
     }
     note = "Gaussian variance 0.01, Laplace rate γ = 10; the logistic columns use log TF × IDF, as the paper's."
     return _f1_table(run, "6", "Sparse and non-sparse binary regression: F1.", columns, note)
@@ -306,7 +305,7 @@ def _averages_table(run: Run, number: str, caption: str, names: Sequence[str], *
     if not run.quick and any(name in _RANKINGS for name in names):
         found |= _peers(run, "the methods of others on RCV1-v2", lambda: Rankings(collection), _RANKINGS)
     ours = {name: outcome.column[-2:] for name, outcome in found.items()}
-    printed = {name: RCV1[name] for name in names}
+    printed = {name: PUBLISHED["rcv1"][name] for name in names}
     return Table.by_column(number, caption, AVERAGES, ours, printed, digits=1, notes=(note, *notes))
 
 
