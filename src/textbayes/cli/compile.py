@@ -18,7 +18,7 @@ from textbayes import categorizer, decide, store, stream, tune
 from textbayes.cli.output import Output, console, make_table, output_options
 from textbayes.cli.terminal import common_options, reporting
 from textbayes.core.types import Document
-from textbayes.scale.joblib_executor import JoblibExecutor
+from textbayes.scale.executor import JoblibExecutor
 from textbayes.screen.settings import ScreenSettings
 
 _LABELS = ("grain", "money", "oil")

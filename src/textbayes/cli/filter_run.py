@@ -29,8 +29,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.store import load_categorizer, save_model
 from textbayes.stream import AdaptiveFilter, FilterFolder, FilterSettings, export_model, filter_from_model, replay_log
 from textbayes.stream.folder import check_new, forms_for, newest_state, read_surface, write_surface
-from textbayes.stream.judgements import open_source
-from textbayes.stream.ledger import most_informative, read_columns, read_config, read_pending
+from textbayes.stream.judgements import most_informative, open_source, read_columns, read_config, read_pending
 from textbayes.stream.run import run
 from textbayes.stream.settings import default_text_options
 from textbayes.stream.status import reach, read_status, topic_words, why_silent

@@ -40,8 +40,7 @@ from textbayes.models.weights import as_columns
 from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
 from textbayes.scale.partitions import Partition
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_sketches
-from textbayes.text.fingerprint import text_fingerprints
+from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_fingerprints, text_sketches
 from textbayes.text.packed import Packed, StringIndex
 
 _ONE_PLACE = "or train on files that are read here (a name without a pattern)"

@@ -17,9 +17,7 @@ from textbayes.inference import FitInfo, Posterior, Problem, samples
 from textbayes.links.base import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
-from textbayes.scale.descent import minimise
-from textbayes.scale.lbfgs import Lbfgs
-from textbayes.scale.proximal_newton import ProximalNewton
+from textbayes.scale.descent import Lbfgs, ProximalNewton, minimise
 from textbayes.tune import BayesLinearClassifierCV
 
 _TOL = 1e-7  # share of the objective that steps of single words may still gain at the end

@@ -36,9 +36,8 @@ from textbayes.models.base import TextModel
 from textbayes.models.counts.classifier import BayesCountClassifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.sampling import SamplingCallback
-from textbayes.scale.columns import columns_on_disk
 from textbayes.scale.fit import check_out_of_core, fit_in_groups
-from textbayes.scale.shards import new_mapped
+from textbayes.scale.shards import columns_on_disk, new_mapped
 from textbayes.scale.text_shards import Block, TextShards
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import find_copies

@@ -19,11 +19,9 @@ from textbayes.knowledge import WordPriors
 from textbayes.models.online import OnlineLikelihood
 from textbayes.stream.decide import Delivery, Patience, Reason, Spent, decide, draws, strongest_words
 from textbayes.stream.judgements import Verdict, check_known
-from textbayes.stream.learn import WordWatch, learn_judgement
-from textbayes.stream.schedules import make_ask, make_budget, make_explore
+from textbayes.stream.learn import WordWatch, learn_judgement, start_topics
 from textbayes.stream.scoring import Block, Regions, Scorer, Scores, make_scorer, score_rows
-from textbayes.stream.settings import FilterSettings
-from textbayes.stream.start import start_topics
+from textbayes.stream.settings import FilterSettings, make_ask, make_budget, make_explore
 from textbayes.stream.topic import Topic
 from textbayes.stream.words import Bag, Bags, Columns, KeptDocuments, Lexicon, Rows
 

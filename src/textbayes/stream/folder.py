@@ -28,8 +28,18 @@ from textbayes.core.types import Document
 from textbayes.store.container import read_container
 from textbayes.store.event_folder import Entry, EventFolder, LogPosition, check_new_folder, position_of, snapshots
 from textbayes.stream.filter import AdaptiveFilter, Seen
-from textbayes.stream.judgements import INBOX, FileSource, Judgement, Source, Verdict, parse_judgement
-from textbayes.stream.ledger import FILTER_FILE, checked_meta, filter_events, read_config
+from textbayes.stream.judgements import (
+    FILTER_FILE,
+    INBOX,
+    FileSource,
+    Judgement,
+    Source,
+    Verdict,
+    checked_meta,
+    filter_events,
+    parse_judgement,
+    read_config,
+)
 from textbayes.stream.scoring import Scores
 from textbayes.stream.state import FilterState, document_entry, judgement_entry
 from textbayes.stream.words import Bags, vectorizer_of

@@ -14,7 +14,7 @@ from textbayes.core.types import FloatArray
 from textbayes.models.online import DiagonalPosterior, GaussianProcess
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.folder import newest_state
-from textbayes.stream.ledger import filter_events, read_ledger
+from textbayes.stream.judgements import filter_events, read_ledger
 from textbayes.stream.state import is_counted
 from textbayes.stream.topic import Topic, predict
 

@@ -15,8 +15,7 @@ from textbayes.text.batches import head
 from textbayes.text.languages import stem
 from textbayes.text.packed import checked, pack, unpack
 from textbayes.text.sentences import MEANING, SentenceVectorizer
-from textbayes.text.tokenize import PATTERN_NAMES, token_expression, tokenize
-from textbayes.text.unspaced import Script, blank, find_unspaced
+from textbayes.text.tokenize import PATTERN_NAMES, Script, blank, find_unspaced, token_expression, tokenize
 from textbayes.text.vectorize import TextVectorizer
 from textbayes.text.views import TextViews
 
