@@ -19,7 +19,7 @@ import sys
 import time
 
 from _common import close
-from textbayes.reproduce import Run, Table
+from textbayes.reproduce import PaperRun, Table
 from textbayes.reproduce.online.filtering_systems import SYSTEMS, FilteringSimulation, arxiv
 from textbayes.reproduce.online.filtering_tables import breakdown, keeps_order, rations, t9p_ratio, table_4a, utilities
 from textbayes.reproduce.results import published_figures
@@ -67,7 +67,7 @@ def main() -> None:
     print(f"\nby mean utility, published: {' > '.join(published)}")
     print(f"by mean utility, here:      {' > '.join(sorted(published, key=lambda name: -utility[name]))}")
     if arguments.rations:
-        show(rations(Run()))
+        show(rations(PaperRun()))
     print(f"{time.perf_counter() - start:.0f} s")
     in_order = keeps_order(utility)
     close(

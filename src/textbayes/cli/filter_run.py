@@ -38,7 +38,7 @@ from textbayes.text.surface import shown
 if TYPE_CHECKING:
     from textbayes.categorizer import TextCategorizer
     from textbayes.stream import AdaptiveFilter, Delivery, FilterFolder
-    from textbayes.stream.status import Status
+    from textbayes.stream.status import FilterStatus
 
 COLUMNS = ("id", "topic", "probability", "reason", "information_gain", "words", "snippet")
 _SKIPPED = 3  # exit status of a run that skipped lines
@@ -85,7 +85,7 @@ def show_status(state: str, since: float, output: Output) -> None:
     output.write([told] if output.kind == "json" else rows, list(rows[0]))
 
 
-def _show_table(state: str, found: Status, since: float) -> None:
+def _show_table(state: str, found: FilterStatus, since: float) -> None:
     heads = ("words", "delivered", "asked", "judged", "precision", "pending", "new")
     table = make_table("topic", *heads, right=heads)
     for topic in found.topics:

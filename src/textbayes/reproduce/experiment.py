@@ -1,4 +1,4 @@
-"""One frame for all papers: an :class:`Experiment` that a paper fills in, and a :class:`Run` that carries it out.
+"""One frame for all papers: an :class:`Experiment` that a paper fills in, and a :class:`PaperRun` that carries it out.
 
 What every reproduction has in common stands here, once; a paper's folder holds only what is its own.
 
@@ -7,8 +7,8 @@ that each of them needs, and, behind a function, so that listing papers imports 
 function ``run -> Table``, ``Figure`` or several of them for each number. It chooses what is wanted, says what cannot
 be run for want of a corpus, and goes through the rest. Each result is given away as soon as it is done.
 
-**Run** is what an exhibit gets: whether to be ``quick``, how many ``draws`` to keep, which numbers are ``wanted``, and
-what earlier exhibits left behind. ``run.load(name, make)`` reads a data set once for all exhibits, and
+**PaperRun** is what an exhibit gets: whether to be ``quick``, how many ``draws`` to keep, which numbers are ``wanted``,
+and what earlier exhibits left behind. ``run.load(name, make)`` reads a data set once for all exhibits, and
 ``run.outcomes(...)`` runs systems with progress under the number of the exhibit.
 
 **Systems** is the loop. The systems of one data set are run on its *units*: whatever is fitted by itself, so a topic
@@ -136,7 +136,7 @@ def best_setting(settings: Sequence[T], quality: Sequence[float]) -> T:
     return settings[max(range(len(settings)), key=lambda place: quality[place])]
 
 
-class Run:
+class PaperRun:
     """One run of an experiment: what is asked of it, the data read, and the exhibit at work.
 
     Parameters
@@ -182,7 +182,7 @@ class Run:
         return self.outcomes(of, [system], detail)[system]
 
 
-Exhibit: TypeAlias = Callable[[Run], Result | Iterable[Result]]
+Exhibit: TypeAlias = Callable[[PaperRun], Result | Iterable[Result]]
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class Experiment:
 
     def run(self, wanted: Collection[str], quick: bool = False, progress: Progress = silent) -> Iterator[Result]:
         """Yield each of the wanted results as soon as it is done; ``quick`` runs part of it, in minutes."""
-        run, exhibits = Run(wanted, quick, progress, self.draws, self.iterations), self.exhibits()
+        run, exhibits = PaperRun(wanted, quick, progress, self.draws, self.iterations), self.exhibits()
         for number in self.numbers:
             if number in run.wanted:
                 run.number = number

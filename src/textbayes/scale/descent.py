@@ -33,7 +33,7 @@ class Minimum(NamedTuple):
     converged: BoolArray
 
 
-class Search(ABC):
+class LabelDescent(ABC):
     """One label on its way: where it is, and what it wants to know next.
 
     Parameters
@@ -114,12 +114,12 @@ Evaluate = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 Second = Callable[[IntArray, FloatArray, list[IntArray]], list[FloatArray]]
 
 
-def minimise(searches: Sequence[Search], evaluate: Evaluate, second: Second) -> Minimum:
+def minimise(searches: Sequence[LabelDescent], evaluate: Evaluate, second: Second) -> Minimum:
     """Bring all labels to their minima.
 
     Parameters
     ----------
-    searches : sequence of Search
+    searches : sequence of LabelDescent
     evaluate : function
         Of the labels' numbers (m,) and points (m, p): values (m,) and gradients (m, p) of their smooth parts f.
     second : function
@@ -145,7 +145,7 @@ def minimise(searches: Sequence[Search], evaluate: Evaluate, second: Second) -> 
     )
 
 
-def _numbers(searches: Sequence[Search]) -> IntArray:
+def _numbers(searches: Sequence[LabelDescent]) -> IntArray:
     return np.array([k for k, one in enumerate(searches) if not one.done], dtype=np.int64)
 
 
@@ -155,8 +155,8 @@ _MEMORY = 20  # steps and changes of the gradient that are remembered
 _CURVED = 1e-10  # pairs that show less curvature than this share say nothing
 
 
-class Lbfgs(Search):
-    """One label by L-BFGS around the diagonal; parameters as for ``Search``.
+class Lbfgs(LabelDescent):
+    """One label by L-BFGS around the diagonal; parameters as for ``LabelDescent``.
 
     References
     ----------
@@ -203,8 +203,8 @@ _SWEEPS = 500
 _SWEEP_TOL = 0.01  # sweeps end when the model's violation has fallen to this share
 
 
-class ProximalNewton(Search):
-    """One label by Newton steps on the coordinates that have most to gain; parameters as for ``Search``.
+class ProximalNewton(LabelDescent):
+    """One label by Newton steps on the coordinates that have most to gain; parameters as for ``LabelDescent``.
 
     The last coordinate is the intercept: it is solved for along with every step unless it has a kink itself.
     """

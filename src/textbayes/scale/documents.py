@@ -19,7 +19,7 @@ from textbayes.categorizer import TextCategorizer
 from textbayes.categorizer.inputs import weighed
 from textbayes.categorizer.knowledge import Knowledge
 from textbayes.categorizer.members import Member
-from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of, uses_auto
+from textbayes.categorizer.prepare import make_weighting, members_of, named_plan, target_of
 from textbayes.categorizer.presets import default_vectorizer
 from textbayes.categorizer.reading import text_lengths
 from textbayes.categorizer.settings import check_settings, rule_for
@@ -37,7 +37,8 @@ from textbayes.models.counts.text_model import class_names, labels_by_classifier
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.models.sampling import SamplingCallback
 from textbayes.models.weights import as_columns
-from textbayes.scale.linear import Documents, check_in_parts, fit_in_parts
+from textbayes.scale.linear import WorkerDocuments, check_in_parts, fit_in_parts
+from textbayes.scale.out_of_core import check_settings_apart
 from textbayes.scale.partitions import Partition
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_fingerprints, text_sketches
@@ -46,7 +47,7 @@ from textbayes.text.packed import Packed, StringIndex
 _ONE_PLACE = "or train on files that are read here (a name without a pattern)"
 
 
-class Part(NamedTuple):
+class PartitionCounts(NamedTuple):
     """What a worker keeps of a partition: counts, lengths, and fingerprints and sketches of its documents."""
 
     counts: Any
@@ -100,7 +101,7 @@ class SpreadDocuments:
         return vectorizer
 
     def counted(self, vectorizer: TextVectorizer, rows: BoolArray, lengths: bool) -> list[Any]:
-        """``Part`` of some documents of each partition, kept by the workers.
+        """``PartitionCounts`` of some documents of each partition, kept by the workers.
 
         Parameters
         ----------
@@ -130,7 +131,7 @@ class WorkerSource:
     ----------
     executor : Executor
     parts : sequence
-        What stands for the ``Part`` of each partition.
+        What stands for the ``PartitionCounts`` of each partition.
     sizes : sequence of int
         Their numbers of documents.
     vectorizer : TextVectorizer
@@ -255,25 +256,9 @@ def fit_documents(
 
 def check_spread(model: TextCategorizer) -> None:
     """Refuse, before anything is read, settings that need all documents in one place."""
-    if uses_auto(model):
-        raise NotSupportedError(
-            f"automatic training needs all documents in one place; use preset='linear', or name a model, {_ONE_PLACE}"
-        )
-    for name in ("select", "prior", "refit_k", "intervals"):
-        if getattr(model, name):
-            raise NotSupportedError(f"{name} needs all documents in one place; leave it out, {_ONE_PLACE}")
+    check_settings_apart(model, "all documents in one place", "on partitions", _ONE_PLACE, check_in_parts)
     if model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer):
         raise NotSupportedError(f"{type(model.vectorizer).__name__} has no vocabulary to share; {_ONE_PLACE}")
-    members = members_of(model)
-    types = {member.model_type for member in members}
-    if len(types) > 1 or not types <= {"linear", "counts"}:
-        names = ", ".join(member.model_type for member in members)
-        raise NotSupportedError(
-            f"models of type {names} are not trained on partitions; use linear models, or count models, {_ONE_PLACE}"
-        )
-    for member in members:
-        if isinstance(member, BayesLinearClassifier):
-            check_in_parts(member)
 
 
 # -- what workers do --------------------------------------------------------------------------------------------------
@@ -311,17 +296,17 @@ def _both_terms(one: Terms, other: Terms) -> Terms:
     return Terms(terms, one.n_docs + other.n_docs, *sums)
 
 
-def _counted(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer, lengths: bool) -> Part:
+def _counted(asked: tuple[list[Document], BoolArray], vectorizer: TextVectorizer, lengths: bool) -> PartitionCounts:
     texts = _texts(asked)
     counts, sketches = vectorizer.transform(texts), text_sketches(texts, vectorizer)
-    return Part(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts), sketches)
+    return PartitionCounts(counts, text_lengths(texts, counts, vectorizer, lengths), text_fingerprints(texts), sketches)
 
 
-def _sketches(part: Part) -> Sketches:
+def _sketches(part: PartitionCounts) -> Sketches:
     return part.sketches
 
 
-def _fingerprints(part: Part) -> Any:
+def _fingerprints(part: PartitionCounts) -> Any:
     return part.fingerprints
 
 
@@ -329,19 +314,23 @@ def _union(one: AnyArray, other: AnyArray) -> AnyArray:
     return np.union1d(one, other)
 
 
-def _frequency(asked: tuple[Part, BoolArray]) -> IntArray:
+def _frequency(asked: tuple[PartitionCounts, BoolArray]) -> IntArray:
     part, rows = asked
     return np.bincount(part.counts[rows].indices, minlength=part.counts.shape[1])
 
 
-def _documents(asked: tuple[Part, BoolArray, BoolArray, FloatArray | None], weighting: TermWeighting) -> Documents:
+def _documents(
+    asked: tuple[PartitionCounts, BoolArray, BoolArray, FloatArray | None], weighting: TermWeighting
+) -> WorkerDocuments:
     part, rows, indicator, weight = asked
     X = as_columns(weighting.transform(part.counts[rows]))
-    return Documents(X, np.where(indicator[rows], 1.0, -1.0), None if weight is None else weight[rows])
+    return WorkerDocuments(X, np.where(indicator[rows], 1.0, -1.0), None if weight is None else weight[rows])
 
 
 def _gathered(
-    asked: tuple[Part, BoolArray, BoolArray, FloatArray | None], begun: list[BayesCountClassifier], space: Any
+    asked: tuple[PartitionCounts, BoolArray, BoolArray, FloatArray | None],
+    begun: list[BayesCountClassifier],
+    space: Any,
 ) -> tuple[list[BayesCountClassifier], float, int]:
     part, rows, indicator, weight = asked
     learnt = [copy.copy(one) for one in begun]
@@ -357,7 +346,7 @@ def _both_gathered(one: Any, other: Any) -> tuple[list[BayesCountClassifier], fl
     return both, one[1] + other[1], one[2] + other[2]
 
 
-def _scored(asked: tuple[Part, BoolArray], group: Group, read: Read) -> FloatArray:
+def _scored(asked: tuple[PartitionCounts, BoolArray], group: Group, read: Read) -> FloatArray:
     part, rows = asked
     if not rows.any():  # a small partition may have no document in a fold
         return np.empty((len(group.models), 0, group.models[0].label_space_.n_columns))

@@ -26,7 +26,7 @@ _NUMBERS = 2**26  # kept at a time of all labels of a block: half a gigabyte
 _REACH = 8.0  # as in ``inference/_label.py``: a document far on the wrong side has at least this much curvature
 
 
-class Documents(NamedTuple):
+class WorkerDocuments(NamedTuple):
     """Documents of one worker: X (n, p) in CSC, outcomes (n, k) of −1 and +1, and how much each counts or None."""
 
     X: Any
@@ -62,7 +62,7 @@ def fit_in_parts(
     ----------
     executor : Executor
     parts : sequence
-        ``Documents``, or what stands for them with the executor.
+        ``WorkerDocuments``, or what stands for them with the executor.
     estimator : BayesLinearClassifier
     space : LabelSpace
     n_features : int
@@ -160,13 +160,13 @@ def _fit_block(
 
 
 # -- what workers do --------------------------------------------------------------------------------------------------
-def _masses(documents: Documents) -> FloatArray:
+def _masses(documents: WorkerDocuments) -> FloatArray:
     """Total weight of the positive and of the negative documents of every label, (2, k)."""
     weight = np.ones(len(documents.y)) if documents.weight is None else documents.weight
     return np.stack([weight @ (documents.y > 0.0), weight @ (documents.y < 0.0)])
 
 
-def _derivatives(documents: Documents, at: tuple[IntArray, FloatArray], link: BaseLink) -> list[Any]:
+def _derivatives(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> list[Any]:
     """Likelihood, scores and curvatures of the documents for each of some labels at weights (m, p + 1)."""
     from textbayes.kernels.sparse import times
 
@@ -180,7 +180,7 @@ def _derivatives(documents: Documents, at: tuple[IntArray, FloatArray], link: Ba
     ]
 
 
-def _evaluated(documents: Documents, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
+def _evaluated(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
     """Log-likelihood and gradient of each of some labels, (m, 1 + p + 1)."""
     from textbayes.kernels.sparse import transpose_times
 
@@ -190,7 +190,7 @@ def _evaluated(documents: Documents, at: tuple[IntArray, FloatArray], link: Base
     return np.column_stack([[one.total for one in found], gradients, scores.sum(axis=0)])
 
 
-def _curvatures(documents: Documents, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
+def _curvatures(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
     """Second derivatives of −log-likelihood in every weight of each of some labels, (m, p + 1)."""
     from textbayes.kernels.sparse import transpose_times
 
@@ -200,7 +200,7 @@ def _curvatures(documents: Documents, at: tuple[IntArray, FloatArray], link: Bas
 
 
 def _second(
-    documents: Documents, at: tuple[IntArray, FloatArray], columns: list[IntArray], link: BaseLink
+    documents: WorkerDocuments, at: tuple[IntArray, FloatArray], columns: list[IntArray], link: BaseLink
 ) -> list[FloatArray]:
     """Second derivatives of −log-likelihood in some weights of each of some labels, the intercept's the last."""
     X, matrices = documents.X, []

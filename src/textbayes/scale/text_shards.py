@@ -31,7 +31,7 @@ CHUNK = 1 << 23  # characters of the texts of a shard, some thousand documents
 Choose = Callable[[Iterator[Document]], tuple[IntArray, Sequence[tuple[str, ...]]]]
 
 
-class Block(NamedTuple):
+class CountedShard(NamedTuple):
     """Counts (CSR of int32) and lengths of the documents of a shard, and the number of the first."""
 
     first: int
@@ -106,11 +106,11 @@ class TextShards:
         shutil.rmtree(folder / "raw", ignore_errors=True)
         return cls(folder)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[CountedShard]:
         """The documents, a shard at a time."""
         first = 0
         for shard in self.counts:
-            yield Block(first, _matrix(shard, self.n_features), np.array(shard["lengths"]))
+            yield CountedShard(first, _matrix(shard, self.n_features), np.array(shard["lengths"]))
             first += len(shard["lengths"])
 
     def documents(self) -> Iterator[Document]:

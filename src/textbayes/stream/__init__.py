@@ -13,7 +13,7 @@ _PUBLIC = {
     "Delivery": "textbayes.stream.decide",
     "FilterFolder": "textbayes.stream.folder",
     "FilterSettings": "textbayes.stream.settings",
-    "Seen": "textbayes.stream.filter",
+    "FilterDecision": "textbayes.stream.filter",
     "export_model": "textbayes.stream.models",
     "filter_from_model": "textbayes.stream.models",
     "give_judgements": "textbayes.stream.judgements",

@@ -11,7 +11,7 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.stream.topic import Topic
-from textbayes.stream.words import Lexicon, Rows, filter_kernels
+from textbayes.stream.words import FilterLexicon, WeighedRows, filter_kernels
 
 Reason = Literal["relevant", "asked", "random"]
 _BLOCK = 512  # documents that random numbers are drawn for at once
@@ -84,7 +84,9 @@ def decide(
     return chosen
 
 
-def strongest_words(topic: Topic, rows: Rows, position: AnyArray, lexicon: Lexicon, top: int) -> dict[str, float]:
+def strongest_words(
+    topic: Topic, rows: WeighedRows, position: AnyArray, lexicon: FilterLexicon, top: int
+) -> dict[str, float]:
     """The words of one document that move the mean of its linear predictor most: value · mean weight, rounded."""
     columns, parts = np.empty(top, dtype=np.int64), np.empty(top)
     n = filter_kernels().strongest_parts(rows.indices, rows.data, position, topic.mean, columns, parts)

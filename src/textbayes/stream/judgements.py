@@ -111,7 +111,7 @@ def check_known(document: str, topic: str, can_learn: bool, topics: Collection[s
         )
 
 
-class Source(Protocol):
+class JudgementSource(Protocol):
     """Where lines with judgements come from. ``name`` is None for what cannot be read again."""
 
     name: str | None
@@ -175,7 +175,7 @@ class PipeSource:
             yield line, 0
 
 
-def open_source(path: str) -> Source:
+def open_source(path: str) -> JudgementSource:
     """The source that a user names: a file, which may grow or not be there yet, a named pipe, or ``-``."""
     if path == "-":
         return PipeSource(0, "standard input")

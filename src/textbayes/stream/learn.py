@@ -39,13 +39,13 @@ from textbayes.stream.topic import (
     ready_to_judge,
     start_posterior,
 )
-from textbayes.stream.words import Bags, Columns, KeptDocuments, Lexicon, Rows, vectorizer_of
+from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, KeptDocuments, WeighedRows, vectorizer_of
 from textbayes.text.packed import sort_order, take
 
 NONE = np.zeros(0, dtype=np.int64)
 
 
-def telling_words(topic: Topic, lexicon: Lexicon, threshold: float, most: int, least: int = 0) -> IntArray:
+def telling_words(topic: Topic, lexicon: FilterLexicon, threshold: float, most: int, least: int = 0) -> IntArray:
     """Columns, ascending, of words with −2 ln λ > threshold that are not the topic's yet; at most ``most``, the best.
 
     Where fewer than ``least`` of them are more frequent in relevant documents than in others, the best of such words
@@ -134,7 +134,9 @@ class WordWatch:
         self._now = -1
         self._threshold = np.nan
 
-    def joining(self, topic: Topic, lexicon: Lexicon, threshold: float, most: int, document: IntArray) -> IntArray:
+    def joining(
+        self, topic: Topic, lexicon: FilterLexicon, threshold: float, most: int, document: IntArray
+    ) -> IntArray:
         """Columns, ascending, of words above the threshold that are not the topic's yet; at most ``most``, the best.
 
         ``document`` has the columns of the one document judged since the last call.
@@ -155,7 +157,7 @@ class WordWatch:
         self._wait(columns[below], threshold - scores[below], with_word[below], n_docs)
         return best_words(columns[~below], scores[~below], most)
 
-    def _due(self, topic: Topic, lexicon: Lexicon, document: IntArray) -> IntArray:
+    def _due(self, topic: Topic, lexicon: FilterLexicon, document: IntArray) -> IntArray:
         if not self._now:
             columns = np.flatnonzero((lexicon.document_frequency + topic.counts.later[: len(lexicon)]) > 0)
             self._level[:] = -1
@@ -191,8 +193,8 @@ def learn_judgement(
     topic: Topic,
     number: int,
     relevant: bool,
-    kept: Sequence[Columns],
-    lexicon: Lexicon,
+    kept: Sequence[DocumentCounts],
+    lexicon: FilterLexicon,
     settings: FilterSettings,
     likelihood: OnlineLikelihood,
     before: bool | None = None,
@@ -254,7 +256,9 @@ def _rehearsed(topic: Topic, settings: FilterSettings) -> tuple[int, Topic]:
     return int(np.searchsorted(share, draw * share[-1], side="right").clip(0, n - 1)), topic
 
 
-def _counted(topic: Topic, number: int, document: Columns, relevant: bool, n_words: int, before: bool | None) -> Topic:
+def _counted(
+    topic: Topic, number: int, document: DocumentCounts, relevant: bool, n_words: int, before: bool | None
+) -> Topic:
     counts = topic.counts.resized(n_words)
     n_relevant, n_later, turn = topic.n_relevant, topic.n_later, topic.turn
     if before is None:
@@ -272,7 +276,7 @@ def _counted(topic: Topic, number: int, document: Columns, relevant: bool, n_wor
     return replace(topic, counts=counts, n_relevant=n_relevant, n_later=n_later, turn=turn)
 
 
-class KnownWords(NamedTuple):
+class TopicPriors(NamedTuple):
     """Columns of the words that something is known of, ascending, and mean and standard deviation of their weights."""
 
     columns: IntArray
@@ -281,8 +285,8 @@ class KnownWords(NamedTuple):
 
 
 def known_words(
-    table: WordPriors, names: Sequence[str], lexicon: Lexicon, weighed: Rows, settings: FilterSettings
-) -> dict[str, KnownWords]:
+    table: WordPriors, names: Sequence[str], lexicon: FilterLexicon, weighed: WeighedRows, settings: FilterSettings
+) -> dict[str, TopicPriors]:
     """What a table says of each topic; its words join the lexicon.
 
     Numbers of a table are weights at noise 1; at a hard threshold they are taken as they are.
@@ -291,8 +295,8 @@ def known_words(
     ----------
     table : WordPriors
     names : names of the topics
-    lexicon : Lexicon
-    weighed : Rows
+    lexicon : FilterLexicon
+    weighed : WeighedRows
         The training documents, which say how large "for" and "against" are.
     settings : FilterSettings
     """
@@ -307,13 +311,13 @@ def known_words(
     found = {}
     for label in np.unique(matched.label).tolist():
         columns = np.unique(matched.column[matched.label == label])
-        found[space.column_names[label]] = KnownWords(
+        found[space.column_names[label]] = TopicPriors(
             columns, noise * prior.mean[label, columns], noise * prior.scale[label, columns]
         )
     return found
 
 
-def informed_posterior(settings: FilterSettings, words: IntArray, known: KnownWords) -> Any:
+def informed_posterior(settings: FilterSettings, words: IntArray, known: TopicPriors) -> Any:
     """The prior over the weights of a topic's words, of which some are known."""
     if settings.covariance == "gp":
         process: GaussianProcess = start_posterior(settings, words)
@@ -337,7 +341,7 @@ def start_topics(
     n_jobs: int | None = None,
     progress: Progress | None = None,
     prior: WordPriors | None = None,
-) -> tuple[Lexicon, list[Topic], KeptDocuments]:
+) -> tuple[FilterLexicon, list[Topic], KeptDocuments]:
     """The lexicon, the trained topics, and the relevant documents that are kept for rehearsal.
 
     Every training document is judged for every topic: relevant where it has the label. A statement trains its own
@@ -404,20 +408,20 @@ def start_topics(
 class _TrainingRows:
     """The training documents, counted and weighed: statements first."""
 
-    def __init__(self, counts: sparse.csr_matrix, weighed: Rows) -> None:
+    def __init__(self, counts: sparse.csr_matrix, weighed: WeighedRows) -> None:
         self._counts, self.weighed = counts, weighed
         self.presence = sparse.csr_matrix(
             (np.ones(counts.nnz, dtype=np.int32), counts.indices, counts.indptr), shape=counts.shape
         )
 
-    def kept(self, i: int) -> Columns:
+    def kept(self, i: int) -> DocumentCounts:
         row = self._counts[i]
-        return Columns(row.indices.astype(np.int64), row.data.astype(np.int64))
+        return DocumentCounts(row.indices.astype(np.int64), row.data.astype(np.int64))
 
 
 def _read(
     documents: Sequence[Document], statements: Sequence[Document], settings: FilterSettings
-) -> tuple[Lexicon, _TrainingRows]:
+) -> tuple[FilterLexicon, _TrainingRows]:
     bags = Bags.read([document.text for document in (*statements, *documents)], settings.text)
     if not bags.terms.n_strings:
         raise InputError(
@@ -433,7 +437,7 @@ def _read(
     )
     counts.sort_indices()
     frequency = np.bincount(counts[len(statements) :].indices, minlength=counts.shape[1])
-    lexicon = Lexicon(take(bags.terms, order), frequency, len(documents), settings.weighting, settings.norm)
+    lexicon = FilterLexicon(take(bags.terms, order), frequency, len(documents), settings.weighting, settings.norm)
     return lexicon, _TrainingRows(counts, lexicon.weigh(bags, 0, len(bags)))
 
 

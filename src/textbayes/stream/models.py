@@ -32,7 +32,7 @@ from textbayes.models.online.process import BayesProcessClassifier
 from textbayes.stream.filter import AdaptiveFilter
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.topic import Topic, WordCounts, ready_to_judge
-from textbayes.stream.words import KeptDocuments, Lexicon, vectorizer_of
+from textbayes.stream.words import FilterLexicon, KeptDocuments, vectorizer_of
 from textbayes.text import TermWeighting, TextVectorizer
 from textbayes.text.packed import pack
 from textbayes.text.views import TextViews
@@ -87,7 +87,7 @@ def filter_from_model(model: TextCategorizer, topics: Iterable[str] | None = Non
     scheme = weighting.scheme, weighting.norm
     frequency = weighting.document_frequency_
     counted = np.zeros(len(weighting.idf_), dtype=np.int64) if frequency is None else frequency
-    lexicon = Lexicon(pack(list(vectorizer.get_feature_names_out())), counted, weighting.n_docs_, *scheme)
+    lexicon = FilterLexicon(pack(list(vectorizer.get_feature_names_out())), counted, weighting.n_docs_, *scheme)
     names, posteriors = _labels(model, known, OnlineLikelihood(chosen.link, chosen.noise))
     n_texts = _label_counts(model) if frequency is not None else {}
     made = []
@@ -213,7 +213,7 @@ def _label_counts(model: TextCategorizer) -> dict[str, int]:
     return dict(zip(model.label_space_.class_names, counts.tolist(), strict=True))
 
 
-def _counts(lexicon: Lexicon, n_relevant: int | None) -> tuple[AnyArray, AnyArray, int, int]:
+def _counts(lexicon: FilterLexicon, n_relevant: int | None) -> tuple[AnyArray, AnyArray, int, int]:
     """Relevant texts with each word, texts beyond the training ones, and the numbers of both.
 
     Where it is not known how many texts are relevant, the training texts are taken back: evidence begins anew.
@@ -304,6 +304,6 @@ def _own(posterior: OnlinePosterior) -> OnlinePosterior:
     return FullPosterior(posterior.words, posterior.mean.copy(), posterior.cov, *prior)
 
 
-def _weighting(lexicon: Lexicon) -> TermWeighting:
+def _weighting(lexicon: FilterLexicon) -> TermWeighting:
     params = {"scheme": lexicon.scheme, "norm": lexicon.norm}
     return TermWeighting.from_state({"params": params, "n_docs": lexicon.n_docs}, {"idf": lexicon.idf.copy()})

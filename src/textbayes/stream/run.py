@@ -21,10 +21,10 @@ from textbayes.core.types import AnyArray, Document
 from textbayes.store.container import read_container
 from textbayes.store.event_folder import Entry, snapshots
 from textbayes.stream.decide import Delivery
-from textbayes.stream.filter import AdaptiveFilter, Seen
+from textbayes.stream.filter import AdaptiveFilter, FilterDecision
 from textbayes.stream.folder import read_state
 from textbayes.stream.judgements import FILTER_FILE, Verdict, checked_meta, filter_events, read_config
-from textbayes.stream.scoring import Block, Scores
+from textbayes.stream.scoring import Scores, WeighedBlock
 from textbayes.stream.state import FilterState, document_entry, entry_digest
 from textbayes.stream.words import Bag, Bags
 
@@ -37,7 +37,7 @@ class Keeper(Protocol):
 
     @property
     def filter(self) -> AdaptiveFilter: ...
-    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen: ...
+    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> FilterDecision: ...
     def judge(self, document: str, topic: str, relevant: bool) -> Verdict: ...
 
 
@@ -122,7 +122,7 @@ class _InMemory:
     def __init__(self, filter: AdaptiveFilter, explain: bool) -> None:
         self.filter, self._explain = filter, explain
 
-    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> Seen:
+    def see(self, document: Document, time: float, bags: Bags, i: int, scores: Scores) -> FilterDecision:
         return self.filter.see(document, time, bags, i, scores, self._explain)
 
     def judge(self, document: str, topic: str, relevant: bool) -> Verdict:
@@ -137,9 +137,9 @@ class ScoreCache:
 
     def __init__(self, filter: AdaptiveFilter, bags: Bags, thread: ThreadPoolExecutor | None = None) -> None:
         self._filter, self.bags, self._thread = filter, bags, thread
-        self._block: Block | None = None
+        self._block: WeighedBlock | None = None
         self._scores: Scores | None = None
-        self._next: tuple[Block, Future[Scores]] | None = None
+        self._next: tuple[WeighedBlock, Future[Scores]] | None = None
 
     def scores(self, i: int) -> Scores:
         """The scores of one document, by what the filter knows now."""
@@ -154,7 +154,7 @@ class ScoreCache:
         row = i - block.start
         return Scores(self._scores.probability[row : row + 1], self._scores.gain[row : row + 1])
 
-    def _advance(self, i: int, size: int) -> Block:
+    def _advance(self, i: int, size: int) -> WeighedBlock:
         """Make the block that begins with a document the one at hand."""
         filter, ahead = self._filter, self._next
         self._next = None

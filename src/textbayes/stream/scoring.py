@@ -22,7 +22,7 @@ from textbayes.models.online import (
 from textbayes.models.online.full import MOST
 from textbayes.models.online.information import gain_in_region
 from textbayes.stream.topic import Topic, local_rows, predict
-from textbayes.stream.words import Bags, Columns, Lexicon, Rows, filter_kernels
+from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, WeighedRows, filter_kernels
 from textbayes.text.batches import in_order
 
 _BLOCK = 128  # documents that one core scores at a time
@@ -36,7 +36,7 @@ class Scores(NamedTuple):
     gain: FloatArray
 
 
-class Block(NamedTuple):
+class WeighedBlock(NamedTuple):
     """Documents of ``bags`` from ``start`` to ``stop``, weighed when the lexicon had ``n_words``."""
 
     bags: Bags
@@ -44,14 +44,14 @@ class Block(NamedTuple):
     stop: int
     version: int
     n_words: int
-    rows: Rows
+    rows: WeighedRows
 
-    def is_old(self, i: int, lexicon: Lexicon) -> bool:
+    def is_old(self, i: int, lexicon: FilterLexicon) -> bool:
         """Whether words of a document have got columns since: others weigh less beside them."""
         return self.bags.has_columns_from(self.n_words, lexicon, i)
 
 
-class Scorer(Protocol):
+class TopicScorer(Protocol):
     """Follows the topics of a filter and predicts for all of them."""
 
     def follow(self, topics: Sequence[Topic], version: int, n_words: int) -> None:
@@ -63,11 +63,11 @@ class Scorer(Protocol):
     def places(self, k: int) -> AnyArray:
         """The position of every column among the weights of topic k, below 1 for words of others."""
 
-    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the linear predictors, (n_docs, n_topics)."""
 
 
-def make_scorer(topics: Sequence[Topic]) -> Scorer:
+def make_scorer(topics: Sequence[Topic]) -> TopicScorer:
     """The fastest way to score for these topics."""
     full = all(isinstance(topic.posterior, FullPosterior | DeferredPosterior) for topic in topics)
     return TopicBank(topics) if full else EachTopic(topics)
@@ -94,7 +94,7 @@ class EachTopic:
     def places(self, k: int) -> AnyArray:
         return self._places[k]
 
-    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         mean, var = np.empty((2, rows.n_docs, len(self._topics)))
         for k, topic in enumerate(self._topics):
             column = predict(topic, rows, self._places[k])
@@ -171,7 +171,7 @@ class TopicBank:
     def places(self, k: int) -> AnyArray:
         return self._place[:, k]
 
-    def predict(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
         waiting = self._n_waiting, self._mean_at, self._directions, self._removed
         mean, var = filter_kernels().predict_topics(*rows, *bank, *waiting)
@@ -184,7 +184,7 @@ def _side(posterior: OnlinePosterior) -> int:
 
 
 def score_rows(
-    scorer: Scorer, rows: Rows, likelihood: OnlineLikelihood, method: Gain, all_cores: bool = True
+    scorer: TopicScorer, rows: WeighedRows, likelihood: OnlineLikelihood, method: Gain, all_cores: bool = True
 ) -> Scores:
     """Score weighed documents for all topics; a document's scores do not depend on the others."""
     cuts = [*range(0, max(rows.n_docs, 1), _BLOCK), rows.n_docs]
@@ -231,11 +231,11 @@ class Regions:
     def gain(
         self,
         topics: Sequence[Topic],
-        rows: Rows,
-        scorer: Scorer,
+        rows: WeighedRows,
+        scorer: TopicScorer,
         likelihood: OnlineLikelihood,
-        kept: Sequence[Columns],
-        lexicon: Lexicon,
+        kept: Sequence[DocumentCounts],
+        lexicon: FilterLexicon,
     ) -> FloatArray:
         """Expected bits about the predictors of each topic's region, (n_docs, n_topics); NaN of topics without one.
 
@@ -258,7 +258,9 @@ class Regions:
                 gain[one, k] = gain_in_region(mean[one, k], var[one, k], shared[None], likelihood)
         return gain
 
-    def _region(self, k: int, topic: Topic, places: AnyArray, kept: Sequence[Columns], lexicon: Lexicon) -> Region:
+    def _region(
+        self, k: int, topic: Topic, places: AnyArray, kept: Sequence[DocumentCounts], lexicon: FilterLexicon
+    ) -> Region:
         known = self._regions.get(k)
         if known is not None and known.posterior is topic.posterior and known.n_examples == len(topic.examples):
             return known

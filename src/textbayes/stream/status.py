@@ -187,7 +187,7 @@ class TopicStatus(NamedTuple):
     warning: str | None
 
 
-class Status(NamedTuple):
+class FilterStatus(NamedTuple):
     """A filter so far. ``last`` is the time of the last document; ``questions_left`` is None without a budget."""
 
     documents: int
@@ -198,7 +198,7 @@ class Status(NamedTuple):
     topics: list[TopicStatus]
 
 
-def read_status(folder: str | Path, since: float, now: float) -> Status:
+def read_status(folder: str | Path, since: float, now: float) -> FilterStatus:
     """The status of a state folder at a time, and what is new since another."""
     path = Path(folder)
     filter, judgements = newest_state(path).filter, read_ledger(path).judgements
@@ -235,7 +235,7 @@ def read_status(folder: str | Path, since: float, now: float) -> Status:
     drifts = {topic.name: _drift(topic.name, promised, judgements) for topic in filter.topics}
     topics = [_topic_status(filter, k, counts, drifts[topic.name]) for k, topic in enumerate(filter.topics)]
     budget, left = filter.settings.budget, filter.questions_left(now)
-    return Status(filter.n_seen, new_documents, last, budget, left, topics)
+    return FilterStatus(filter.n_seen, new_documents, last, budget, left, topics)
 
 
 def _drift(

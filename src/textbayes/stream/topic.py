@@ -19,7 +19,7 @@ from textbayes.models.online import (
 )
 from textbayes.models.online.base import Rows as LocalRows
 from textbayes.stream.settings import FilterSettings
-from textbayes.stream.words import Rows
+from textbayes.stream.words import WeighedRows
 
 POSTERIORS: dict[str, type[Any]] = {
     "full": FullPosterior,
@@ -163,18 +163,18 @@ class WordPlaces:
         return found
 
 
-def lesson_rows(rows: Rows, positions: AnyArray) -> LocalRows:
+def lesson_rows(rows: WeighedRows, positions: AnyArray) -> LocalRows:
     """The same as :func:`local_rows`, with the position of every entry of the rows."""
     return local_rows(rows._replace(indices=np.arange(len(positions), dtype=np.int32)), positions)
 
 
-def local_rows(rows: Rows, position: AnyArray) -> LocalRows:
+def local_rows(rows: WeighedRows, position: AnyArray) -> LocalRows:
     """The documents as far as they have the words of one topic."""
     from textbayes.kernels.online.rows import restrict_rows
 
     return LocalRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
 
 
-def predict(topic: Topic, rows: Rows, position: AnyArray) -> LinearPredictor:
+def predict(topic: Topic, rows: WeighedRows, position: AnyArray) -> LinearPredictor:
     """Mean and variance of the linear predictor of every document, each (n_docs, 1)."""
     return topic.posterior.predict(local_rows(rows, position))

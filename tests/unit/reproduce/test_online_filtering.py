@@ -13,7 +13,7 @@ from textbayes.data import corpus_path, load_corpus
 from textbayes.data.corpora.ohsumed import is_complete, load_statements
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce import papers
-from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.online import filtering_tables as filtering_tables
 from textbayes.reproduce.online.filtering_systems import (
     STATEMENTS,
@@ -96,7 +96,7 @@ def test_a_course_is_that_of_simulate(collection):
 def test_tables_and_figure(outcome, collection, monkeypatch):
     simulation = FilteringSimulation(collection)
     simulation._outcomes[SYSTEMS] = outcome
-    run = Run()
+    run = PaperRun()
     run.load("arXiv", lambda: simulation)
     four, five, two = (filtering_tables.FILTERING[number](run) for number in ("table 4a", "table 5a", "figure 2a"))
     assert isinstance(four, Table)

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.metrics import f1_score
 
 from textbayes.reproduce import papers
-from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.online import systems as online_corpora
 from textbayes.reproduce.online import tables
 from textbayes.reproduce.online.systems import (
@@ -41,9 +41,9 @@ def topics() -> TopicSystems:
     return TopicSystems(make_collection())
 
 
-def run_on(topics: TopicSystems, quick: bool = False) -> Run:
+def run_on(topics: TopicSystems, quick: bool = False) -> PaperRun:
     """A run whose Reuters-21578 is the made-up collection."""
-    run = Run(quick=quick)
+    run = PaperRun(quick=quick)
     run.load("Reuters-21578", lambda: topics)
     return run
 
@@ -126,7 +126,7 @@ def test_signs_are_printed_as_symbols_and_counted_in_steps(topics):
     assert "| a | **≫ / ~ (−2)** | ~ / ~ (+0) |" in table_markdown(table)
 
 
-def _evidence(run: Run, likelihood: str) -> dict[str, float]:
+def _evidence(run: PaperRun, likelihood: str) -> dict[str, float]:
     """Σ ln p(y) over the documents of a part, mean over topics."""
     topics = run.load("Reuters-21578", lambda: None)
     outcome, collection = outcome_of(topics, likelihood), topics.collection
@@ -162,7 +162,7 @@ def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
         return make_collection(n_docs=60, seed=len(seen))
 
     monkeypatch.setattr(online_corpora, "r90", make)
-    table = tables.table_2a(Run())
+    table = tables.table_2a(PaperRun())
     assert seen == list(tables.CHOICES.values())
     assert table.rows == tuple(tables.CHOICES)
     assert table.published[0] == (85.12, 45.23, 86.69, 52.16, 86.44, 53.08, -34.32, 85.94, 53.00, -368.8)
@@ -171,7 +171,7 @@ def test_open_choices_are_the_perceptron_s_rows_of_tables_2_and_6(monkeypatch):
     two, six = tables.table_2(run), tables.table_6(run)
     row = (*two.ours[SYSTEMS.index("Perceptron")], six.ours[1][2], *six.ours[2][:3])
     assert table.ours[0] == pytest.approx(row, rel=1e-12)
-    assert tables.table_2a(Run(quick=True)).rows == tuple(tables.CHOICES)[:2]
+    assert tables.table_2a(PaperRun(quick=True)).rows == tuple(tables.CHOICES)[:2]
 
 
 def test_what_is_wanted_comes_in_order_with_progress(monkeypatch):

@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 
 from textbayes.evaluate import ContingencyTable, f_measure
 from textbayes.reproduce import papers
-from textbayes.reproduce.experiment import Run
+from textbayes.reproduce.experiment import PaperRun
 from textbayes.reproduce.sparse import tables
 from textbayes.reproduce.sparse.stopping import rank_correlation
 from textbayes.reproduce.sparse.systems import (
@@ -43,9 +43,9 @@ def fits() -> Regressions:
     return Regressions(make_collection())
 
 
-def run_with(quick: bool = False, **data: Regressions) -> Run:
+def run_with(quick: bool = False, **data: Regressions) -> PaperRun:
     """A run that has read the data given, by the names that exhibits ask for."""
-    run = Run(quick=quick)
+    run = PaperRun(quick=quick)
     for name, fits in data.items():
         run.load(name, lambda fits=fits: fits)
     return run
@@ -124,14 +124,14 @@ def test_open_choices_are_compared_with_the_first(monkeypatch):
         return make_collection(n_docs=120, n_words=30, seed=len(seen))
 
     monkeypatch.setattr(tables, "reuters", make)
-    table = tables.EXHIBITS["table 3a"](Run())
+    table = tables.EXHIBITS["table 3a"](PaperRun())
     assert table.ours[-1] != table.ours[-2]  # other words, by the score named
     assert table.rows == tuple(tables.CHOICES)
     assert seen == [choice.text for choice in tables.CHOICES.values()]
     assert {len(row) for row in (*table.ours, *table.published)} == {6}
     assert table.published[0] == (*F1["Jeffreys"][-2:], *F1["Laplace γ = 1"][-2:], *F1["Laplace γ = 10"][-2:])
     assert "without headlines" in table.notes[0]
-    assert tables.EXHIBITS["table 3a"](Run(quick=True)).rows == tuple(tables.CHOICES)[:2]
+    assert tables.EXHIBITS["table 3a"](PaperRun(quick=True)).rows == tuple(tables.CHOICES)[:2]
 
 
 def test_tables_share_the_columns_that_the_paper_s_share(exhibit):

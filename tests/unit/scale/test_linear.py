@@ -16,7 +16,7 @@ from textbayes.core.errors import NotSupportedError
 from textbayes.core.labels import LabelSpace
 from textbayes.models.weights import as_columns
 from textbayes.scale.descent import Lbfgs, ProximalNewton, minimise
-from textbayes.scale.linear import Documents, fit_in_parts
+from textbayes.scale.linear import WorkerDocuments, fit_in_parts
 
 SPACE = LabelSpace(np.arange(3), "multilabel")
 
@@ -33,7 +33,7 @@ def data():
 def parts_of(X, Y, weight=None, ends=(40, 170)):
     rows = np.split(np.arange(len(Y)), ends)
     return [
-        Documents(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None if weight is None else weight[row])
+        WorkerDocuments(as_columns(X[row]), np.where(Y[row], 1.0, -1.0), None if weight is None else weight[row])
         for row in rows
     ]
 

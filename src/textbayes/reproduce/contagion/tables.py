@@ -34,7 +34,7 @@ from textbayes.reproduce.contagion.systems import (
     WordChoice,
     rank_words,
 )
-from textbayes.reproduce.experiment import Exhibit, Run
+from textbayes.reproduce.experiment import Exhibit, PaperRun
 from textbayes.reproduce.results import Cell, Table, mean_interval, published_figures
 
 PUBLISHED: Final = published_figures("contagion")
@@ -106,15 +106,15 @@ def goodness_of_fit(documents: ClassDocuments, rows: IntArray, columns: IntArray
     return burstiness(X, documents.lengths[rows], words=np.sort(columns[totals >= _LEAST]))
 
 
-def _documents(run: Run, name: str) -> ClassDocuments:
+def _documents(run: PaperRun, name: str) -> ClassDocuments:
     return run.load(name, systems.LOADERS[name])
 
 
-def _by_words(run: Run, name: str) -> ByWords:
+def _by_words(run: PaperRun, name: str) -> ByWords:
     return ByWords(_documents(run, name))
 
 
-def _by_constants(run: Run, name: str) -> ByConstants:
+def _by_constants(run: PaperRun, name: str) -> ByConstants:
     return ByConstants(_documents(run, name))
 
 
@@ -123,7 +123,7 @@ def _of_columns(errors: Mapping[str, float]) -> tuple[float, ...]:
     return min(errors[name] for name in _NAIVE), *(errors[name] for name in _OTHERS)
 
 
-def _errors(run: Run, name: str, selection: str) -> tuple[ClassDocuments, FoldErrors]:
+def _errors(run: PaperRun, name: str, selection: str) -> tuple[ClassDocuments, FoldErrors]:
     """A public collection and the errors on it."""
 
     def read() -> CrossValidation:
@@ -133,7 +133,7 @@ def _errors(run: Run, name: str, selection: str) -> tuple[ClassDocuments, FoldEr
     return found.documents, run.outcome(found, selection, f", {name}, {selection}")
 
 
-def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...]], list[str]]:
+def _by_gain(run: PaperRun, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...]], list[str]]:
     """Rates and notes of those collections that are public, words by information gain."""
     ours, notes = {}, []
     for name in names:
@@ -144,7 +144,7 @@ def _by_gain(run: Run, names: Iterable[str]) -> tuple[dict[str, tuple[float, ...
     return ours, notes
 
 
-def table_2(run: Run) -> Table:
+def table_2(run: PaperRun) -> Table:
     """Table 2: topics."""
     ours, notes = _by_gain(run, PUBLISHED["table 2"])
     caption = "Errors in per cent, words by information gain, by five-fold cross-validation; Dir-Pois is not in it."
@@ -152,14 +152,14 @@ def table_2(run: Run) -> Table:
     return Table.by_row("2", caption, _COLUMNS, ours, PUBLISHED["table 2"], digits=2, notes=tuple(notes))
 
 
-def table_2a(run: Run) -> Table:
+def table_2a(run: PaperRun) -> Table:
     """Table 2a: the other reading of the first row."""
     ours, notes = _by_gain(run, ["Newsgroups, computers"])
     caption = "Not in the paper: the five groups about computers, the other reading of “5 classes”."
     return Table.by_row("2a", caption, _COLUMNS, ours, digits=2, notes=tuple(notes))
 
 
-def table_3(run: Run) -> Table:
+def table_3(run: PaperRun) -> Table:
     """Table 3: opinions and authors, words by two tests."""
     ours, notes = {}, []
     for name in OPINIONS_AND_AUTHORS:
@@ -178,7 +178,7 @@ def table_3(run: Run) -> Table:
     return Table.by_row("3", caption, _COLUMNS, ours, theirs, rows, digits=2, notes=tuple(notes))
 
 
-def table_2b(run: Run) -> Table:
+def table_2b(run: PaperRun) -> Table:
     """Table 2b: errors by the number of words, to see with how few the published ones are met."""
     ours, notes = {}, []
     for name in ("Reuters", "Movie Reviews"):
@@ -199,7 +199,7 @@ def table_2b(run: Run) -> Table:
     return Table.by_row("2b", caption, _COLUMNS, ours, digits=2, notes=tuple(notes))
 
 
-def table_3a(run: Run) -> Table:
+def table_3a(run: PaperRun) -> Table:
     """Table 3a: how errors depend on the constants β, 20 sets of them for either hierarchy."""
     ours, notes = {}, []
     first, second = (FIRST[1::2], SECOND[1:3]) if run.quick else (FIRST, SECOND)
@@ -219,7 +219,7 @@ def table_3a(run: Run) -> Table:
     return Table.by_row("3a", caption, [f"β₂ = {two:g}" for two in second], ours, digits=2, notes=tuple(notes))
 
 
-def table_3b(run: Run) -> Table:
+def table_3b(run: PaperRun) -> Table:
     """Table 3b: words by Δ² at several levels α, and as many by information gain."""
     ours = {}
     for name in OPINIONS_AND_AUTHORS:

@@ -13,7 +13,7 @@ from textbayes.inference import Problem
 from textbayes.inference.newton import Newton
 from textbayes.links import make_link
 from textbayes.priors.gaussian import Gaussian
-from textbayes.reproduce.experiment import Run, Systems
+from textbayes.reproduce.experiment import PaperRun, Systems
 from textbayes.reproduce.flexlink.walk import LOGIT_DF, PROBIT_DF, Rate, as_columns, derived_rate, walk
 from textbayes.reproduce.results import Cell, Table, mean_interval, published_figures
 
@@ -245,7 +245,7 @@ class Simulations(Systems[int, int, DataSetOutcome, list[DataSetOutcome]]):
         return outcome(data_set(system, unit))
 
 
-def example_outcomes(example: int, run: Run) -> list[DataSetOutcome]:
+def example_outcomes(example: int, run: PaperRun) -> list[DataSetOutcome]:
     """The data sets of an example, in quick mode the first few."""
     found = run.load("simulations", lambda: Simulations(N_QUICK if run.quick else N_DATA_SETS))
     return run.outcome(found, example, f", Example {example}")

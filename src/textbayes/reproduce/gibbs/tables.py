@@ -11,7 +11,7 @@ import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
 from textbayes.reproduce.draw import INK, LINE, MUTED, SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run
+from textbayes.reproduce.experiment import Exhibit, PaperRun
 from textbayes.reproduce.gibbs import systems
 from textbayes.reproduce.gibbs.sampling import N_TOP, THRESHOLD, sample, top_words
 from textbayes.reproduce.gibbs.systems import (
@@ -60,7 +60,7 @@ _DATA = (
 )
 
 
-def _study(run: Run) -> Study:
+def _study(run: PaperRun) -> Study:
     """The resamplings that the wanted tables need.
 
     All readings, models and machines, which only Tables 2a and 2b show, are run for 10 of 50, or in ``quick`` runs for
@@ -75,7 +75,7 @@ def _study(run: Run) -> Study:
     return run.outcome(found, extent, ", resamplings × domains")
 
 
-def _documents(run: Run) -> DomainDocuments:
+def _documents(run: PaperRun) -> DomainDocuments:
     return run.load("OpenStax", systems.documents)
 
 
@@ -186,7 +186,7 @@ def _with_errors(values: FloatArray) -> list[float]:
     return found
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Figure 1: posterior means of the 800 words of mathematics in the first division, in alphabetical order."""
     documents = _documents(run)
     division = Division.of(documents, positive=0, resampling=0)

@@ -32,12 +32,12 @@ from textbayes.core.validation import check_choice
 from textbayes.data import Corpus, corpus_path, load_corpus
 from textbayes.data.corpora.ohsumed import load_statements
 from textbayes.evaluate import ContingencyTable, t9p
-from textbayes.reproduce.experiment import Run, Systems
+from textbayes.reproduce.experiment import PaperRun, Systems
 from textbayes.reproduce.results import Table, mean_interval
 from textbayes.stream import AdaptiveFilter, FilterSettings
 from textbayes.stream.run import ScoreCache
 from textbayes.stream.settings import PAPER
-from textbayes.stream.words import Bags, Lexicon, Rows
+from textbayes.stream.words import Bags, FilterLexicon, WeighedRows
 from textbayes.text import TermWeighting
 
 Ration = Literal["random", "narrow", "none"]
@@ -281,7 +281,7 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
                     features.append(len(desk.topics[0].words))
         return _deliveries(relevant, queried, features, task)
 
-    def _machine(self, lexicon: Lexicon, task: FilteringTask) -> Deliveries:
+    def _machine(self, lexicon: FilterLexicon, task: FilteringTask) -> Deliveries:
         """An SVM fitted anew after every ten judgements."""
         machine = self.machine(lexicon, task)
         delivered: list[int] = []
@@ -300,7 +300,7 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
             task.test_relevant[delivered], np.zeros(len(delivered), dtype=np.bool_), [len(lexicon)], task
         )
 
-    def machine(self, lexicon: Lexicon, task: FilteringTask) -> FilteringMachine:
+    def machine(self, lexicon: FilterLexicon, task: FilteringTask) -> FilteringMachine:
         """The SVM of a topic, its documents weighed."""
         X = matrix(lexicon.weigh(self.bags, 0, len(self.bags)), len(lexicon))
         statement = matrix(lexicon.weigh(Bags.read([task.statement], self.settings.text), 0, 1), len(lexicon))
@@ -341,7 +341,7 @@ def table_of(deliveries: list[Deliveries]) -> ContingencyTable:
     return ContingencyTable(tp, delivered - tp, n_relevant - tp, n_docs - delivered - n_relevant + tp)
 
 
-def matrix(rows: Rows, n_words: int) -> Any:
+def matrix(rows: WeighedRows, n_words: int) -> Any:
     """Weighed documents as a sparse matrix."""
     return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
 
@@ -428,7 +428,7 @@ class Routing(Systems[str, FilteringTask, Routed, list[Routed]]):
         return scores
 
 
-def table_4c(run: Run, simulation: FilteringSimulation) -> Table:
+def table_4c(run: PaperRun, simulation: FilteringSimulation) -> Table:
     """Table 4c: relevant documents among the first ones shown, and the documents that a system keeps for it."""
     routing = run.load("the stream in groups", lambda: Routing(simulation))
     found = run.outcomes(routing, ROUTED_SYSTEMS, ", routing arXiv")

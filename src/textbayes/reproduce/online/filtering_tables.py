@@ -10,7 +10,7 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.evaluate import filtering_summary
 from textbayes.reproduce.draw import SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run, corpus_is_there
+from textbayes.reproduce.experiment import Exhibit, PaperRun, corpus_is_there
 from textbayes.reproduce.online import filtering_systems
 from textbayes.reproduce.online.filtering_systems import (
     MACHINE,
@@ -90,7 +90,7 @@ def keeps_order(utility: dict[str, float]) -> bool:
     )
 
 
-def _ohsumed(run: Run) -> FilteringOutcome | None:
+def _ohsumed(run: PaperRun) -> FilteringOutcome | None:
     """Filter OHSUMED, if it is there."""
     if not corpus_is_there("ohsumed_trec9"):
         return None
@@ -98,15 +98,15 @@ def _ohsumed(run: Run) -> FilteringOutcome | None:
     return run.outcome(found, SYSTEMS, ", filtering OHSUMED")
 
 
-def _simulation(run: Run) -> FilteringSimulation:
+def _simulation(run: PaperRun) -> FilteringSimulation:
     return run.load("arXiv", lambda: FilteringSimulation(filtering_systems.arxiv(only=8 if run.quick else None)))
 
 
-def _arxiv(run: Run) -> FilteringOutcome:
+def _arxiv(run: PaperRun) -> FilteringOutcome:
     return run.outcome(_simulation(run), SYSTEMS, ", filtering arXiv")
 
 
-def table_4(run: Run) -> Table:
+def table_4(run: PaperRun) -> Table:
     """Table 4: OHSUMED."""
     outcome, caption = _ohsumed(run), "Batch-adaptive filtering for T9P: OHSUMED, TREC-9."
     ours = {} if outcome is None else summaries(outcome)
@@ -205,7 +205,7 @@ RATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def rations(run: Run) -> Table:
+def rations(run: PaperRun) -> Table:
     """Table 4b: what asking is worth by the relevant documents that a topic is shown."""
     systems = ("Pptron", "Pptron+ig", "Pptron+rnd")
     cells = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from textbayes.evaluate import compare
 from textbayes.reproduce.draw import SERIES, sketch
-from textbayes.reproduce.experiment import Exhibit, Run, TextRules
+from textbayes.reproduce.experiment import Exhibit, PaperRun, TextRules
 from textbayes.reproduce.online import systems
 from textbayes.reproduce.online.beyond import table_2b, table_7a, table_7b
 from textbayes.reproduce.online.filtering_tables import FILTERING
@@ -55,18 +55,18 @@ class Sign(float):
         return self.SYMBOLS[int(self) + 2]
 
 
-def _topics(run: Run) -> TopicSystems:
+def _topics(run: PaperRun) -> TopicSystems:
     return run.load("Reuters-21578", lambda: TopicSystems(systems.r90()))
 
 
-def _outcomes(run: Run) -> dict[str, TopicProbabilities]:
+def _outcomes(run: PaperRun) -> dict[str, TopicProbabilities]:
     """Outcomes of the systems of Table 2 by their names."""
     names = BAYESIAN if run.quick else SYSTEMS
     found = run.outcomes(_topics(run), map(system_named, names))
     return {name: found[system_named(name)][-1] for name in names}
 
 
-def table_2(run: Run) -> Table:
+def table_2(run: PaperRun) -> Table:
     """Table 2: all systems by three rules of decision, of which one needs probabilities, which an SVM has not."""
     found = _outcomes(run)
     collection = _topics(run).collection
@@ -120,7 +120,7 @@ CHOICES = {
 }
 
 
-def table_2a(run: Run) -> Table:
+def table_2a(run: PaperRun) -> Table:
     """Table 2a: Table 2's row of the perceptron and its evidence under every choice; flip noise in the last columns."""
     ours: dict[str, list[float]] = {}
     sizes = []
@@ -148,7 +148,7 @@ def table_2a(run: Run) -> Table:
     )
 
 
-def table_3(run: Run) -> Iterator[Table]:
+def table_3(run: PaperRun) -> Iterator[Table]:
     """Table 3: one table for each of the two sign tests."""
     decisions = {name: outcome.decide("MaxF1") for name, outcome in _outcomes(run).items()}
     truth = _topics(run).collection.Y_test
@@ -194,7 +194,7 @@ def sign_test_symbols() -> dict[tuple[str, str], tuple[str, str]]:
     return found
 
 
-def table_6(run: Run) -> Table:
+def table_6(run: PaperRun) -> Table:
     """Table 6: the likelihoods of the perceptron."""
     systems = {name: OnlineSystem(name) for name in PUBLISHED["table 6"]}
     found = run.outcomes(_topics(run), systems.values())
@@ -214,7 +214,7 @@ def table_6(run: Run) -> Table:
     )
 
 
-def table_7(run: Run) -> Table:
+def table_7(run: PaperRun) -> Table:
     """Table 7: passes of the perceptron over the training documents."""
     printed = PUBLISHED["table 7"]
     after_each = run.outcome(_topics(run), OnlineSystem("Probit", len(printed)))
@@ -235,7 +235,7 @@ def _evidence_row(outcome: TopicProbabilities) -> tuple[float, ...]:
     return (*outcome.f1("MaxF1"), outcome.test_evidence, outcome.train_evidence)
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Figure 1: the information gain θ that a document must promise, by the number of documents retrieved."""
     retrieved = range(101)
     theta = [paper_threshold(n) for n in retrieved]

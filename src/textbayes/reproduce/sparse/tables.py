@@ -13,7 +13,7 @@ import numpy as np
 from textbayes.core.types import FloatArray
 from textbayes.links import make_link
 from textbayes.reproduce.draw import INK, LINE, SERIES, Node, Plate, graphical_model, sketch
-from textbayes.reproduce.experiment import Exhibit, Run, Systems, TextRules
+from textbayes.reproduce.experiment import Exhibit, PaperRun, Systems, TextRules
 from textbayes.reproduce.results import Figure, Table
 from textbayes.reproduce.sparse.peers import Decisions, Method, Ranking, Rankings
 from textbayes.reproduce.sparse.stopping import rank_correlation, stopping_tables
@@ -40,12 +40,12 @@ _QUICK_GAMMAS = (0.1, 1.0, 10.0)
 _RCV1_GAMMA = 25.0
 
 
-def _reuters(run: Run) -> Regressions:
+def _reuters(run: PaperRun) -> Regressions:
     return run.load("Reuters-21578", lambda: Regressions(reuters()))
 
 
 def _columns(
-    run: Run, fits: Regressions, models: Mapping[str, RegressionModel], detail: str = ""
+    run: PaperRun, fits: Regressions, models: Mapping[str, RegressionModel], detail: str = ""
 ) -> dict[str, RegressionOutcome]:
     """The outcome of each model by the name of its column."""
     found = run.outcomes(fits, models.values(), detail)
@@ -53,7 +53,7 @@ def _columns(
 
 
 def _f1_table(
-    run: Run,
+    run: PaperRun,
     number: str,
     caption: str,
     columns: Columns,
@@ -68,7 +68,7 @@ def _f1_table(
     return Table.by_column(number, caption, (*TOPICS, *AVERAGES), ours, printed, digits=1, notes=notes)
 
 
-def table_1(run: Run) -> Table:
+def table_1(run: PaperRun) -> Table:
     """Table 1: the paper's method beside others."""
     columns: Columns = {
         **{name: (name, None) for name in _DECISIONS},
@@ -90,14 +90,17 @@ _RANKINGS: dict[str, Ranking] = {"SVM": "SVM", "kNN": "kNN", "Rocchio": "Rocchio
 
 
 def _peers(
-    run: Run, what: str, make: Callable[[], Systems[_Peer, int, Any, RegressionOutcome]], names: Mapping[str, _Peer]
+    run: PaperRun,
+    what: str,
+    make: Callable[[], Systems[_Peer, int, Any, RegressionOutcome]],
+    names: Mapping[str, _Peer],
 ) -> dict[str, RegressionOutcome]:
     """The outcomes of the methods of others by the name of their column."""
     found = run.outcomes(run.load(what, make), names.values(), f": {what}")
     return {name: found[method] for name, method in names.items()}
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: PaperRun) -> Figure:
     """Figure 1: the probit model with hierarchical prior and latent variables."""
     nodes = {
         "gamma": Node("γ", 0.0, 2.5, "fixed"), "tau": Node("τⱼ", 1.6, 2.5), "beta": Node("βⱼ", 3.2, 2.5),
@@ -110,7 +113,7 @@ def figure_1(run: Run) -> Figure:
     return Figure("1", "Probit model with hierarchical prior and latent variables.", svg, description=description)
 
 
-def figure_2(run: Run) -> Figure:
+def figure_2(run: PaperRun) -> Figure:
     """Figure 2: minimum, quartiles and maximum of F1 over the ten topics for each column of Table 1, and ours."""
     table = table_1(run)
     names = [*table.columns, "Sparse Bayes, ours"]
@@ -134,7 +137,7 @@ def figure_2(run: Run) -> Figure:
     )
 
 
-def figure_3(run: Run) -> Figure:
+def figure_3(run: PaperRun) -> Figure:
     """Figure 3: f(w) = d² ln Φ(w)/dw², negative everywhere, so the probit likelihood is log-concave."""
     w = np.linspace(-8.0, 8.0, 321)
     f = -make_link("probit").hessian(w, np.ones_like(w))
@@ -147,7 +150,7 @@ def figure_3(run: Run) -> Figure:
     return Figure("3", caption, drawn.svg, description=description)
 
 
-def table_2(run: Run) -> Table:
+def table_2(run: PaperRun) -> Table:
     """Table 2: raw and logarithmic term frequencies."""
     columns: Columns = {
         "Jeffreys raw TF": ("Jeffreys raw TF", JEFFREYS._replace(scheme="raw")),
@@ -158,14 +161,14 @@ def table_2(run: Run) -> Table:
     return _f1_table(run, "2", "Role of the term frequency measure: F1.", columns)
 
 
-def _by_prior(run: Run) -> Columns:
+def _by_prior(run: PaperRun) -> Columns:
     """The columns of Tables 3 and 4."""
     gammas = _QUICK_GAMMAS if run.quick else GAMMAS
     models = {"Jeffreys": JEFFREYS, **{f"Laplace γ = {g:g}": laplace(g) if g in gammas else None for g in GAMMAS}}
     return {name: (name, model) for name, model in models.items()}
 
 
-def table_3(run: Run) -> Table:
+def table_3(run: PaperRun) -> Table:
     """Table 3: priors."""
     table = _f1_table(run, "3", "Role of priors: F1.", _by_prior(run))
     notes = []
@@ -201,7 +204,7 @@ _CHOICE_MODELS = {"Jeffreys": JEFFREYS, "Laplace γ = 1": laplace(1.0), "Laplace
 _PRINTED = np.array([_F1[name] for name in _CHOICE_MODELS])
 
 
-def table_3a(run: Run) -> Table:
+def table_3a(run: PaperRun) -> Table:
     """Table 3a: averages of three columns of Table 3 under every choice; the notes say how far single topics move."""
     n_topics, found = len(TOPICS), {}  # (n_models, topics and averages) of each choice
     for name, choice in list(CHOICES.items())[: 2 if run.quick else None]:
@@ -234,7 +237,7 @@ def _distance(name: str, difference: FloatArray) -> str:
     return f"{name} {away.mean():.1f} on average, at most {away.max():.1f} ({worst})"
 
 
-def table_4(run: Run) -> Table:
+def table_4(run: PaperRun) -> Table:
     """Table 4: parameters left; the Laplace cells are compared by rank correlation."""
     fits, columns, printed = _reuters(run), _by_prior(run), PUBLISHED["sizes"]
     found = _columns(run, fits, {name: model for name, (_, model) in columns.items() if model is not None})
@@ -250,7 +253,7 @@ def table_4(run: Run) -> Table:
     return Table.by_column("4", caption, TOPICS, ours, printed, digits=0, notes=notes, mark=15.0)
 
 
-def table_5(run: Run) -> Table:
+def table_5(run: PaperRun) -> Table:
     """Table 5: 300 words and 1,000."""
     many = [None if run.quick else model._replace(n_words=1000) for model in (JEFFREYS, laplace(10.0))]
     columns: Columns = {
@@ -262,7 +265,7 @@ def table_5(run: Run) -> Table:
     return _f1_table(run, "5", "Role of the number of features: F1.", columns)
 
 
-def table_6(run: Run) -> Table:
+def table_6(run: PaperRun) -> Table:
     """Table 6: probit and logistic regression with sparse and other priors."""
     columns: Columns = {
         "Probit Gaussian": ("Probit Gaussian", RegressionModel("probit", "gaussian", 0.1)),
@@ -274,7 +277,7 @@ def table_6(run: Run) -> Table:
     return _f1_table(run, "6", "Sparse and non-sparse binary regression: F1.", columns, note)
 
 
-def _rcv1(run: Run) -> Regressions:
+def _rcv1(run: PaperRun) -> Regressions:
     return run.load("RCV1-v2", lambda: Regressions(rcv1(1 if run.quick else None)))
 
 
@@ -292,7 +295,7 @@ def _rcv1_models() -> dict[str, RegressionModel]:
     }
 
 
-def _averages_table(run: Run, number: str, caption: str, names: Sequence[str], *notes: str) -> Table:
+def _averages_table(run: PaperRun, number: str, caption: str, names: Sequence[str], *notes: str) -> Table:
     """Macro- and micro-average of RCV1-v2, the methods of others too unless ``quick``."""
     fits, models = _rcv1(run), _rcv1_models()
     collection = fits.collection
@@ -309,7 +312,7 @@ def _averages_table(run: Run, number: str, caption: str, names: Sequence[str], *
     return Table.by_column(number, caption, AVERAGES, ours, printed, digits=1, notes=(note, *notes))
 
 
-def table_7(run: Run) -> Table:
+def table_7(run: PaperRun) -> Table:
     """Table 7: RCV1-v2 beside other methods."""
     names = ["SVM", "kNN", "Rocchio", "probit Jeffreys", "probit Laplace", "logistic Laplace 3,000"]
     cited = (
@@ -320,7 +323,7 @@ def table_7(run: Run) -> Table:
     return _averages_table(run, "7", "RCV1-v2: sparse Bayes and other methods, F1.", names, cited)
 
 
-def table_8(run: Run) -> Table:
+def table_8(run: PaperRun) -> Table:
     """Table 8: RCV1-v2 by link and prior."""
     models, fits = _rcv1_models(), _rcv1(run)
     table = _averages_table(run, "8", "RCV1-v2: sparse and non-sparse binary regression, F1.", list(models))
