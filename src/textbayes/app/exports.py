@@ -34,7 +34,7 @@ from textbayes.core.types import Document
 from textbayes.core.validation import check_choice
 from textbayes.display.pages import workbook
 from textbayes.screen import ScreenSettings, export_model
-from textbayes.screen.export import WRITERS
+from textbayes.screen.references import WRITERS
 from textbayes.screen.status import table_rows
 from textbayes.store import save_model
 from textbayes.store.archive import may_unpack_to

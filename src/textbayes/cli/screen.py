@@ -26,7 +26,7 @@ from textbayes.data.formats import FORMATS
 from textbayes.data.options import option_defaults
 from textbayes.display.escapes import visible
 from textbayes.screen.duplicates import merge_duplicates, with_own_ids
-from textbayes.screen.export import WRITERS
+from textbayes.screen.references import WRITERS
 from textbayes.screen.settings import TOPIC
 
 if TYPE_CHECKING:

@@ -42,19 +42,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from textbayes.core.errors import InputError
 from textbayes.core.executor import executor_in_use, in_parallel
 from textbayes.core.machine import n_cores
 from textbayes.core.progress import Progress, silent
 from textbayes.core.types import BoolArray
+from textbayes.data import CORPORA, Corpus, corpus_path
 from textbayes.reproduce.results import Figure, Result, Table
-
-if TYPE_CHECKING:
-    from textbayes.data import Corpus
+from textbayes.text.tokenize import DEFAULT_PATTERN
 
 System = TypeVar("System", bound=Hashable)
 Unit = TypeVar("Unit")
@@ -111,8 +111,6 @@ class Systems(ABC, Generic[System, Unit, Part, Outcome]):
 
 def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool = True) -> Iterator[Part]:
     """Apply a function to every unit, by the executor in use or in ``threads``; results are in their order."""
-    from threadpoolctl import threadpool_limits
-
     # Threads are for units: those of the linear algebra would wait for each other.
     with threadpool_limits(1 if threads else None):
         side_by_side = threads or executor_in_use() is not None
@@ -121,8 +119,6 @@ def run_units(one: Callable[[Unit], Part], units: Iterable[Unit], threads: bool 
 
 def corpus_is_there(name: str) -> bool:
     """Whether a corpus is found, and all of it."""
-    from textbayes.data import CORPORA, corpus_path
-
     path, complete = corpus_path(name), CORPORA.get(name).complete
     return path is not None and (complete is None or complete(path))
 
@@ -278,7 +274,6 @@ class TextRules(NamedTuple):
     def counts(self, train: Corpus, test: Corpus) -> tuple[Any, Any]:
         """Count the words that the training stories have, in these and in the test stories."""
         from textbayes.text import TextVectorizer
-        from textbayes.text.tokenize import DEFAULT_PATTERN
 
         vectorizer = TextVectorizer(
             token_pattern=self.pattern or DEFAULT_PATTERN, stop_words=self.stop_words, stemmer=self.stemmer

@@ -19,6 +19,7 @@ from scipy.linalg.blas import saxpy
 from threadpoolctl import threadpool_limits  # scikit-learn brings it
 
 from textbayes.core.types import BoolArray, FloatArray, IntArray
+from textbayes.kernels.linear.coordinate import minimise_quadratic
 
 _ARMIJO = 0.01
 _HALVINGS = 30
@@ -231,8 +232,6 @@ class ProximalNewton(LabelDescent):
         self._gradient, self._violation = gradient, float(np.abs(violation).max())
 
     def told_second(self, hessian: FloatArray) -> None:
-        from textbayes.kernels.linear.coordinate import minimise_quadratic  # loads numba, which is slow
-
         columns = self._chosen
         u, gradient, l1, l2 = (array[columns] for array in (self.point, self._gradient, self.l1, self.l2))
         own, of_words = hessian[-1, -1] + l2[-1], hessian[-1, :-1]

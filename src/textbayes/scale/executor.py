@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Self, TypeVar
+
+from joblib import Parallel, delayed
 
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.executor import Executor, as_worker, reduce_pairwise
@@ -33,8 +36,6 @@ def make_executor(address: str) -> Executor:
     ...     list(executor.map(pow, [2, 3], 2))
     [4, 9]
     """
-    from textbayes.scale.executor import JoblibExecutor
-
     if address == "serial":
         return JoblibExecutor(1)
     if _ADDRESS.fullmatch(address):
@@ -92,10 +93,6 @@ class JoblibExecutor:
         self.close()
 
     def _in_processes(self, function: Callable[..., R], items: Iterable[Any], shared: tuple[Any, ...]) -> Iterator[R]:
-        from concurrent.futures.process import BrokenProcessPool
-
-        from joblib import Parallel, delayed
-
         # Pages are copied where a worker writes, as kernels may into what they were given.
         work = Parallel(n_jobs=self._n_workers, backend="loky", return_as="generator", mmap_mode="c")
         try:

@@ -14,6 +14,8 @@ from textbayes.core.executor import Executor
 from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray, IntArray
 from textbayes.inference import FitInfo, Posterior, Problem, samples
+from textbayes.inference._label import LabelFit
+from textbayes.kernels.sparse import times, transpose_times
 from textbayes.links.base import BaseLink
 from textbayes.models.linear.classifier import BayesLinearClassifier
 from textbayes.priors import make_prior
@@ -100,8 +102,6 @@ def _fit_block(
     estimator: BayesLinearClassifier, start: BayesLinearClassifier | None, out: Posterior,
 ) -> None:  # fmt: skip
     """Fit some of the labels; what is minimised is of the weights less their prior means."""
-    from textbayes.inference._label import LabelFit  # loads numba, which is slow
-
     n_features = problem.X.shape[1]
     shape = (len(block), n_features + 1)
     l1, l2, center, at = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -168,8 +168,6 @@ def _masses(documents: WorkerDocuments) -> FloatArray:
 
 def _derivatives(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> list[Any]:
     """Likelihood, scores and curvatures of the documents for each of some labels at weights (m, p + 1)."""
-    from textbayes.kernels.sparse import times
-
     X, (labels, weights) = documents.X, at
     eta = times(X.indptr, X.indices, X.data, np.ascontiguousarray(weights[:, :-1].T), X.shape[0]) + weights[:, -1]
     return [
@@ -182,8 +180,6 @@ def _derivatives(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], li
 
 def _evaluated(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
     """Log-likelihood and gradient of each of some labels, (m, 1 + p + 1)."""
-    from textbayes.kernels.sparse import transpose_times
-
     X, found = documents.X, _derivatives(documents, at, link)
     scores = np.stack([one.score for one in found], axis=1)
     gradients = transpose_times(X.indptr, X.indices, X.data, scores).T
@@ -192,8 +188,6 @@ def _evaluated(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link
 
 def _curvatures(documents: WorkerDocuments, at: tuple[IntArray, FloatArray], link: BaseLink) -> FloatArray:
     """Second derivatives of −log-likelihood in every weight of each of some labels, (m, p + 1)."""
-    from textbayes.kernels.sparse import transpose_times
-
     X, found = documents.X, _derivatives(documents, at, link)
     omega = np.stack([one.hessian for one in found], axis=1)
     return np.column_stack([transpose_times(X.indptr, X.indices, X.data**2, omega).T, omega.sum(axis=0)])

@@ -12,6 +12,8 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray
+from textbayes.kernels.online import filter_scores
+from textbayes.kernels.online.outcome import expected_gain
 from textbayes.models.online import (
     DeferredPosterior,
     FullPosterior,
@@ -22,7 +24,7 @@ from textbayes.models.online import (
 from textbayes.models.online.full import MOST
 from textbayes.models.online.information import gain_in_region
 from textbayes.stream.topic import Topic, local_rows, predict
-from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, WeighedRows, filter_kernels
+from textbayes.stream.words import Bags, DocumentCounts, FilterLexicon, WeighedRows
 from textbayes.text.batches import in_order
 
 _BLOCK = 128  # documents that one core scores at a time
@@ -174,7 +176,7 @@ class TopicBank:
     def predict(self, rows: WeighedRows) -> tuple[FloatArray, FloatArray]:
         bank = self._place, self._size, self._mean_at, self._means, self._cov_at, self._covs
         waiting = self._n_waiting, self._mean_at, self._directions, self._removed
-        mean, var = filter_kernels().predict_topics(*rows, *bank, *waiting)
+        mean, var = filter_scores.predict_topics(*rows, *bank, *waiting)
         return mean, var
 
 
@@ -202,10 +204,8 @@ def scores_of(mean: FloatArray, var: FloatArray, likelihood: OnlineLikelihood, m
     if closed is None or method == "exact" or (method == "paper" and not (closed[0] == 0.0 < closed[1])):
         return Scores(likelihood.predictive(mean, var), expected_information_gain(mean, var, likelihood, method))
     if method == "paper":
-        gain, proba = filter_kernels().expected_paper_gain(mean, var, closed[1])
+        gain, proba = filter_scores.expected_paper_gain(mean, var, closed[1])
         return Scores(proba, gain)
-    from textbayes.kernels.online.outcome import expected_gain
-
     gain, proba = expected_gain(mean.ravel(), var.ravel(), *closed)
     return Scores(proba.reshape(mean.shape), gain.reshape(mean.shape))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 from textbayes.core.types import FloatArray
 from textbayes.models.online import DiagonalPosterior, GaussianProcess
@@ -136,8 +137,6 @@ class TopicWord(NamedTuple):
 
 def topic_words(filter: AdaptiveFilter, topic: str, top: int = 20, level: float = 0.9) -> list[TopicWord]:
     """The ``top`` words of a topic by the size of their mean weight, largest first."""
-    from scipy.stats import norm
-
     own = filter.topics[filter.index[topic]]
     mean, sd = own.mean[1:], _deviations(own)
     order = np.argsort(-np.abs(mean), kind="stable")[:top]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.kernels.online.rows import restrict_rows
 from textbayes.models.online import (
     DeferredPosterior,
     DiagonalPosterior,
@@ -18,6 +19,7 @@ from textbayes.models.online import (
     OnlinePosterior,
 )
 from textbayes.models.online.base import Rows as LocalRows
+from textbayes.models.online.gp import KERNELS
 from textbayes.stream.settings import FilterSettings
 from textbayes.stream.words import WeighedRows
 
@@ -124,8 +126,6 @@ class Topic:
 def start_posterior(settings: FilterSettings, words: IntArray) -> Any:
     """The prior over the weights of some words."""
     if settings.covariance == "gp":
-        from textbayes.models.online.gp import KERNELS
-
         return GaussianProcess.start(words, KERNELS[settings.kernel], settings.basis)
     if settings.covariance == "diagonal":
         return DiagonalPosterior.start(len(words), variance=settings.variance, bias_variance=settings.variance)
@@ -170,8 +170,6 @@ def lesson_rows(rows: WeighedRows, positions: AnyArray) -> LocalRows:
 
 def local_rows(rows: WeighedRows, position: AnyArray) -> LocalRows:
     """The documents as far as they have the words of one topic."""
-    from textbayes.kernels.online.rows import restrict_rows
-
     return LocalRows(*restrict_rows(rows.indptr, rows.indices, rows.data, position))
 
 

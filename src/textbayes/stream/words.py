@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,18 +19,11 @@ import numpy as np
 from textbayes.core.errors import ModelFileError
 from textbayes.core.saved_arrays import saved_array
 from textbayes.core.types import AnyArray, FloatArray, IntArray
+from textbayes.kernels.online import filter_scores
 from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
 from textbayes.text.batches import check_texts
 from textbayes.text.packed import Packed, StringIndex, pack, unpack
 from textbayes.text.vectorize import TextVectorizer
-
-
-@cache
-def filter_kernels() -> Any:
-    """The module of the kernels; a stream asks for it several times a document, so it is looked up once."""
-    from textbayes.kernels.online import filter_scores
-
-    return filter_scores
 
 
 class Bag(NamedTuple):
@@ -91,7 +83,7 @@ class Bags:
         """The column of each term in a lexicon, −1 for none; looked up again when the lexicon has grown."""
         if self._known_to is not lexicon or self._n_known != len(lexicon._names):
             self._known_to, self._n_known, self._columns = lexicon, len(lexicon), lexicon.find(self.terms)
-            self._newest = filter_kernels().newest_columns(self.indptr, self.indices, self._columns)
+            self._newest = filter_scores.newest_columns(self.indptr, self.indices, self._columns)
         return self._columns
 
     def has_columns_from(self, first: int, lexicon: FilterLexicon, i: int) -> bool:
@@ -104,12 +96,13 @@ class Bags:
 
         They are sorted in place, with their counts; returns their names.
         """
-        kernels = filter_kernels()
         if self._holders is None:
-            self._holders = kernels.holders(self.indptr, self.indices, self.terms.n_strings)
+            self._holders = filter_scores.holders(self.indptr, self.indices, self.terms.n_strings)
         text, cuts = self.terms
         starts, documents = self._holders
-        kernels.join_terms(terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest)
+        filter_scores.join_terms(
+            terms, counts, text, cuts, len(lexicon), starts, documents, self._columns, self._newest
+        )
         self._n_known = len(lexicon) + len(terms)
         return self.names(terms)
 
@@ -273,7 +266,7 @@ class FilterLexicon:
         """One document of counted ones, as :meth:`keep` would keep its bag; strings are made of new words alone."""
         column_of, begin, end = bags.columns(self), int(bags.indptr[i]), int(bags.indptr[i + 1])
         kept = DocumentCounts(np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64))
-        n_new = filter_kernels().keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
+        n_new = filter_scores.keep_document(bags.indices, bags.counts, begin, end, column_of, *kept)
         if n_new:
             new, first = kept.columns[-n_new:], len(self)
             self._append(bags.join(new, kept.counts[-n_new:], self))
@@ -310,7 +303,7 @@ class FilterLexicon:
         the same bits whatever it is weighed with.
         """
         counted = indptr, terms, counts, start, stop, column_of
-        return WeighedRows(*filter_kernels().weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
+        return WeighedRows(*filter_scores.weigh_documents(*counted, self._idf, term_weights, self.norm == "cosine"))
 
     def _places(self, counts: AnyArray, most: int) -> tuple[AnyArray, FloatArray]:
         """Where the weight of each count stands in a table, and the table.

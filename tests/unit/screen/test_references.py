@@ -8,7 +8,7 @@ import pytest
 
 from textbayes.data import open_documents
 from textbayes.data.formats import FORMATS
-from textbayes.screen.export import WRITERS, bibtex_of, nbib_of, ris_of
+from textbayes.screen.references import WRITERS, bibtex_of, nbib_of, ris_of
 
 pytest.importorskip("pybtex", reason="needs the extra screen")
 
