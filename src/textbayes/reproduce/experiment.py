@@ -142,7 +142,7 @@ class PaperRun:
     quick : bool
         Whether part of the work will do.
     progress : callable
-        Told ``(what, done, total)``.
+        Called with ``(what, done, total)``.
     draws : int, optional
         Draws to keep of each posterior; as many as are needed unless given.
     iterations : int, optional

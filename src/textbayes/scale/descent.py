@@ -66,7 +66,7 @@ class LabelDescent(ABC):
         self._step: FloatArray | None = None
         self._halvings, self._slope = 0, 0.0
 
-    def told(self, value: float, gradient: FloatArray) -> None:
+    def take(self, value: float, gradient: FloatArray) -> None:
         """Take value and gradient of f at the trial: go there and on, or half as far."""
         objective = value + self.penalty(self.trial)
         if self._step is not None:
@@ -106,7 +106,7 @@ class LabelDescent(ABC):
     def moved(self, gradient: FloatArray, gain: float) -> None:
         """Choose what comes next at a new point: ``aim``, ``end`` or ``columns``."""
 
-    def told_second(self, hessian: FloatArray) -> None:
+    def take_second(self, hessian: FloatArray) -> None:
         """Take the second derivatives of ``columns``."""
         raise NotImplementedError
 
@@ -130,14 +130,14 @@ def minimise(searches: Sequence[LabelDescent], evaluate: Evaluate, second: Secon
         while len(asked := _numbers(searches)):
             values, gradients = evaluate(asked, np.stack([searches[k].trial for k in asked]))
             for k, value, gradient in zip(asked, values, gradients, strict=True):
-                searches[k].told(float(value), gradient)
+                searches[k].take(float(value), gradient)
             wanted = {int(k): columns for k in asked if (columns := searches[k].columns) is not None}
             if wanted:
                 numbers = np.array(list(wanted))
                 points = np.stack([searches[k].point for k in numbers])
                 for k, hessian in zip(numbers, second(numbers, points, list(wanted.values())), strict=True):
                     searches[k].columns = None
-                    searches[k].told_second(hessian)
+                    searches[k].take_second(hessian)
     return Minimum(
         np.stack([one.point for one in searches]),
         np.array([one.objective for one in searches]),
@@ -231,7 +231,7 @@ class ProximalNewton(LabelDescent):
         self.columns = self._chosen = np.union1d(chosen, [len(u) - 1])
         self._gradient, self._violation = gradient, float(np.abs(violation).max())
 
-    def told_second(self, hessian: FloatArray) -> None:
+    def take_second(self, hessian: FloatArray) -> None:
         columns = self._chosen
         u, gradient, l1, l2 = (array[columns] for array in (self.point, self._gradient, self.l1, self.l2))
         own, of_words = hessian[-1, -1] + l2[-1], hessian[-1, :-1]

@@ -1,9 +1,9 @@
-"""Training on documents that are spread over workers: each keeps its partitions, and only sums travel.
+"""Training on documents that are distributed over workers: each keeps its partitions, and only sums travel.
 
 Vocabulary and document frequencies are sums over partitions; count models combine their statistics exactly; linear
-models are brought to the optimum of all documents by gradients of the parts. Folds, pool, rule and figures are those of
-``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out scores,
-fingerprints and the sketches by which copies are found.
+models are brought to the optimum of all documents by gradients of the parts. Folds, ensemble, rule and figures are
+those of ``categorizer``, so the model is an ordinary one. Of the documents nothing comes back but labels, held-out
+scores, fingerprints and the sketches by which copies are found.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Terms(NamedTuple):
     occurrences: IntArray
 
 
-class SpreadDocuments:
+class PartitionedDocuments:
     """Documents of partitions, read by workers.
 
     Parameters
@@ -207,16 +207,16 @@ class WorkerSource:
 
 
 def fit_documents(
-    model: TextCategorizer, documents: SpreadDocuments, labels: Any, rows: BoolArray | None = None,
+    model: TextCategorizer, documents: PartitionedDocuments, labels: Any, rows: BoolArray | None = None,
     progress: Progress | None = None,
 ) -> TextCategorizer:  # fmt: skip
-    """Train a categorizer on documents that are spread over workers; it is then an ordinary one.
+    """Train a categorizer on documents that are distributed over workers; it is then an ordinary one.
 
     Parameters
     ----------
     model : TextCategorizer
         Not fitted, with ``preset="linear"`` or a model.
-    documents : SpreadDocuments
+    documents : PartitionedDocuments
         Their texts are forgotten once they are counted.
     labels : sequence of labels, of lists of labels, or array
         Of the documents that ``rows`` has.
@@ -224,7 +224,7 @@ def fit_documents(
         The documents to learn from; all unless given.
     progress : Progress, optional
     """
-    check_spread(model)
+    check_partitioned(model)
     check_settings(model)
     report = progress or silent
     indicator, space = encode_labels(labels)
@@ -234,8 +234,8 @@ def fit_documents(
             f"{len(indicator)} documents have labels, {int(rows.sum())} are to be learnt; pass one for each"
         )
     rule = rule_for(model.rule, space)
-    kept, indicator, weight, _ = weighed([""] * len(indicator), indicator, space, None, model.class_weight)
-    if len(kept) < int(rows.sum()):
+    used_rows, indicator, weight, _ = weighed([""] * len(indicator), indicator, space, None, model.class_weight)
+    if len(used_rows) < int(rows.sum()):
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_ONE_PLACE}")
     report("reading words", 0, 2)
     vectorizer = documents.vocabulary(model.vectorizer or default_vectorizer(), rows)
@@ -244,7 +244,7 @@ def fit_documents(
     parts = documents.counted(vectorizer, rows, uses_lengths)
     fingerprints = documents.executor.map_reduce(_fingerprints, _union, parts)
     copies = find_copies(joined_sketches(list(documents.executor.map(_sketches, parts))))
-    data = TrainingData(kept, indicator, space, weight, None, copies)
+    data = TrainingData(used_rows, indicator, space, weight, None, copies)
     documents.forget_texts()
     report("reading words", 2, 2)
     sizes = [int(part.sum()) for part in documents.split(rows)]
@@ -254,7 +254,7 @@ def fit_documents(
     return model._take_over(trained, rule, data, fingerprints)
 
 
-def check_spread(model: TextCategorizer) -> None:
+def check_partitioned(model: TextCategorizer) -> None:
     """Refuse, before anything is read, settings that need all documents in one place."""
     check_settings_apart(model, "all documents in one place", "on partitions", _ONE_PLACE, check_in_parts)
     if model.vectorizer is not None and not isinstance(model.vectorizer, TextVectorizer):

@@ -1,4 +1,4 @@
-"""Linear models of documents that are spread over workers: only weights go out, only sums of gradients come back."""
+"""Linear models of documents with workers: only weights go out, only sums of gradients come back."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A ``TextCategorizer`` trained from shards: the steps of a training in memory, with the matrix in files.
 
-Folds, weights of words, members, pool and rule are those of ``categorizer``. What differs is where the matrix is: each
-fit writes the weights of its documents by columns into files (``columns_on_disk``) and reads them from there; count
-models are given the shards one by one; held-out documents are scored block by block. So the model is the same, and
-neither texts nor matrix are ever in memory.
+Folds, weights of words, members, ensemble and rule are those of ``categorizer``. What differs is where the matrix is:
+each fit writes the weights of its documents by columns into files (``columns_on_disk``) and reads them from there;
+count models are given the shards one by one; held-out documents are scored block by block. So the model is the same,
+and neither texts nor matrix are ever in memory.
 """
 
 from __future__ import annotations
@@ -171,13 +171,13 @@ def fit_out_of_core(
     check_same_length(np.empty(shards.n_docs), "texts", indicator, "labels")
     rule = rule_for(model.rule, space)
     grouped = None if groups is None else group_codes(groups, shards.n_docs)
-    kept, indicator, weight, grouped = weighed(
+    used_rows, indicator, weight, grouped = weighed(
         [""] * shards.n_docs, indicator, space, None, model.class_weight, grouped
     )
-    if len(kept) < shards.n_docs:
+    if len(used_rows) < shards.n_docs:
         raise InputError(f"class_weight gives documents no weight; leave these out of the input, {_IN_MEMORY}")
     report = progress or silent
-    data = TrainingData(kept, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
+    data = TrainingData(used_rows, indicator, space, weight, grouped, find_copies(shards.sketches(scratch)))
     source = ShardSource(shards, make_weighting(model.weighting), scratch)
     trained = train(named_plan(model, space), source, target_of(model, data), report)
     return model._take_over(trained, rule, data, shards.fingerprints())

@@ -57,14 +57,14 @@ class Shards:
     # -- writing --------------------------------------------------------------------------------------------------
     def write(self, number: int, arrays: Mapping[str, AnyArray]) -> None:
         """Write one shard; it is there once its description is."""
-        told = {}
+        digests = {}
         for name, array in arrays.items():
             path = self._path(number, name)
             with atomic_write(path) as stream:
                 np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
-            told[name] = _digest(path)
+            digests[name] = _digest(path)
         with atomic_write(self._description(number)) as stream:
-            stream.write(json.dumps(told).encode())
+            stream.write(json.dumps(digests).encode())
 
     def n_finished(self) -> int:
         """Shards from the first on that were written whole."""
@@ -86,11 +86,11 @@ class Shards:
     @property
     def about(self) -> dict[str, Any]:
         """What they are of."""
-        about: dict[str, Any] = self._told(self.folder / _COMPLETE)["about"]
+        about: dict[str, Any] = self._content(self.folder / _COMPLETE)["about"]
         return about
 
     def __len__(self) -> int:
-        return int(self._told(self.folder / _COMPLETE)["shards"]) if self.is_complete else self.n_finished()
+        return int(self._content(self.folder / _COMPLETE)["shards"]) if self.is_complete else self.n_finished()
 
     def __iter__(self) -> Iterator[dict[str, AnyArray]]:
         """The shards in order, their arrays mapped into memory; nothing is read before it is used."""
@@ -99,12 +99,12 @@ class Shards:
 
     def read(self, number: int) -> dict[str, AnyArray]:
         """The arrays of one shard, mapped into memory."""
-        return {name: mapped(self._path(number, name)) for name in self._told(self._description(number))}
+        return {name: mapped(self._path(number, name)) for name in self._content(self._description(number))}
 
     def check(self) -> None:
         """Read all shards and refuse those that are not as they were written."""
         for number in range(len(self)):
-            for name, digest in self._told(self._description(number)).items():
+            for name, digest in self._content(self._description(number)).items():
                 path = self._path(number, name)
                 if not path.exists() or _digest(path) != digest:
                     raise self._broken(path)
@@ -119,14 +119,14 @@ class Shards:
     def _description(self, number: int) -> Path:
         return self.folder / f"{number:05}.json"
 
-    def _told(self, path: Path) -> dict[str, Any]:
+    def _content(self, path: Path) -> dict[str, Any]:
         try:
-            told = json.loads(path.read_bytes())
+            content = json.loads(path.read_bytes())
         except (OSError, ValueError):
             raise self._broken(path) from None
-        if not isinstance(told, dict):
+        if not isinstance(content, dict):
             raise self._broken(path)
-        return told
+        return content
 
     def _broken(self, path: Path) -> InputError:
         return MalformedFileError(

@@ -84,7 +84,7 @@ def best_words(columns: IntArray, scores: FloatArray, most: int) -> IntArray:
 
 
 def word_scores(relevant: AnyArray, with_word: AnyArray, n_relevant: int, n_docs: int) -> FloatArray:
-    """−2 ln λ of words in ``relevant`` of the relevant and ``with_word`` of all documents; 0 where nothing can be told.
+    """−2 ln λ of words in ``relevant`` of the relevant and ``with_word`` of all documents; 0 where they have none.
 
     >>> word_scores(np.array([2, 0]), np.array([2, 4]), 2, 4).round(3)
     array([5.545, 0.   ])

@@ -139,13 +139,13 @@ def _types(ensemble: Any) -> str:
 def _online(estimator: BayesOnlineClassifier) -> _Known:
     likelihood = estimator.likelihood
     posterior: Any = estimator.posterior_
-    told: dict[str, Any] = {"link": likelihood.link.spec, "noise": likelihood.noise}
+    own_settings: dict[str, Any] = {"link": likelihood.link.spec, "noise": likelihood.noise}
     if estimator.covariance == "process":
         kernel = getattr(estimator, "kernel", None)
         if not isinstance(kernel, str):
             raise InputError("the kernel of the model is a function, which a filter cannot keep; name one: linear")
-        told |= {"covariance": "gp", "kernel": kernel, "basis": max(len(one.alpha) for one in posterior)}
-        return _Known([(one.words, one.copy()) for one in posterior], told)
+        own_settings |= {"covariance": "gp", "kernel": kernel, "basis": max(len(one.alpha) for one in posterior)}
+        return _Known([(one.words, one.copy()) for one in posterior], own_settings)
     if isinstance(posterior, Bank):
         columns = [(one.words, one.copy()) for one in posterior]
         variances = np.concatenate([one.prior_var[1:] for one in posterior])
@@ -160,7 +160,7 @@ def _online(estimator: BayesOnlineClassifier) -> _Known:
         variances = posterior.prior_var[1:].ravel()
     positive = variances[variances > 0.0]
     variance = float(np.median(positive)) if len(positive) else FilterSettings.variance
-    return _Known(columns, told | {"covariance": estimator.covariance, "variance": variance})
+    return _Known(columns, own_settings | {"covariance": estimator.covariance, "variance": variance})
 
 
 def _diagonal(*parts: FloatArray) -> DiagonalPosterior:

@@ -216,7 +216,7 @@ IN_REGION: Final = 50  # of a topic's relevant documents, the latest, are its re
 class Region(NamedTuple):
     """A topic's region by what it knows now: C u of its documents (1 + n_words, n), u'C u, and whose they are."""
 
-    spread: FloatArray
+    covariances: FloatArray
     var: FloatArray
     posterior: Any
     n_examples: int
@@ -251,7 +251,7 @@ class Regions:
             own = local_rows(rows, places)
             for i in range(rows.n_docs):
                 words, values = own.document(i)
-                cross = region.spread[0] + values @ region.spread[words]
+                cross = region.covariances[0] + values @ region.covariances[words]
                 with np.errstate(divide="ignore", invalid="ignore"):
                     shared = np.where(region.var > 0.0, cross**2 / region.var, 0.0)
                 one = slice(i, i + 1)
@@ -267,10 +267,10 @@ class Regions:
         latest = topic.examples[max(0, len(topic.examples) - IN_REGION) : len(topic.examples)]
         documents = local_rows(lexicon.weigh_kept([kept[number] for number in latest]), places)
         cov = topic.posterior.cov  # type: ignore[attr-defined]  # a full one, as the settings say
-        spread, var = np.empty((len(cov), documents.n_docs)), np.empty(documents.n_docs)
+        covariances, var = np.empty((len(cov), documents.n_docs)), np.empty(documents.n_docs)
         for i in range(documents.n_docs):
             words, values = documents.document(i)
-            spread[:, i] = cov[0] + values @ cov[words]
-            var[i] = spread[0, i] + values @ spread[words, i]
-        self._regions[k] = Region(spread, var, topic.posterior, len(topic.examples))
+            covariances[:, i] = cov[0] + values @ cov[words]
+            var[i] = covariances[0, i] + values @ covariances[words, i]
+        self._regions[k] = Region(covariances, var, topic.posterior, len(topic.examples))
         return self._regions[k]

@@ -128,10 +128,10 @@ def keep_top_words(mean: FloatArray, k: int = N_TOP) -> FloatArray:
     >>> keep_top_words(np.array([0.5, -2.0, 1.0]), 2)
     array([ 0., -2.,  1.])
     """
-    kept = np.zeros_like(mean)
+    weights = np.zeros_like(mean)
     top = top_words(mean, k)
-    kept[top] = mean[top]
-    return kept
+    weights[top] = mean[top]
+    return weights
 
 
 THRESHOLD = 0.8  # accepting a document wrongly costs as much as missing four

@@ -241,8 +241,8 @@ class Resamplings(Systems[Extent, tuple[int, int], DivisionOutcome, Study]):
             methods.add_probabilities("averaged", averaged)
             methods.add_refit("refit", sample(few.train, y, division.random_state, draws), few)
             if self.iterations is not None:
-                kept = self.iterations * (ITERATIONS - BURN_IN) // ITERATIONS
-                long = sample(division.train, y, division.random_state, kept, chains=1)
+                n_kept = self.iterations * (ITERATIONS - BURN_IN) // ITERATIONS
+                long = sample(division.train, y, division.random_state, n_kept, chains=1)
                 methods.add_weights(LONG, keep_top_words(long.mean))
             methods.add_machine("SVM, linear", "linear", chosen=True)
             methods.add_machine("SVM, every word", "rbf", chosen=False)

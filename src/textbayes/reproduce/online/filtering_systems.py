@@ -153,8 +153,8 @@ def arxiv(
         tasks.append(
             FilteringTask(name, STATEMENTS[name], number[train], relevant[train], number[test], relevant[test])
         )
-    kept = np.flatnonzero(used).tolist()
-    return FilteringCollection("arXiv", [corpus.texts[i] for i in kept], [corpus.ids[i] for i in kept], tuple(tasks))
+    rows = np.flatnonzero(used).tolist()
+    return FilteringCollection("arXiv", [corpus.texts[i] for i in rows], [corpus.ids[i] for i in rows], tuple(tasks))
 
 
 @lru_cache(maxsize=1)

@@ -79,9 +79,9 @@ def rcv1(subset: int | None = None) -> CountCollection:
     names = (*corpus.label_names, MARKETS)
     labels = indicator([(*row, MARKETS) if _PARTS_OF_IT.intersection(row) else row for row in corpus.labels], names)
     train = np.array([part == "train" for part in corpus.split or ()])
-    kept = labels[train].any(axis=0)
-    topics = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
-    labels = labels[:, kept]
+    used = labels[train].any(axis=0)
+    topics = tuple(name for name, keep in zip(names, used, strict=True) if keep)
+    labels = labels[:, used]
     return CountCollection(counts[train], counts[~train], labels[train], labels[~train], topics)
 
 
