@@ -77,10 +77,10 @@ class AdaptiveFilter:
     --------
     >>> grain = [Document("", text, ("grain",)) for text in ["corn wheat", "corn rain", "wheat rain"] * 4]
     >>> other = [Document("", text) for text in ["bank rates", "bank loans", "goal match"] * 4]
-    >>> desk = AdaptiveFilter.start([*grain, *other])
-    >>> [(d.id, d.topic, d.reason) for d in desk.see(Document("n1", "the corn harvest"), time=0.0).deliveries]
+    >>> news = AdaptiveFilter.start([*grain, *other])
+    >>> [(d.id, d.topic, d.reason) for d in news.see(Document("n1", "the corn harvest"), time=0.0).deliveries]
     [('n1', 'grain', 'relevant')]
-    >>> desk.judge("n1", "grain", relevant=True)
+    >>> news.judge("n1", "grain", relevant=True)
     'new'
     """
 

@@ -248,8 +248,8 @@ def export_model(filter: AdaptiveFilter) -> TextCategorizer:
     >>> from textbayes.core.types import Document
     >>> grain = [Document("", text, ("grain",)) for text in ["corn wheat", "corn rain", "wheat rain"] * 4]
     >>> other = [Document("", text) for text in ["bank rates", "bank loans", "goal match"] * 4]
-    >>> desk = AdaptiveFilter.start([*grain, *other])
-    >>> model = export_model(desk)
+    >>> news = AdaptiveFilter.start([*grain, *other])
+    >>> model = export_model(news)
     >>> model.predict_labels(["the corn harvest", "bank loans"])
     [('grain',), ()]
     """

@@ -16,6 +16,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import Stemmer
+
 from textbayes.core.errors import InputError, MalformedFileError
 from textbayes.text.batches import check_texts
 from textbayes.text.packed import Packed, pack_bytes, unpack_bytes
@@ -59,8 +61,6 @@ _LONGEST = 1_000  # bytes of a word that is stemmed: some stemmers take time in 
 
 def check_stemmer(stemmer: str | None) -> None:
     """Refuse a stemmer that PyStemmer does not have."""
-    import Stemmer
-
     names = Stemmer.algorithms()
     if stemmer is not None and language_name(str(stemmer)) not in names:
         close = difflib.get_close_matches(str(stemmer), names, n=1)
@@ -79,8 +79,6 @@ def stem(words: Packed, stemmer: str) -> Packed:
     >>> unpack(stem(pack(["categories", "categorised"]), "porter"))
     ['categori', 'categoris']
     """
-    import Stemmer
-
     # PyStemmer's own cache of 10,000 words costs more than it saves when every word comes once.
     snowball = Stemmer.Stemmer(language_name(stemmer), 0)
     originals = unpack_bytes(words)
@@ -248,8 +246,6 @@ class Language:
     @property
     def stemmer(self) -> str | None:
         """Its stemmer, for ``TextVectorizer(stemmer=…)``, if there is one."""
-        import Stemmer
-
         return self.name if self.name in Stemmer.algorithms() else None
 
     @property

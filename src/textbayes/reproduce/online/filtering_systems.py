@@ -268,17 +268,17 @@ class FilteringSimulation(Systems[tuple[str, ...], FilteringTask, dict[str, Deli
             changes["explore"] = f"paper:documents={len(task.test)}"
         return changes
 
-    def _filter(self, desk: AdaptiveFilter, task: FilteringTask) -> Deliveries:
-        ahead = ScoreCache(desk, self.bags)
-        relevant, queried, features = [], [], [len(desk.topics[0].words)]
+    def _filter(self, learner: AdaptiveFilter, task: FilteringTask) -> Deliveries:
+        ahead = ScoreCache(learner, self.bags)
+        relevant, queried, features = [], [], [len(learner.topics[0].words)]
         for i, is_relevant in zip(task.test.tolist(), task.test_relevant.tolist(), strict=True):
             document = Document(self.collection.ids[i], "")
-            for delivery in desk.see(document, 0.0, self.bags, i, ahead.scores(i), explain=False).deliveries:
-                desk.judge(delivery.id, delivery.topic, is_relevant)
+            for delivery in learner.see(document, 0.0, self.bags, i, ahead.scores(i), explain=False).deliveries:
+                learner.judge(delivery.id, delivery.topic, is_relevant)
                 relevant.append(is_relevant)
                 queried.append(delivery.reason != "relevant")
                 if is_relevant:
-                    features.append(len(desk.topics[0].words))
+                    features.append(len(learner.topics[0].words))
         return _deliveries(relevant, queried, features, task)
 
     def _machine(self, lexicon: FilterLexicon, task: FilteringTask) -> Deliveries:
@@ -410,19 +410,21 @@ class Routing(Systems[str, FilteringTask, Routed, list[Routed]]):
         if system == MACHINE:
             judged = in_groups(self._simulation.machine(start.lexicon, unit).scores, unit.test_relevant)
             return Routed(unit.test_relevant[judged], 1 + len(unit.train) + len(judged))
-        desk = start.copy(ask="never", explore="never", **ROUTED_PERCEPTRONS[system])
-        judged = in_groups(self._perceptron(desk, unit, learns=system != NOT_JUDGED), unit.test_relevant)
-        return Routed(unit.test_relevant[judged], len(desk.topics[0].examples) if desk.settings.rehearse else 0)
+        learner = start.copy(ask="never", explore="never", **ROUTED_PERCEPTRONS[system])
+        judged = in_groups(self._perceptron(learner, unit, learns=system != NOT_JUDGED), unit.test_relevant)
+        return Routed(unit.test_relevant[judged], len(learner.topics[0].examples) if learner.settings.rehearse else 0)
 
-    def _perceptron(self, desk: AdaptiveFilter, task: FilteringTask, learns: bool) -> Callable[[list[int]], FloatArray]:
+    def _perceptron(
+        self, learner: AdaptiveFilter, task: FilteringTask, learns: bool
+    ) -> Callable[[list[int]], FloatArray]:
         bags, ids, first = self._simulation.bags, self._simulation.collection.ids, int(task.test[0])
         places: IntArray = task.test - first
 
         def scores(judged: list[int]) -> FloatArray:
             for i in judged[-GROUP:] if learns else ():
                 number = int(task.test[i])
-                desk.judge(ids[number], task.topic, bool(task.test_relevant[i]), bags.bag(number))
-            found = desk.score(bags, first, int(task.test[-1]) + 1).probability
+                learner.judge(ids[number], task.topic, bool(task.test_relevant[i]), bags.bag(number))
+            found = learner.score(bags, first, int(task.test[-1]) + 1).probability
             return np.asarray(found[places, 0], dtype=np.float64)
 
         return scores
