@@ -13,7 +13,7 @@ from textbayes.core.labels import LabelSpace
 from textbayes.core.types import FloatArray
 from textbayes.models.clusters.estimator import SoftClusters
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.copies import text_fingerprints
+from textbayes.text.fingerprint import text_fingerprints
 
 
 def categorizer_of_clusters(

@@ -36,7 +36,7 @@ from textbayes.knowledge import WordPriors
 from textbayes.models.sampling import SamplingCallback
 from textbayes.posterior.calibration_band import CalibrationBand, interval_within
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.copies import text_fingerprints
+from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.surface import readings, surface_forms
 
 

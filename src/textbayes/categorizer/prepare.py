@@ -27,7 +27,7 @@ from textbayes.knowledge.rows import AGAINST, FOR
 from textbayes.text import TermWeighting
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.copies import Copies, find_copies, text_sketches
-from textbayes.text.sentences import name_of
+from textbayes.text.sentence_models import name_of
 from textbayes.text.views import View
 
 if TYPE_CHECKING:

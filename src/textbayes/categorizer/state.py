@@ -20,8 +20,8 @@ from textbayes.core.types import AnyArray, IntArray
 from textbayes.decide import Rule, make_rule
 from textbayes.posterior.calibration_band import CalibrationBand
 from textbayes.text import HashingTextVectorizer, TermWeighting, TextVectorizer
-from textbayes.text.copies import restored_fingerprints
-from textbayes.text.sentences import name_of
+from textbayes.text.fingerprint import restored_fingerprints
+from textbayes.text.sentence_models import name_of
 from textbayes.text.surface import restored_surface, surface_arrays
 from textbayes.text.views import TextViews, ViewsWeighting
 

@@ -41,7 +41,8 @@ from textbayes.scale.linear import WorkerDocuments, check_in_parts, fit_in_parts
 from textbayes.scale.out_of_core import check_settings_apart
 from textbayes.scale.partitions import Partition
 from textbayes.text import TermWeighting, TextVectorizer
-from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_fingerprints, text_sketches
+from textbayes.text.copies import Sketches, find_copies, joined_sketches, text_sketches
+from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.packed import Packed, StringIndex
 
 _ONE_PLACE = "or train on files that are read here (a name without a pattern)"

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Self, TypeVar
 
-from joblib import Parallel, delayed
-
 from textbayes.core.errors import InputError, TextBayesError
 from textbayes.core.executor import Executor, as_worker, reduce_pairwise
 
@@ -93,6 +91,8 @@ class JoblibExecutor:
         self.close()
 
     def _in_processes(self, function: Callable[..., R], items: Iterable[Any], shared: tuple[Any, ...]) -> Iterator[R]:
+        from joblib import Parallel, delayed  # commands without processes start without it
+
         # Pages are copied where a worker writes, as kernels may into what they were given.
         work = Parallel(n_jobs=self._n_workers, backend="loky", return_as="generator", mmap_mode="c")
         try:

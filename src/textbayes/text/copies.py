@@ -1,6 +1,4 @@
-"""Texts that are there twice, or nearly so: found by sketches of their words, or known again by 64 bits of each.
-
-Sketches are made for each text by itself.
+"""Texts that are there twice, or nearly so: found by sketches of their words, one for each text by itself.
 
 Two texts are **identical** if the vectorizer finds the same words and pairs of neighbouring words in them, each as
 often: case, punctuation, stop words and endings matter as little as they do to it. Of texts without any word the
@@ -20,17 +18,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from textbayes.core.errors import ModelFileError
 from textbayes.core.types import AnyArray, IntArray
 from textbayes.text.analyze import TextOptions, analyze, columns_to_csr
 from textbayes.text.base import BaseTextVectorizer
 from textbayes.text.batches import batches, in_order
+from textbayes.text.fingerprint import text_fingerprints
 from textbayes.text.packed import Packed
 
 SIMILAR = 0.9  # of the words and pairs that either text has, in both
@@ -209,48 +205,3 @@ def _mixed(numbers: AnyArray) -> AnyArray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
-
-
-Fingerprints = npt.NDArray[np.uint64]
-
-
-def text_fingerprints(texts: Iterable[str], unique: bool = True) -> Fingerprints:
-    """Sorted fingerprints of texts, each once: BLAKE2b of the words, so that spaces and line ends do not matter.
-
-    If not ``unique``, there is one for each text, in order.
-
-    By chance one other text in 18 trillion has a fingerprint that is among those of a million texts.
-
-    >>> text_fingerprints(["corn\\nprices", "corn prices ", "rates"]).shape
-    (2,)
-    """
-    return np.unique(_each(texts)) if unique else _each(texts)
-
-
-def n_known(texts: Iterable[str], fingerprints: Fingerprints) -> int:
-    """Number of the texts that are among those that were fingerprinted.
-
-    >>> n_known(["corn prices", "rain", "corn  prices"], text_fingerprints(["corn prices", "rates"]))
-    2
-    """
-    wanted = _each(texts)
-    if not fingerprints.size:
-        return 0
-    place = np.minimum(np.searchsorted(fingerprints, wanted), len(fingerprints) - 1)
-    return int((fingerprints[place] == wanted).sum())
-
-
-def restored_fingerprints(array: AnyArray | None) -> Fingerprints | None:
-    """Fingerprints as a file has them, checked; None if it has none."""
-    if array is None:
-        return None
-    if array.ndim != 1 or array.dtype != np.uint64 or (array[1:] <= array[:-1]).any():
-        raise ModelFileError("the model's fingerprints of texts are not sorted 64-bit numbers; was the file altered?")
-    return array
-
-
-def _each(texts: Iterable[str]) -> Fingerprints:
-    digests = b"".join(
-        blake2b(" ".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts
-    )
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
